@@ -1,0 +1,230 @@
+/* Reading and making code objects; see code.h.
+ *
+ * Mirrors of CPython: on 3.10 a captured argument is listed in co_varnames and
+ * co_cellvars, joined by co_cell2arg; from 3.11 on co_localsplusnames and
+ * co_localspluskinds hold the unified slots as they are.
+ */
+#include "compat/code.h"
+
+DT_OWNED PyObject *
+dt_code_bytes_new(PyCodeObject *code)
+{
+#if DT_PY310
+    Py_INCREF(code->co_code);
+    return code->co_code;
+#else
+    return PyCode_GetCode(code);
+#endif
+}
+
+#if DT_PY310
+
+/* Locals first, then every cell that is no argument, then the free variables. */
+static void
+fill_slots(PyCodeObject *code, DtCodeLayout *layout)
+{
+    int slot = 0;
+    for (; slot < layout->nlocals; slot++) {
+        layout->slots[slot].name = PyTuple_GET_ITEM(code->co_varnames, slot);
+        layout->slots[slot].kind = DT_SLOT_LOCAL;
+    }
+    for (int i = 0; i < layout->ncells; i++) {
+        Py_ssize_t arg = code->co_cell2arg ? code->co_cell2arg[i] : CO_CELL_NOT_AN_ARG;
+        if (arg != CO_CELL_NOT_AN_ARG) {
+            layout->slots[arg].kind |= DT_SLOT_CELL;
+            layout->deref[i] = (int)arg;
+            continue;
+        }
+        layout->slots[slot].name = PyTuple_GET_ITEM(code->co_cellvars, i);
+        layout->slots[slot].kind = DT_SLOT_CELL;
+        layout->deref[i] = slot++;
+    }
+    layout->free_start = slot;
+    for (int i = 0; i < layout->nfrees; i++, slot++) {
+        layout->slots[slot].name = PyTuple_GET_ITEM(code->co_freevars, i);
+        layout->slots[slot].kind = DT_SLOT_FREE;
+        layout->deref[layout->ncells + i] = slot;
+    }
+}
+
+static void
+count_slots(PyCodeObject *code, DtCodeLayout *layout)
+{
+    layout->nlocals = code->co_nlocals;
+    layout->ncells = (int)PyTuple_GET_SIZE(code->co_cellvars);
+    layout->nfrees = (int)PyTuple_GET_SIZE(code->co_freevars);
+    layout->nderef = layout->ncells + layout->nfrees;
+    layout->nslots = layout->nlocals + layout->nderef;
+    for (int i = 0; i < layout->ncells && code->co_cell2arg; i++) {
+        layout->nslots -= code->co_cell2arg[i] != CO_CELL_NOT_AN_ARG;
+    }
+}
+
+#else
+
+static void
+fill_slots(PyCodeObject *code, DtCodeLayout *layout)
+{
+    const char *kinds = PyBytes_AS_STRING(code->co_localspluskinds);
+    layout->free_start = layout->nslots;
+    for (int i = 0; i < layout->nslots; i++) {
+        DtSlot *slot = &layout->slots[i];
+        slot->name = PyTuple_GET_ITEM(code->co_localsplusnames, i);
+        slot->kind = (kinds[i] & CO_FAST_LOCAL ? DT_SLOT_LOCAL : 0)
+                     | (kinds[i] & CO_FAST_CELL ? DT_SLOT_CELL : 0)
+                     | (kinds[i] & CO_FAST_FREE ? DT_SLOT_FREE : 0);
+        if (slot->kind & DT_SLOT_FREE && i < layout->free_start) {
+            layout->free_start = i;
+        }
+        layout->deref[i] = i;
+    }
+}
+
+static void
+count_slots(PyCodeObject *code, DtCodeLayout *layout)
+{
+    layout->nlocals = code->co_nlocals;
+    layout->ncells = code->co_ncellvars;
+    layout->nfrees = code->co_nfreevars;
+    layout->nslots = code->co_nlocalsplus;
+    layout->nderef = layout->nslots;
+}
+
+#endif
+
+DtStatus
+dt_code_layout(DtArena *arena, PyCodeObject *code, DtCodeLayout *layout)
+{
+    count_slots(code, layout);
+    layout->slots = DT_ARENA_ARRAY(arena, DtSlot, layout->nslots + 1);
+    layout->deref = DT_ARENA_ARRAY(arena, int, layout->nderef + 1);
+    if (layout->slots == NULL || layout->deref == NULL) {
+        PyErr_NoMemory();
+        return DT_ERROR;
+    }
+    fill_slots(code, layout);
+    return DT_OK;
+}
+
+DT_BORROWED PyObject *
+dt_code_consts(PyCodeObject *code)
+{
+    return code->co_consts;
+}
+
+DT_BORROWED PyObject *
+dt_code_names(PyCodeObject *code)
+{
+    return code->co_names;
+}
+
+DT_BORROWED PyObject *
+dt_code_filename(PyCodeObject *code)
+{
+    return code->co_filename;
+}
+
+DT_BORROWED PyObject *
+dt_code_name(PyCodeObject *code)
+{
+    return code->co_name;
+}
+
+DT_BORROWED PyObject *
+dt_code_qualname(PyCodeObject *code)
+{
+#if DT_PY310
+    return code->co_name;
+#else
+    return code->co_qualname;
+#endif
+}
+
+DT_BORROWED PyObject *
+dt_code_linetable(PyCodeObject *code)
+{
+    return code->co_linetable;
+}
+
+DT_BORROWED PyObject *
+dt_code_exceptiontable(PyCodeObject *code)
+{
+#if DT_PY310
+    (void)code;
+    return NULL;
+#else
+    return code->co_exceptiontable;
+#endif
+}
+
+int
+dt_code_flags(PyCodeObject *code)
+{
+    return code->co_flags;
+}
+
+int
+dt_code_argcount(PyCodeObject *code)
+{
+    return code->co_argcount;
+}
+
+int
+dt_code_posonlyargcount(PyCodeObject *code)
+{
+    return code->co_posonlyargcount;
+}
+
+int
+dt_code_kwonlyargcount(PyCodeObject *code)
+{
+    return code->co_kwonlyargcount;
+}
+
+int
+dt_code_stacksize(PyCodeObject *code)
+{
+    return code->co_stacksize;
+}
+
+int
+dt_code_firstlineno(PyCodeObject *code)
+{
+    return code->co_firstlineno;
+}
+
+bool
+dt_code_is_generator(PyCodeObject *code)
+{
+    return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
+int
+dt_code_argument_slots(PyCodeObject *code)
+{
+    return code->co_argcount + code->co_kwonlyargcount + ((code->co_flags & CO_VARARGS) != 0)
+           + ((code->co_flags & CO_VARKEYWORDS) != 0);
+}
+
+DT_OWNED PyCodeObject *
+dt_code_new(const DtCodeParts *p)
+{
+    int nlocals = (int)PyTuple_GET_SIZE(p->varnames);
+#if DT_PY310
+    return PyCode_NewWithPosOnlyArgs(p->argcount, p->posonlyargcount, p->kwonlyargcount, nlocals,
+                                     p->stacksize, p->flags, p->code, p->consts, p->names,
+                                     p->varnames, p->freevars, p->cellvars, p->filename, p->name,
+                                     p->firstlineno, p->linetable);
+#elif DT_PY311
+    return PyCode_NewWithPosOnlyArgs(p->argcount, p->posonlyargcount, p->kwonlyargcount, nlocals,
+                                     p->stacksize, p->flags, p->code, p->consts, p->names,
+                                     p->varnames, p->freevars, p->cellvars, p->filename, p->name,
+                                     p->qualname, p->firstlineno, p->linetable,
+                                     p->exceptiontable);
+#else
+    return PyUnstable_Code_NewWithPosOnlyArgs(
+        p->argcount, p->posonlyargcount, p->kwonlyargcount, nlocals, p->stacksize, p->flags,
+        p->code, p->consts, p->names, p->varnames, p->freevars, p->cellvars, p->filename, p->name,
+        p->qualname, p->firstlineno, p->linetable, p->exceptiontable);
+#endif
+}
