@@ -1,0 +1,71 @@
+/* What turns a graph into something callable.
+ *
+ * An executable is immutable and reference counted under the GIL.  `run` gets the
+ * graph's inputs (borrowed; arrays and Python numbers, already guarded) and
+ * stores owned outputs.  It reports nothing: when a floating-point flag that
+ * the current errstate does not ignore is raised, an operation fails or a size
+ * overflows, it drops what it computed and answers DT_RUN_REPLAY, having
+ * written nothing that anyone can see; the caller makes the call again plainly.
+ */
+#ifndef DT_BACKEND_BACKEND_H
+#define DT_BACKEND_BACKEND_H
+
+#include "graph/graph.h"
+
+typedef enum DtRun {
+    DT_RUN_OK,
+    DT_RUN_REPLAY, /* no exception set */
+    DT_RUN_ERROR   /* exception set, and plain execution would not help: MemoryError, KeyboardInterrupt, or a
+                      user backend's own */
+} DtRun;
+
+typedef struct DtExecutable DtExecutable;
+typedef struct DtExecutableType {
+    const char *name;
+    DtRun (*run)(DtExecutable *, PyObject *const *inputs, PyObject **outputs);
+    void (*dealloc)(DtExecutable *); /* frees the struct */
+    int (*traverse)(DtExecutable *, visitproc, void *);
+    void (*describe)(const DtExecutable *, DtStrbuf *); /* for explain: stages, fused ops */
+} DtExecutableType;
+
+struct DtExecutable {
+    const DtExecutableType *type;
+    uint32_t refs;
+    DtGraph *graph; /* DT_OWNED */
+    uint32_t noutputs;
+    bool replayable; /* false for user backends: their errors are the user's */
+};
+
+static inline void
+dt_executable_incref(DtExecutable *exe)
+{
+    exe->refs++;
+}
+void dt_executable_decref(DtExecutable *exe);
+
+/* Backends: `backend` is "native", "eager", a registered name, or a callable
+ * (graph, example_inputs[, options=...]) -> callable.  `examples` are the inputs of the current call.
+ * DT_ERROR: dyntrace.BackendError (cause attached) for user backends.  *out = NULL with DT_OK never happens. */
+DtStatus dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples,
+                            uint32_t nexamples, PyObject *options, DT_OWNED DtExecutable **out)
+    DT_MUST_CHECK;
+/* ValueError listing the known ones / TypeError, or 0. */
+int dt_backend_validate(PyObject *backend);
+int dt_backend_register(PyObject *name, PyObject *callable);
+DT_OWNED PyObject *dt_backend_list(void); /* list of names */
+
+/* The executor that runs any graph op by op through Python calls. */
+DtStatus dt_eager_compile(DtGraph *graph, DT_OWNED DtExecutable **out) DT_MUST_CHECK;
+/* Evaluates one operand tree; shared by the eager executor and the native one's called stages.
+ * `values[node index]` are node results (a tuple for several). */
+DT_OWNED PyObject *dt_eager_operand(const DtOperand *operand, PyObject *const *values,
+                                    const DtNumber *symbols);
+#if DYNTRACE_HAVE_NUMPY
+DtStatus dt_native_compile(DtGraph *graph, DT_OWNED DtExecutable **out) DT_MUST_CHECK;
+int dt_numpy_init(void); /* import_array, adapter registration */
+#endif
+
+/* The exception class dyntrace.BackendError; made at module init, DT_BORROWED. */
+extern PyObject *dt_backend_error;
+
+#endif

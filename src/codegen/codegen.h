@@ -1,0 +1,53 @@
+/* From a finished trace to something that runs.
+ *
+ *   trace, result tracker
+ *        │ collect graph outputs (arrays and symbols that the result or an effect needs)
+ *        ▼
+ *   canonical instructions:  graph call │ effects │ result │ RETURN_VALUE
+ *        │                                   │
+ *        ▼ legalise, assemble                ▼ if nothing but constants, inputs, outputs and containers
+ *   code object for this CPython        result program, run in C without a frame
+ *
+ * Both consumers read the same instruction list, so they can't disagree.
+ */
+#ifndef DT_CODEGEN_CODEGEN_H
+#define DT_CODEGEN_CODEGEN_H
+
+#include "codegen/instrs.h"
+#include "graph/graph.h"
+#include "variables/trace.h"
+
+/* A result program: postfix, over a stack of owned references. */
+typedef struct DtResultProgram DtResultProgram;
+
+typedef struct DtPlan {
+    /* Inputs of the graph, in its order: where the caller reads them. */
+    const DtSource **inputs;
+    uint32_t ninputs;
+    /* Sources that the result program loads, in its order. */
+    const DtSource **loads;
+    uint32_t nloads;
+    DtResultProgram *result; /* DT_OWNED; NULL if the result needs a frame */
+    bool has_graph;          /* false: no array operation is needed at all */
+    DtEmit *emit;            /* canonical instructions of the rewritten code; graph callable is a placeholder
+                                constant patched by dt_codegen_assemble */
+    struct DtCodegenState *state; /* private */
+} DtPlan;
+
+/* Finishes trace->graph and plans the rewritten frame that returns `result`. */
+DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan) DT_MUST_CHECK;
+
+/* The rewritten code: same arguments, names, filename and lines as the original; calls
+ * `graph_callable(*inputs)`, which returns a tuple of the outputs, or `replay` (a sentinel object) when
+ * the call has to be made again plainly: then the rewritten code returns `replay` too, before any effect. */
+DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable, PyObject *replay,
+                             DT_OWNED PyObject **code) DT_MUST_CHECK;
+
+/* Runs the result program: `outputs` (stolen, each set to NULL) of the graph, `loads` borrowed.
+ * A new reference, or NULL with an error. */
+DT_OWNED PyObject *dt_result_run(const DtResultProgram *program, PyObject **outputs,
+                                 PyObject *const *loads);
+void dt_result_free(DtResultProgram *program);
+int dt_result_traverse(DtResultProgram *program, visitproc visit, void *arg);
+
+#endif

@@ -1,0 +1,92 @@
+/* The interface between the core and an array library.
+ *
+ * The core knows no library.  An adapter says what is an array, which facts to
+ * guard, and how operators, attributes, methods and functions become graph
+ * nodes.  NumPy's is in C (adapters/numpy/), others are Python objects behind
+ * adapters/python.c.  Slots return DT_BREAK through dt_break() for what they do
+ * not take; they run no user code unless the adapter is a Python one.
+ */
+#ifndef DT_VARIABLES_ADAPTER_H
+#define DT_VARIABLES_ADAPTER_H
+
+#include "variables/var.h"
+
+typedef enum DtLayoutFlag {
+    DT_LAYOUT_C = 1,        /* C contiguous */
+    DT_LAYOUT_F = 2,        /* Fortran contiguous */
+    DT_LAYOUT_ALIGNED = 4,
+    DT_LAYOUT_NATIVE = 8,   /* native byte order */
+    DT_LAYOUT_NEGATIVE = 16, /* some stride is negative */
+    DT_LAYOUT_WRITEABLE = 32,
+    DT_LAYOUT_FRESH = 64    /* made by the graph, nobody else can hold its memory */
+} DtLayoutFlag;
+
+/* What is known of a graph value.  Shapes are symbolic; a dimension of 0 or 1 is always a constant. */
+struct DtMeta {
+    const DtAdapter *adapter;
+    PyTypeObject *type; /* exact class: np.ndarray, np.float64 (a NumPy scalar), a subclass ... */
+    PyObject *dtype;    /* library's dtype object, DT_BORROWED from trace or graph */
+    PyObject *device;   /* or NULL */
+    uint8_t ndim;
+    uint32_t layout; /* DtLayoutFlag */
+    const DtSym **shape;
+    const int8_t *stride_order; /* axes from slowest to fastest in memory, or NULL: unknown */
+    void *extra;                /* adapter's own, in the same arena, or NULL */
+};
+
+struct DtAdapter {
+    const char *name;
+    void *state; /* of a Python adapter: its object */
+
+    /* Exact test, no user code. */
+    bool (*is_array)(const DtAdapter *, PyObject *object);
+    /* Is this callable (a ufunc, a function of the library, a type such as np.float64) its own? */
+    bool (*owns_callable)(const DtAdapter *, PyObject *object);
+    /* A tracker for an input array: guards, symbols for its sizes, a graph input. */
+    DtStatus (*build)(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *, DtVar **out);
+    DtStatus (*call)(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *, DtVar **out);
+    /* Operators; at least one operand is this adapter's array.  Operands are realised. */
+    DtStatus (*binary)(const DtAdapter *, DtTrace *, DtBinaryOp, DtVar *l, DtVar *r, DtVar **out);
+    DtStatus (*compare)(const DtAdapter *, DtTrace *, int op, DtVar *l, DtVar *r, DtVar **out);
+    DtStatus (*unary)(const DtAdapter *, DtTrace *, const char *op, DtArrayVar *, DtVar **out);
+    DtStatus (*truth)(const DtAdapter *, DtTrace *, DtArrayVar *, bool *out);
+    DtStatus (*length)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
+    DtStatus (*subscript)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key, DtVar **out);
+    DtStatus (*ass_subscript)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key, DtVar *value);
+    /* Attributes; a method is returned as a DT_KIND_METHOD_ROW by dt_var_adapter_method(). */
+    DtStatus (*getattr)(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name, DtVar **out);
+    DtStatus (*call_method)(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
+                            const DtArgs *, DtVar **out);
+    DtStatus (*iter)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
+
+    /* Run-time guard.  `spec` was made by the adapter at build time, has `spec_size` bytes and is copied
+     * into the guard program (object references in it are kept by the trace, then by the entry, as
+     * listed by dt_guard_adapter()).  Runs no user code (a Python adapter may).  1 holds, 0 fails,
+     * -1 error. */
+    int (*check)(const DtAdapter *, const void *spec, PyObject *object);
+    /* For explain: what the guard says, and what was found instead. */
+    void (*print_guard)(const DtAdapter *, const void *spec, DtStrbuf *);
+    void (*print_found)(const DtAdapter *, PyObject *object, DtStrbuf *);
+    /* Size of dimension `dim` of an array that passed check(); int64, no user code. */
+    int64_t (*dim)(const DtAdapter *, PyObject *object, int dim);
+    /* A guard spec as a Python tuple of portable values and back (serialisation). */
+    DT_OWNED PyObject *(*spec_to_object)(const DtAdapter *, const void *spec);
+    DtStatus (*spec_from_object)(const DtAdapter *, DtTrace *, PyObject *, void **spec, size_t *size);
+    /* State that changes results (errstate, getbufsize ...): called once per trace that used the
+     * adapter; installs guards by dt_guard_adapter_state(). NULL: none. */
+    DtStatus (*guard_state)(const DtAdapter *, DtTrace *);
+    int (*check_state)(const DtAdapter *, const void *spec);
+};
+
+/* Registry: adapters in order of registration; the interpreter's, at most DT_MAX_ADAPTERS. */
+#define DT_MAX_ADAPTERS 16
+int dt_adapter_register(const DtAdapter *adapter); /* -1 with an exception when full */
+void dt_adapter_unregister(const DtAdapter *adapter);
+const DtAdapter *dt_adapter_of_array(PyObject *object);    /* or NULL */
+const DtAdapter *dt_adapter_of_callable(PyObject *object); /* or NULL */
+const DtAdapter *dt_adapter_by_name(const char *name);     /* or NULL */
+
+/* A bound method of an array: calling it goes to adapter->call_method. */
+DtStatus dt_var_adapter_method(DtTrace *, DtArrayVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,52 @@
+/* Where a value came from.  One tree serves guards (to read it in C), codegen
+ * (to load it in bytecode) and people (printed form: L['x'], G['f'].w, ...).
+ *
+ * Sources are interned in their trace: equal sources are the same pointer.
+ * Names and keys are objects that the trace keeps alive.
+ */
+#ifndef DT_VARIABLES_SOURCE_H
+#define DT_VARIABLES_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compat/python.h"
+#include "core/status.h"
+#include "core/strbuf.h"
+
+typedef struct DtTrace DtTrace;
+
+typedef enum DtSourceKind {
+#define SOURCE(NAME, TEXT) DT_SOURCE_##NAME,
+#include "variables/sources.def"
+#undef SOURCE
+    DT_SOURCE_COUNT
+} DtSourceKind;
+
+typedef struct DtSource {
+    uint8_t kind;      /* DtSourceKind */
+    bool synthetic;    /* it, or a base of it, is synthetic: no guard is made for it */
+    uint32_t id;       /* dense, in order of creation; registers of guard programs follow it */
+    uint32_t hash;
+    int64_t index;     /* slot, position, dimension; by kind */
+    PyObject *key;     /* name or key; by kind */
+    const struct DtSource *base;
+} DtSource;
+
+/* The interned source, or NULL with a Python error set (memory). */
+const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject *key,
+                              int64_t index) DT_MUST_CHECK;
+
+/* L['x'] for a plain local or argument in unified slot `slot` of the root frame. */
+const DtSource *dt_source_local(DtTrace *trace, int slot, PyObject *name);
+/* L['x'] for a cell or free variable of the root frame, read through the cell. */
+const DtSource *dt_source_local_deref(DtTrace *trace, int slot, PyObject *name);
+const DtSource *dt_source_global(DtTrace *trace, PyObject *name);  /* of the root frame's globals */
+const DtSource *dt_source_builtin(DtTrace *trace, PyObject *name); /* of the root frame's builtins */
+const DtSource *dt_source_attr(DtTrace *trace, const DtSource *base, PyObject *name);
+const DtSource *dt_source_item(DtTrace *trace, const DtSource *base, PyObject *key); /* base[key], a dict */
+const DtSource *dt_source_index(DtTrace *trace, const DtSource *base, int64_t index); /* tuple or list */
+
+void dt_source_print(const DtSource *source, DtStrbuf *buf);
+
+#endif

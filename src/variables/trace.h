@@ -1,0 +1,176 @@
+/* DtTrace: one attempt at following one frame, and the services that trackers
+ * ask of the layers above (declared here, defined there).
+ *
+ * Everything in a trace lives in its arena.  Python objects are kept alive by
+ * one list and borrowed everywhere else; dt_trace_release() lets go of all.
+ */
+#ifndef DT_VARIABLES_TRACE_H
+#define DT_VARIABLES_TRACE_H
+
+#include "core/arena.h"
+#include "core/map.h"
+#include "core/vec.h"
+#include "variables/var.h"
+
+typedef struct DtGraph DtGraph;             /* graph/graph.h */
+typedef struct DtGuardRecipe DtGuardRecipe; /* guards/recipe.h */
+typedef struct DtJournal DtJournal;         /* sideeffects/journal.h */
+
+typedef enum DtBreakId {
+#define BREAK(NAME, ID, WHAT, ADVICE) DT_BREAK_##NAME,
+#include "variables/breaks.def"
+#undef BREAK
+    DT_BREAK_COUNT
+} DtBreakId;
+
+typedef struct DtBreakRow {
+    const char *id;
+    const char *what;
+    const char *advice;
+} DtBreakRow;
+extern const DtBreakRow dt_break_rows[DT_BREAK_COUNT];
+
+typedef struct DtPosition {
+    PyCodeObject *code; /* DT_BORROWED */
+    int line, end_line, col, end_col; /* -1: unknown */
+} DtPosition;
+
+typedef struct DtBreakInfo {
+    DtBreakId id;
+    const char *message; /* with the user's values; in the arena */
+    DtPosition where;
+    const DtPosition *chain; /* callers of the inlined frame, innermost first */
+    uint32_t nchain;
+} DtBreakInfo;
+
+typedef struct DtTraceOptions {
+    uint32_t inline_depth;   /* default 64 */
+    uint32_t unroll_limit;   /* iterations of one loop; default 4096 */
+    uint32_t trace_limit;    /* instructions; default 1000000 */
+    int64_t budget_ns;       /* default 10 ms; 0: none */
+    int dynamic;             /* -1 automatic, 0 specialise sizes and numbers, 1 never */
+} DtTraceOptions;
+
+/* A symbol: where its value is read at call time. */
+typedef struct DtSymbol {
+    const DtSource *source; /* ARRAY_DIM of an array, or the number itself */
+    DtSymType type;
+    DtNumber hint;
+    uint32_t same_as; /* id of the symbol it was found equal to (union-find), else its own */
+} DtSymbol;
+
+struct DtTrace {
+    DtArena arena;
+    DT_VEC(PyObject *) kept; /* DT_OWNED: every object that the arena refers to */
+    DtMap kept_set;          /* address -> anything: is it kept already? */
+
+    /* The root frame. */
+    PyCodeObject *code;
+    PyObject *globals;  /* exact dict, or tracing breaks at once */
+    PyObject *builtins; /* exact dict */
+    PyObject *function; /* function object of the root frame or NULL */
+    DtTraceOptions options;
+
+    DtMap sources;       /* interning table of source.c (private to it) */
+    uint32_t source_count;
+    DtMap by_object;     /* object -> DtVar, for dt_var_build */
+    DT_VEC(DtSymbol) symbols;
+    DtGraph *graph;      /* DT_OWNED; taken by the entry */
+    DtGuardRecipe *guards;
+    DtJournal *journal;
+    const DtAdapter *adapters_used[16];
+    uint32_t adapters_used_count;
+
+    DtSymbolicFrame *frame; /* the innermost frame being interpreted */
+    uint32_t instructions;  /* interpreted so far */
+    uint32_t inlined;       /* calls followed */
+    uint32_t depth;
+    int64_t started_ns;
+    DtBreakInfo brk;        /* after DT_BREAK */
+    DtVar *none, *not_implemented, *null;
+    DT_VEC(PyObject *) inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
+};
+
+/* An empty trace: arena, singletons, graph, recipe and journal.  NULL with an error set. */
+DT_OWNED DtTrace *dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins,
+                               PyObject *function, const DtTraceOptions *options);
+void dt_trace_release(DT_STEALS DtTrace *trace);
+
+/* Keeps `object` alive as long as the trace (a new reference, once per object). */
+DtStatus dt_trace_keep(DtTrace *trace, PyObject *object) DT_MUST_CHECK;
+/* The same, taking the caller's reference (also on failure).  Returns it borrowed, or NULL. */
+PyObject *dt_trace_keep_take(DtTrace *trace, DT_STEALS PyObject *object);
+
+/* Records the reason (with the position of the current instruction) and returns DT_BREAK. */
+DtStatus dt_break(DtTrace *trace, DtBreakId id, const char *format, ...) DT_PRINTF(3, 4);
+/* Sets MemoryError and returns DT_ERROR. */
+DtStatus dt_no_memory(void);
+/* For a status from a C API call that failed with a Python exception which the traced program would
+ * see too: clears it and breaks with "raises", its text in the message.  MemoryError and
+ * KeyboardInterrupt stay set: DT_ERROR. */
+DtStatus dt_break_from_exception(DtTrace *trace);
+
+/* A new symbol whose value is read from `source`. */
+DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,
+                         const DtSym **out) DT_MUST_CHECK;
+/* Makes two size expressions equal, adding the guard; false in *same if the hints differ. */
+DtStatus dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same) DT_MUST_CHECK;
+/* Guards that the expression (bool) keeps the truth of its hint, and returns it. */
+DtStatus dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth) DT_MUST_CHECK;
+/* Guards that the number keeps its hint. */
+DtStatus dt_trace_specialize(DtTrace *trace, const DtSym *sym) DT_MUST_CHECK;
+DtStatus dt_trace_use_adapter(DtTrace *trace, const DtAdapter *adapter) DT_MUST_CHECK;
+DtPosition dt_trace_position(const DtTrace *trace); /* of the current instruction, innermost frame */
+
+/* ---- Guards (guards/recipe.c).  Duplicates are merged; synthetic sources are skipped. ---------- */
+DtStatus dt_guard_type(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
+DtStatus dt_guard_identity(DtTrace *, const DtSource *, PyObject *object) DT_MUST_CHECK;
+/* Equal exact type and value: int, float (bits, so -0.0 and NaN are told apart), complex, str, bytes, and
+ * tuples of them. */
+DtStatus dt_guard_constant(DtTrace *, const DtSource *, PyObject *value) DT_MUST_CHECK;
+DtStatus dt_guard_length(DtTrace *, const DtSource *, PyTypeObject *exact, int64_t length) DT_MUST_CHECK;
+/* Exactly these keys in this order; keys are str/int/tuples of such or compared by identity. */
+DtStatus dt_guard_dict_keys(DtTrace *, const DtSource *, PyObject *dict) DT_MUST_CHECK;
+/* The name is absent from the instance dict, or from the module's/class's own dict. */
+DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
+/* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher). */
+DtStatus dt_guard_type_version(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
+/* The two sources are the same object (or are not). */
+DtStatus dt_guard_alias(DtTrace *, const DtSource *, const DtSource *, bool same) DT_MUST_CHECK;
+DtStatus dt_guard_sym(DtTrace *, const DtSym *condition) DT_MUST_CHECK;
+/* A global or builtin name is absent from the root's (or function source's) globals: builtins serve it. */
+DtStatus dt_guard_global_absent(DtTrace *, const DtSource *function, PyObject *name) DT_MUST_CHECK;
+DtStatus dt_guard_cell_empty(DtTrace *, const DtSource *cell) DT_MUST_CHECK;
+/* `refs` are the objects that the spec's bytes refer to. */
+DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const void *spec, size_t size,
+                          PyObject *const *refs, uint32_t nrefs) DT_MUST_CHECK;
+DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec, size_t size) DT_MUST_CHECK;
+
+/* ---- Side effects (sideeffects/journal.c). ------------------------------------------------------ */
+/* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs and
+ * that the tracker was changed.  A kind whose change can't be replayed breaks here. */
+DtStatus dt_journal_will_change(DtTrace *, DtVar *var) DT_MUST_CHECK;
+DtStatus dt_journal_set_attr(DtTrace *, DtVar *object, PyObject *name, DtVar *value) DT_MUST_CHECK; /* NULL: delete */
+/* What the trace stored there, or NULL: never written.  *deleted tells a deletion. */
+DtVar *dt_journal_get_attr(DtTrace *, DtVar *object, PyObject *name, bool *deleted);
+DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name, DtVar *value) DT_MUST_CHECK;
+DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool *deleted);
+DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell, DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
+
+/* ---- Interpreter (symbolic/inline.c). ----------------------------------------------------------- */
+DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+
+/* ---- Codegen services for reconstruct slots (codegen/). ------------------------------------------ */
+DtStatus dt_codegen_var(DtCodegen *, DtVar *var) DT_MUST_CHECK;        /* leaves the value; shares by identity */
+DtStatus dt_codegen_source(DtCodegen *, const DtSource *) DT_MUST_CHECK;
+DtStatus dt_codegen_const(DtCodegen *, PyObject *value) DT_MUST_CHECK; /* any object; it is kept by the code */
+/* Emits canonical op `op` (DtOp) with an int argument / with a name. */
+DtStatus dt_codegen_op(DtCodegen *, int op, int32_t arg) DT_MUST_CHECK;
+DtStatus dt_codegen_name(DtCodegen *, int op, PyObject *name) DT_MUST_CHECK;
+/* A constant callable with its NULL, then arguments by the caller, then dt_codegen_call(). */
+DtStatus dt_codegen_push_callable(DtCodegen *, PyObject *callable) DT_MUST_CHECK;
+DtStatus dt_codegen_push_callable_var(DtCodegen *, DtVar *callable) DT_MUST_CHECK;
+DtStatus dt_codegen_call(DtCodegen *, uint32_t argc) DT_MUST_CHECK;
+DtTrace *dt_codegen_trace(DtCodegen *);
+
+#endif
