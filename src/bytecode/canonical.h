@@ -17,17 +17,17 @@ typedef enum DtOp {
 } DtOp;
 
 /* What `arg` of an instruction means. */
-typedef enum DtOperand {
-    DT_OPERAND_NONE,
-    DT_OPERAND_INT,     /* a count, depth or bit set: see the row */
-    DT_OPERAND_CONST,   /* index into co_consts */
-    DT_OPERAND_NAME,    /* index into co_names */
-    DT_OPERAND_LOCAL,   /* unified slot: locals, then cells, then free variables */
-    DT_OPERAND_CELL,    /* unified slot that holds a cell */
-    DT_OPERAND_JUMP,    /* `target` is the index of an instruction */
-    DT_OPERAND_COMPARE, /* Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT, Py_GE */
-    DT_OPERAND_BINARY   /* DtBinaryOp */
-} DtOperand;
+typedef enum DtOpArg {
+    DT_OPARG_NONE,
+    DT_OPARG_INT,     /* a count, depth or bit set: see the row */
+    DT_OPARG_CONST,   /* index into co_consts */
+    DT_OPARG_NAME,    /* index into co_names */
+    DT_OPARG_LOCAL,   /* unified slot: locals, then cells, then free variables */
+    DT_OPARG_CELL,    /* unified slot that holds a cell */
+    DT_OPARG_JUMP,    /* `target` is the index of an instruction */
+    DT_OPARG_COMPARE, /* Py_LT, Py_LE, Py_EQ, Py_NE, Py_GT, Py_GE */
+    DT_OPARG_BINARY   /* DtBinaryOp */
+} DtOpArg;
 
 /* Flags of a decoded instruction.  The values are known to canonical.def. */
 enum {
@@ -79,7 +79,7 @@ typedef enum DtBinaryOp {
 
 /* Name ("LOAD_FAST"), operand kind and doc of an operation; NULL or NONE for a bad number. */
 const char *dt_canonical_name(int op);
-DtOperand dt_canonical_operand(int op);
+DtOpArg dt_canonical_operand(int op);
 const char *dt_canonical_doc(int op);
 
 /* The operation with this name, or -1. */
