@@ -9,8 +9,8 @@ The photograph is a portrait of Grace Hopper by the U.S. Navy, in the public dom
 matplotlib's wheel (`pip install ".[examples]"`). The script checks that every function returns
 NumPy's exact bits, prints what was gained, and writes before.png and after.png.
 
-An image is a float32 array of three planes (3, height, width), values 0 to 1. It carries a margin of
-MARGIN pixels on every side, which the blur uses up.
+An image is a float32 array of three planes (3, height, width), values 0 to 1. It carries a margin
+of MARGIN pixels on every side, which the blur uses up.
 """
 
 import argparse
@@ -139,6 +139,10 @@ def axes(planes):
     return y[:, np.newaxis], x[np.newaxis, :]
 
 
+def size(planes):
+    return f"{planes.shape[2] - 2 * MARGIN} x {planes.shape[1] - 2 * MARGIN}"
+
+
 # --- checking and measuring ---------------------------------------------------------------------
 
 
@@ -185,7 +189,7 @@ def main():
     full = load(options.photo or find_photo())
     gains = np.array([1.04, 1.0, 0.94], dtype=np.float32).reshape(3, 1, 1)
     after = plain["develop"](full, gains, *axes(full))
-    print(f"photograph: {full.shape[2] - 2 * MARGIN} x {full.shape[1] - 2 * MARGIN} pixels, float32")
+    print(f"photograph: {size(full)} pixels, float32")
     print("compiled by dyntrace" if compiled else "run by plain Python: no gain to expect")
     print(f"\n{'':24}{'plain':>12}{'compiled':>12}{'gain':>9}   bits")
 
@@ -204,14 +208,14 @@ def main():
             (statistics, (planes,)),
             (develop, (planes, gains, y, x)),
         )
-        print(f"{title} {planes.shape[2] - 2 * MARGIN} x {planes.shape[1] - 2 * MARGIN}")
+        print(f"{title} {size(planes)}")
         for function, arguments in steps:
             name = function.__name__
             untouched = plain[name]
             # Three calls: one that compiles, one on the way there, one that runs what was compiled.
-            equal = all(
-                [same(function(*arguments), untouched(*arguments)) for _ in range(3)]
-            )
+            expected = untouched(*arguments)
+            results = [function(*arguments) for _ in range(3)]
+            equal = all(same(result, expected) for result in results)
             if not equal:
                 wrong.append(f"{name} ({title})")
             fast, slow = measure(function, untouched, arguments)

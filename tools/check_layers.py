@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check the source rules that a compiler cannot: `python3 tools/check_layers.py [files]`.
+"""Check the source rules that a compiler cannot: `python3 tools/check_layers.py [--style] [files]`.
 
 What is checked, over src/**/*.[ch] and src/**/*.def:
 
@@ -11,8 +11,10 @@ What is checked, over src/**/*.[ch] and src/**/*.def:
 * CPython's internal headers are included under src/compat alone;
 * a test of the CPython version stands only in a folder where versions meet (VERSION_FOLDERS);
 * PyErr_Clear() has a comment on its line or on the line before, saying what is cleared and why;
-* every file begins with a comment, no line is longer than 100 columns, none has a tab or
-  trailing blanks, none says TODO.
+* every file begins with a comment, none says TODO.
+
+With --style (the lint session) also: no line of a .c or .h file longer than 100 columns (rows of a
+table may be), no tabs, no blanks at the end of a line.
 
 Prints `file:line: message` per finding and exits 1 if there is any. Standard library only.
 """
@@ -93,7 +95,8 @@ def check_includes(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
         if (header.startswith(NUMPY_FOLDERS) and not name.startswith(NUMPY_FOLDERS)
                 and index not in guarded):  # fmt: skip
             yield index, f"{header} may be missing: include it under #if DYNTRACE_HAVE_NUMPY"
-        if (header.startswith(("internal/", "pycore_")) or "/pycore_" in header) and folder != "compat":
+        internal = header.startswith(("internal/", "pycore_")) or "/pycore_" in header
+        if internal and folder != "compat":
             yield index, "CPython's internal headers belong to src/compat"
         if "/" in header and target in LAYERS:
             if LAYERS[target] > level:
@@ -104,17 +107,21 @@ def check_includes(name: str, lines: list[str]) -> Iterator[tuple[int, str]]:
                 yield index, f"no such file: src/{header}"
 
 
-def check_text(name: str, raw: list[str], code: list[str]) -> Iterator[tuple[int, str]]:
-    folder = name.split("/")[0]
-    if raw and not raw[0].startswith(("/*", "//")):
-        yield 0, "the file does not begin with a comment that says what it is for"
+def check_style(name: str, raw: list[str]) -> Iterator[tuple[int, str]]:
     for index, line in enumerate(raw):
-        if len(line) > 100:
+        if len(line) > 100 and not name.endswith(".def"):
             yield index, f"{len(line)} columns, 100 are allowed"
         if "\t" in line:
             yield index, "tab"
         if line != line.rstrip():
             yield index, "blanks at the end of the line"
+
+
+def check_text(name: str, raw: list[str], code: list[str]) -> Iterator[tuple[int, str]]:
+    folder = name.split("/")[0]
+    if raw and not raw[0].startswith(("/*", "//")):
+        yield 0, "the file does not begin with a comment that says what it is for"
+    for index, line in enumerate(raw):
         if re.search(r"\b(TODO|FIXME|XXX)\b", line):
             yield index, "open work belongs into an issue"
     for index, line in enumerate(code):
@@ -126,7 +133,7 @@ def check_text(name: str, raw: list[str], code: list[str]) -> Iterator[tuple[int
                 yield index, "PyErr_Clear without a comment that says what it clears and why"
 
 
-def check(path: Path) -> Iterator[str]:
+def check(path: Path, style: bool) -> Iterator[str]:
     name = path.relative_to(SRC).as_posix()
     text = path.read_text(encoding="utf-8")
     raw = text.splitlines()
@@ -137,15 +144,19 @@ def check(path: Path) -> Iterator[str]:
     if text and not text.endswith("\n"):
         yield f"src/{name}:{len(raw)}: no newline at the end of the file"
     findings = [*check_includes(name, code), *check_text(name, raw, code)]
+    if style:
+        findings += check_style(name, raw)
     for index, message in sorted(findings):
         yield f"src/{name}:{index + 1}: {message}"
 
 
 def main(arguments: list[str]) -> int:
-    paths = [Path(a).resolve() for a in arguments] or sorted(
+    style = "--style" in arguments
+    paths = [Path(a).resolve() for a in arguments if a != "--style"] or sorted(
         p for p in SRC.rglob("*") if p.suffix in (".c", ".h", ".def")
     )
-    findings = [finding for path in paths if path.is_relative_to(SRC) for finding in check(path)]
+    paths = [path for path in paths if path.is_relative_to(SRC)]
+    findings = [finding for path in paths for finding in check(path, style)]
     for finding in findings:
         print(finding)
     if findings:

@@ -51,7 +51,7 @@ def say(text: str = "") -> None:
         print(text, flush=True)
 
 
-# --- which interpreters there are ------------------------------------------------------------------
+# --- which interpreters there are ---------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -126,7 +126,7 @@ def find_interpreters(wanted: list[str]) -> dict[str, Interpreter]:
     return found
 
 
-# --- running things --------------------------------------------------------------------------------
+# --- running things -----------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -161,7 +161,9 @@ class StepFailed(Exception):
     """A step before the tests (environment, installation, build) failed; its log was shown."""
 
 
-def run(name: str, step: str, command: list[str], log: Path, env: dict[str, str], limit: float) -> int:
+def run(
+    name: str, step: str, command: list[str], log: Path, env: dict[str, str], limit: float
+) -> int:
     """Run one command with its output in `log`; ends its whole process group when time is up."""
     with open(log, "ab") as out:
         out.write(f"$ {' '.join(command)}\n".encode())
@@ -298,12 +300,14 @@ class CoreOnly(Environment):
     """The core without NumPy, neither its headers nor the package, and the C tests."""
 
     def work(self) -> None:
-        self.pip("tools", "cmake>=3.21", "ninja", "pytest>=8", "hypothesis>=6.100", "cloudpickle>=3")
+        self.pip("tools", "cmake>=3.21", "ninja",
+                 "pytest>=8", "hypothesis>=6.100", "cloudpickle>=3")  # fmt: skip
         build = self.folder / "cmake"
         self.step("configure", [
             str(self.python.parent / "cmake"), "-S", str(ROOT), "-B", str(build), "-G", "Ninja",
             f"-DPython_EXECUTABLE={self.python}", "-DDYNTRACE_NUMPY=OFF", "-DDYNTRACE_TESTS=ON",
-            f"-DDYNTRACE_WERROR={'ON' if self.args.werror else 'OFF'}", "-DCMAKE_BUILD_TYPE=Release",
+            f"-DDYNTRACE_WERROR={'ON' if self.args.werror else 'OFF'}",
+            "-DCMAKE_BUILD_TYPE=Release",
         ])  # fmt: skip
         self.step("build", [str(self.python.parent / "cmake"), "--build", str(build)])
         if list((ROOT / "tests" / "c").glob("*.c")):
@@ -327,7 +331,7 @@ class CoreOnly(Environment):
                 self.outcome.broken.append(f"ctest ended with status {status}")
 
 
-# --- main ------------------------------------------------------------------------------------------
+# --- main ---------------------------------------------------------------------------------------
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -339,7 +343,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1),
                         help="environments worked on at a time (default: %(default)s)")  # fmt: skip
     parser.add_argument("--limit", type=float, default=1500,
-                        help="seconds that one run of the suite may take (default: %(default)s)")  # fmt: skip
+                        help="seconds for one run of the suite (default: %(default)s)")  # fmt: skip
     parser.add_argument("--werror", action="store_true", help="compiler warnings are errors")
     parser.add_argument("--no-core-only", action="store_true",
                         help="leave out the build without NumPy and the C tests")  # fmt: skip

@@ -1,0 +1,132 @@
+"""Every session that a person or CI runs: `pip install nox`, then `nox -l`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tools"))
+import run_tests  # noqa: E402  (finds interpreters on PATH and under pyenv)
+
+nox.options.sessions = ["tests", "lint"]
+nox.options.reuse_venv = "yes"
+nox.needs_version = ">=2024.4.15"
+
+# Pinned: another formatter or checker has another opinion.
+RUFF = "ruff==0.17.5"
+CLANG_FORMAT = "clang-format==23.1.5"
+CLANG_TIDY = "clang-tidy==23.1.4"
+CODESPELL = "codespell==2.4.3"
+MYPY = "mypy==2.4.1"
+
+BUILD_TOOLS = ["cmake>=3.21", "ninja", "numpy>=2.0", "scikit-build-core>=0.11"]
+TEST_TOOLS = ["pytest>=8", "hypothesis>=6.100", "cloudpickle>=3"]
+
+# nox looks for python3.X on PATH, where pyenv has shims that may refuse: put the real ones before.
+FOUND = run_tests.find_interpreters(list(run_tests.VERSIONS))
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(one.path).parent) for one in FOUND.values()] + [os.environ.get("PATH", "")]
+)
+
+
+def build(session: nox.Session, preset: str, *options: str) -> Path:
+    """Configure and build a preset with the session's interpreter; returns the package folder."""
+    session.install(*BUILD_TOOLS)
+    version = session.run("python", "-c", "import sys; print('%d.%d' % sys.version_info[:2])",
+                          silent=True).strip()  # fmt: skip
+    folder = ROOT / "build" / "nox" / f"{preset}-{version}"
+    python = Path(session.virtualenv.location) / "bin" / "python"
+    session.run("cmake", "--preset", preset, "-B", str(folder),
+                f"-DPython_EXECUTABLE={python}", *options)  # fmt: skip
+    session.run("cmake", "--build", str(folder), "--parallel", str(min(2, os.cpu_count() or 1)))
+    return folder
+
+
+def pytest_with(session: nox.Session, folder: Path, env: dict[str, str] | None = None) -> None:
+    session.install(*TEST_TOOLS)
+    package = {"PYTHONPATH": str(folder / "python_package")}
+    session.run("ctest", "--test-dir", str(folder), "--output-on-failure", env=env or {})
+    session.run("python", "-m", "pytest", "tests", "-p", "no:cacheprovider", *session.posargs,
+                env={**package, **(env or {})})  # fmt: skip
+
+
+@nox.session(python=list(run_tests.VERSIONS))
+def tests(session: nox.Session) -> None:
+    """Install as a user does, and run the suite."""
+    session.install(".[test]")
+    session.run("python", "-m", "pytest", "tests", "-p", "no:cacheprovider", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Layers, formatting, spelling, types; clang-tidy with `nox -s lint -- tidy`."""
+    session.install(RUFF, CLANG_FORMAT, CODESPELL, MYPY, "numpy>=2.0")
+    session.run("python", "tools/check_layers.py", "--style")
+    session.run("ruff", "check", ".")
+    sources = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "src").rglob("*.[ch]"))
+    session.run("clang-format", "--dry-run", "-Werror", *sources)
+    session.run("codespell", "src", "python", "tests", "tools", "docs", "bench", "examples",
+                "README.md", "CMakeLists.txt")  # fmt: skip
+    session.run("mypy", "--strict")
+    folder = build(session, "dev")
+    session.run("python", "-m", "mypy.stubtest", "dyntrace._core", "--mypy-config-file",
+                "pyproject.toml", env={"PYTHONPATH": str(folder / "python_package")})  # fmt: skip
+    if "tidy" in session.posargs:
+        session.install(CLANG_TIDY)
+        units = [s for s in sources if s.endswith(".c")]
+        session.run("clang-tidy", "--quiet", "-p", str(folder), *units)
+
+
+def sanitizer_library(name: str) -> str:
+    """The path of the compiler's own runtime, to be loaded before the interpreter."""
+    compiler = os.environ.get("CC", "cc").split()[0]
+    done = subprocess.run([compiler, f"-print-file-name=lib{name}.so"], capture_output=True,
+                          text=True, check=True)  # fmt: skip
+    return str(Path(done.stdout.strip()).resolve())
+
+
+@nox.session
+def asan(session: nox.Session) -> None:
+    """The suite under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    folder = build(session, "asan")
+    # The interpreter itself is no instrumented program and leaks by design: no leak check, and the
+    # runtime is preloaded. Its own allocator would hide what is out of bounds: malloc instead.
+    preload = f"{sanitizer_library('asan')} {sanitizer_library('ubsan')}"
+    session.install(*TEST_TOOLS)
+    session.run("ctest", "--test-dir", str(folder), "--output-on-failure",
+                env={"ASAN_OPTIONS": "detect_leaks=0"})  # fmt: skip
+    session.run("python", "-m", "pytest", "tests", "-p", "no:cacheprovider", *session.posargs,
+                env={"PYTHONPATH": str(folder / "python_package"), "LD_PRELOAD": preload,
+                     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
+                     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+                     "PYTHONMALLOC": "malloc"})  # fmt: skip
+
+
+@nox.session
+def stress(session: nox.Session) -> None:
+    """The suite with the white-box build: tiny arena chunks, guards always checked."""
+    pytest_with(session, build(session, "stress"))
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Guide, API reference and internals into docs/_build/html; a warning is an error."""
+    session.install("sphinx>=7.4", "myst-parser>=4", "furo>=2024.8.6")
+    session.install(".")
+    shutil.rmtree(ROOT / "docs" / "_build", ignore_errors=True)
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """The table of what must be reached, as ratios of one run; `-- name ...` runs some rows."""
+    folder = build(session, "bench")
+    session.run("python", "-m", "bench", *session.posargs,
+                env={"PYTHONPATH": f"{folder / 'python_package'}{os.pathsep}{ROOT}",
+                     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
