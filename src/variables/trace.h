@@ -88,6 +88,11 @@ struct DtTrace {
     int64_t started_ns;
     DtBreakInfo brk;        /* after DT_BREAK */
     DtVar *none, *not_implemented, *null;
+    DtMap by_source;        /* source -> DtVar: lazy trackers already made for it */
+    DT_VEC(DtVar *) changed; /* existing mutable trackers that the trace has written */
+    /* Positions of the active frames, innermost first; returns how many were written.  Set by the
+     * interpreter; NULL: no position is known. */
+    uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
     DT_VEC(PyObject *) inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
 };
 

@@ -1,0 +1,104 @@
+/* Payloads of the kinds that are not in var.h, for those who copy, replay or
+ * rebuild them: the journal, codegen and the interpreter's container ops.
+ *
+ * Payloads change only after dt_journal_will_change().  Copies for a rollback
+ * are made by dt_payload_snapshot(), so the journal knows no kind.
+ */
+#ifndef DT_VARIABLES_PAYLOADS_H
+#define DT_VARIABLES_PAYLOADS_H
+
+#include "variables/var.h"
+
+/* One entry of a dict or element of a set.  Keys are constants (compared by value) or objects known by
+ * identity (`by_identity`); `hash` is what the real key hashes to, or its address. */
+typedef struct DtEntry {
+    PyObject *key; /* DT_BORROWED from the trace */
+    Py_hash_t hash;
+    bool by_identity;
+    DtVar *key_var;
+    DtVar *value; /* NULL in a set */
+} DtEntry;
+
+typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of insertion */
+    DtVar base;
+    DtEntry *items;
+    uint32_t count;
+    uint32_t capacity;
+    PyTypeObject *cls; /* dict, set, frozenset */
+    PyObject *object;  /* the existing dict or set, or NULL; DT_BORROWED */
+} DtDictVar;
+
+typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
+    DtVar base;
+    DtDictVar *dict;
+    uint8_t what; /* 0 keys, 1 values, 2 items */
+} DtDictViewVar;
+
+typedef struct DtRangeVar { /* DT_KIND_RANGE: concrete numbers */
+    DtVar base;
+    int64_t start, stop, step;
+    int64_t length;
+} DtRangeVar;
+
+typedef struct DtIterRow DtIterRow; /* variables/v_iter.c */
+typedef struct DtIterVar {          /* DT_KIND_ITERATOR */
+    DtVar base;
+    const DtIterRow *row;
+    DtVar *subject;   /* what is iterated over, or NULL */
+    DtVar *function;  /* of map and filter */
+    DtVar **parts;    /* inner iterators of zip, map, enumerate ... */
+    uint32_t nparts;
+    int64_t index;
+    int64_t extra;    /* start of enumerate, expected size of a dict */
+    bool exhausted;
+} DtIterVar;
+
+typedef struct DtMethodVar { /* DT_KIND_BOUND_METHOD */
+    DtVar base;
+    DtVar *function;
+    DtVar *self;
+} DtMethodVar;
+
+typedef struct DtMethodRowVar { /* DT_KIND_METHOD_ROW */
+    DtVar base;
+    DtVar *self;
+    const DtMethodRow *row; /* NULL: an adapter's method, known by name */
+    PyObject *name;
+} DtMethodRowVar;
+
+/* DT_KIND_BUILTIN, CLASS, MODULE, ADAPTER_CALLABLE, OPAQUE: one known object. */
+typedef struct DtObjectVar {
+    DtVar base;
+    PyObject *object;        /* kept by the trace */
+    const DtMethodRow *row;  /* of a known builtin, or NULL */
+    const DtAdapter *adapter; /* ADAPTER_CALLABLE */
+} DtObjectVar;
+
+typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
+    DtVar base;
+    PyObject *object; /* existing object, or NULL: made by the trace */
+    PyTypeObject *cls;
+    DtVar *cls_var;   /* of a new instance: tracker of its class */
+} DtInstanceVar;
+
+typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
+    DtVar base;
+    PyObject *object; /* existing partial or NULL */
+    DtVar *function;
+    DtVar **pos;
+    uint32_t npos;
+    DtVar **kw;
+    PyObject **kwnames;
+    uint32_t nkw;
+} DtPartialVar;
+
+/* A copy of everything that a change of `var` may touch, in the trace's arena; NULL with MemoryError. */
+void *dt_payload_snapshot(DtTrace *trace, const DtVar *var) DT_MUST_CHECK;
+/* Puts it back.  The snapshot stays valid. */
+DtStatus dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot) DT_MUST_CHECK;
+
+/* The real object behind a tracker that is known by identity (function, class, module, builtin,
+ * existing instance, list, dict ...), or NULL.  Does not realise. */
+PyObject *dt_payload_object(DtVar *var);
+
+#endif
