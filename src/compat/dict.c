@@ -1,0 +1,215 @@
+/* Exact dicts, read without running user code; see dict.h.
+ *
+ * Mirrors the open addressing of Objects/dictobject.c: the index table is as
+ * large as a power of two, is probed from the low bits of the hash, and each
+ * further probe mixes five more bits of it in.
+ */
+#include "compat/dict.h"
+
+#include <string.h>
+
+bool
+dt_dict_is_plain_key(PyObject *key)
+{
+    if (PyUnicode_CheckExact(key) || PyLong_CheckExact(key) || PyFloat_CheckExact(key)
+        || PyBytes_CheckExact(key) || PyBool_Check(key) || PyComplex_CheckExact(key)
+        || key == Py_None || key == Py_Ellipsis) {
+        return true;
+    }
+    if (PyTuple_CheckExact(key)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            if (!dt_dict_is_plain_key(PyTuple_GET_ITEM(key, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+/* 1 equal, 0 not, -1 can't tell.  The hashes are equal already. */
+static int
+same_key(PyObject *stored, PyObject *key, bool key_is_plain)
+{
+    if (stored == key) {
+        return 1;
+    }
+    if (!key_is_plain || !dt_dict_is_plain_key(stored)) {
+        return -1;
+    }
+    int equal = PyObject_RichCompareBool(stored, key, Py_EQ);
+    if (equal < 0) {
+        PyErr_Clear(); /* memory or recursion while comparing nested tuples: no answer */
+        return -1;
+    }
+    return equal;
+}
+
+#if !DT_PY310
+static Py_ssize_t
+index_at(PyDictKeysObject *keys, size_t slot)
+{
+    int log2 = DK_LOG_SIZE(keys);
+    if (log2 < 8) {
+        return ((const int8_t *)keys->dk_indices)[slot];
+    }
+    if (log2 < 16) {
+        return ((const int16_t *)keys->dk_indices)[slot];
+    }
+    if (log2 < 32) {
+        return ((const int32_t *)keys->dk_indices)[slot];
+    }
+    return (Py_ssize_t)((const int64_t *)keys->dk_indices)[slot];
+}
+#else
+static Py_ssize_t
+index_at(PyDictKeysObject *opaque, size_t slot)
+{
+    DtDictKeys310 *keys = (DtDictKeys310 *)opaque;
+    Py_ssize_t size = keys->dk_size;
+    if (size <= 0xff) {
+        return ((const int8_t *)keys->dk_indices)[slot];
+    }
+    if (size <= 0xffff) {
+        return ((const int16_t *)keys->dk_indices)[slot];
+    }
+    if ((size >> 32) == 0) {
+        return ((const int32_t *)keys->dk_indices)[slot];
+    }
+    return (Py_ssize_t)((const int64_t *)keys->dk_indices)[slot];
+}
+#endif
+
+static size_t
+table_size(PyDictKeysObject *keys)
+{
+#if DT_PY310
+    return (size_t)((DtDictKeys310 *)keys)->dk_size;
+#else
+    return (size_t)DK_SIZE(keys);
+#endif
+}
+
+/* Hash of the key of entry `index`. */
+static Py_hash_t
+entry_hash(PyDictKeysObject *keys, Py_ssize_t index)
+{
+#if DT_PY310
+    return dt_dict_entries310(keys)[index].me_hash;
+#else
+    if (DK_IS_UNICODE(keys)) {
+        return ((PyASCIIObject *)DK_UNICODE_ENTRIES(keys)[index].me_key)->hash;
+    }
+    return DK_ENTRIES(keys)[index].me_hash;
+#endif
+}
+
+static PyObject *
+entry_value(PyDictObject *dict, Py_ssize_t index)
+{
+#if DT_PY310
+    return dict->ma_values != NULL ? dict->ma_values[index]
+                                   : dt_dict_entries310(dict->ma_keys)[index].me_value;
+#else
+    if (dict->ma_values != NULL) {
+        return dict->ma_values->values[index];
+    }
+    return DK_IS_UNICODE(dict->ma_keys) ? DK_UNICODE_ENTRIES(dict->ma_keys)[index].me_value
+                                        : DK_ENTRIES(dict->ma_keys)[index].me_value;
+#endif
+}
+
+int
+dt_dict_get(PyObject *object, PyObject *key, PyObject **value)
+{
+    PyDictObject *dict = (PyDictObject *)object;
+    PyDictKeysObject *keys = dict->ma_keys;
+    bool plain = dt_dict_is_plain_key(key);
+    *value = NULL;
+    if (dict->ma_used == 0) {
+        return 0;
+    }
+    if (!plain && Py_TYPE(key)->tp_hash != PyBaseObject_Type.tp_hash
+        && Py_TYPE(key)->tp_hash != PyType_Type.tp_hash) {
+        return -1;
+    }
+    Py_hash_t hash = PyObject_Hash(key);
+    if (hash == -1) {
+        PyErr_Clear(); /* memory or recursion while hashing a nested tuple: no answer */
+        return -1;
+    }
+    size_t mask = table_size(keys) - 1;
+    size_t perturb = (size_t)hash;
+    size_t slot = (size_t)hash & mask;
+    for (;;) {
+        Py_ssize_t index = index_at(keys, slot);
+        if (index == -1) { /* never used: the end of the chain */
+            return 0;
+        }
+        if (index >= 0 && entry_hash(keys, index) == hash) {
+            int same = same_key(dt_dict_keys_key(keys, index), key, plain);
+            if (same < 0) {
+                return -1;
+            }
+            if (same) {
+                *value = entry_value(dict, index);
+                return *value != NULL; /* a split table may lack it */
+            }
+        }
+        perturb >>= 5;
+        slot = (slot * 5 + perturb + 1) & mask;
+    }
+}
+
+Py_ssize_t
+dt_dict_keys_find(PyDictKeysObject *keys, PyObject *key)
+{
+    Py_ssize_t count = dt_dict_keys_count(keys);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (dt_dict_keys_key(keys, i) == key) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+Py_ssize_t
+dt_dict_hint(PyObject *dict, PyObject *key)
+{
+    return dt_dict_keys_find(((PyDictObject *)dict)->ma_keys, key);
+}
+
+bool
+dt_dict_keys_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count)
+{
+    Py_ssize_t pos = 0;
+    PyObject *key, *value;
+    if (PyDict_GET_SIZE(dict) != count) {
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyDict_Next(dict, &pos, &key, &value)) {
+            return false;
+        }
+        if (key == keys[i]) {
+            continue;
+        }
+        if (Py_TYPE(key) != Py_TYPE(keys[i]) || same_key(key, keys[i], dt_dict_is_plain_key(keys[i])) != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+PyObject *
+dt_dict_key_at(PyObject *dict, Py_ssize_t index)
+{
+    Py_ssize_t pos = 0;
+    PyObject *key, *value;
+    while (PyDict_Next(dict, &pos, &key, &value)) {
+        if (index-- == 0) {
+            return key;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* Instance attributes, read where they lie; see object.h.
+ *
+ * Mirrors the object layouts of Objects/dictobject.c and pycore_object.h:
+ *   3.10  a dict pointer at tp_dictoffset
+ *   3.11  managed: values pointer and dict pointer before the object
+ *   3.12  managed: one tagged pointer before the object, values or dict
+ *   3.13  managed: dict pointer before the object, values behind its head
+ */
+#include "compat/object.h"
+
+#include <string.h>
+
+bool
+dt_object_type_has_dict(PyTypeObject *type)
+{
+#if !DT_PY310
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        return true;
+    }
+#endif
+    return type->tp_dictoffset != 0;
+}
+
+PyObject *
+dt_object_existing_dict(PyObject *obj)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    PyObject *dict;
+#if DT_PY311
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        dict = *_PyObject_ManagedDictPointer(obj);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#elif DT_PY312
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        PyDictOrValues either = *_PyObject_DictOrValuesPointer(obj);
+        dict = _PyDictOrValues_IsValues(either) ? NULL : _PyDictOrValues_GetDict(either);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#elif DT_PY313
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        dict = (PyObject *)_PyObject_GetManagedDict(obj);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#endif
+    if (type->tp_dictoffset > 0) {
+        dict = *(PyObject **)((char *)obj + type->tp_dictoffset);
+    }
+    else if (type->tp_dictoffset < 0) { /* counted from the end of a variable-size object */
+        PyObject **place = _PyObject_GetDictPtr(obj);
+        dict = place == NULL ? NULL : *place;
+    }
+    else {
+        return NULL;
+    }
+    return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+}
+
+/* Index of `name` among shared keys, or -1.  At most thirty: linear. */
+#if !DT_PY310
+static Py_ssize_t
+find_shared(PyDictKeysObject *keys, PyObject *name)
+{
+    Py_ssize_t found = dt_dict_keys_find(keys, name);
+    if (found >= 0) {
+        return found;
+    }
+    /* A key that came through __dict__ need not be interned. */
+    Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+    for (Py_ssize_t i = 0; i < keys->dk_nentries; i++) {
+        PyObject *key = DK_UNICODE_ENTRIES(keys)[i].me_key;
+        if (key != NULL && PyUnicode_GET_LENGTH(key) == length
+            && PyUnicode_KIND(key) == PyUnicode_KIND(name)
+            && memcmp(PyUnicode_DATA(key), PyUnicode_DATA(name),
+                      (size_t)length * PyUnicode_KIND(name)) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+#endif
+
+int
+dt_object_instance_dict_get(PyObject *obj, PyObject *name, PyObject **value)
+{
+    *value = NULL;
+    if (!PyUnicode_CheckExact(name)) {
+        return -1;
+    }
+#if !DT_PY310
+    PyObject **values = dt_object_inline_values(obj);
+    if (values != NULL) {
+        Py_ssize_t index = find_shared(((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys, name);
+        if (index < 0) {
+            return 0;
+        }
+        *value = values[index];
+        return *value != NULL;
+    }
+#endif
+    PyObject *dict = dt_object_existing_dict(obj);
+    if (dict == NULL) {
+        return 0;
+    }
+    return dt_dict_get(dict, name, value);
+}
+
+Py_ssize_t
+dt_object_hint(PyObject *obj, PyObject *name)
+{
+#if !DT_PY310
+    if (dt_object_inline_values(obj) != NULL) {
+        return dt_dict_keys_find(((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys, name);
+    }
+#endif
+    PyObject *dict = dt_object_existing_dict(obj);
+    return dict == NULL ? -1 : dt_dict_hint(dict, name);
+}

@@ -1,0 +1,63 @@
+/* Types: MRO look-ups and version tags; see type.h.
+ *
+ * Mirrors the method cache of Objects/typeobject.c: a look-up assigns the tag,
+ * type_modified takes it away.  3.12 has a function that only assigns.
+ */
+#include "compat/type.h"
+
+#include "compat/dict.h"
+
+PyObject *
+dt_type_lookup(PyTypeObject *type, PyObject *name)
+{
+    return _PyType_Lookup(type, name);
+}
+
+PyObject *
+dt_type_dict(PyTypeObject *type)
+{
+#if DT_PY_AT_LEAST(3, 12)
+    /* Static builtin types keep their dict per interpreter, not in tp_dict. */
+    PyObject *dict = PyType_GetDict(type);
+    Py_XDECREF(dict); /* the type holds it */
+    return dict;
+#else
+    return type->tp_dict;
+#endif
+}
+
+PyObject *
+dt_type_own_lookup(PyTypeObject *type, PyObject *name)
+{
+    PyObject *dict = dt_type_dict(type);
+    PyObject *value = NULL;
+    if (dict != NULL && dt_dict_get(dict, name, &value) == 1) {
+        return value;
+    }
+    return NULL;
+}
+
+unsigned int
+dt_type_version(PyTypeObject *type)
+{
+#if DT_PY_AT_LEAST(3, 12)
+    if (!PyUnstable_Type_AssignVersionTag(type)) {
+        return 0;
+    }
+#else
+    /* Interned and never freed: any cacheable name makes the look-up assign a tag. */
+    static PyObject *name = NULL;
+    if (name == NULL) {
+        name = PyUnicode_InternFromString("__class__");
+        if (name == NULL) {
+            PyErr_Clear(); /* no memory for nine letters: no tag either */
+            return 0;
+        }
+    }
+    (void)_PyType_Lookup(type, name);
+    if (!(type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG)) {
+        return 0;
+    }
+#endif
+    return type->tp_version_tag;
+}
