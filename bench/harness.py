@@ -1,0 +1,90 @@
+"""Rows of the table, and the ways to measure that they share.
+
+A row is a function with the decorator `@row(name, bound, unit, lower=...)`; it returns the measured
+value, or a pair of it and a remark. Times are best of many, taken in turns, so that two things
+that are compared see the same machine. Rows that need a fresh process run themselves in a child.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclasses.dataclass
+class Row:
+    """One line of the table; `lower` says whether the bound is an upper or a lower one."""
+
+    name: str
+    text: str
+    bound: float
+    unit: str
+    lower: bool
+    measure: Callable[[], Any]
+
+    def met(self, value: float) -> bool:
+        return value >= self.bound if self.lower else value <= self.bound
+
+
+ROWS: list[Row] = []
+
+
+def row(name: str, text: str, *, bound: float, unit: str, lower: bool = False) -> Any:
+    """Register a row: at least `bound` if `lower`, else at most."""
+
+    def register(function: Callable[[], Any]) -> Callable[[], Any]:
+        ROWS.append(Row(name, text, bound, unit, lower, function))
+        return function
+
+    return register
+
+
+def per_call(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int) -> float:
+    """Seconds per call, the loop included."""
+    loop = range(calls)
+    start = time.perf_counter()
+    for _ in loop:
+        function(*arguments)
+    return (time.perf_counter() - start) / calls
+
+
+def in_turns(
+    *pairs: tuple[Callable[..., Any], tuple[Any, ...]], budget: float = 2.0, rounds: int = 40
+) -> list[float]:
+    """The best seconds per call of each (function, arguments), measured in turns."""
+    calls = []
+    for function, arguments in pairs:
+        for _ in range(5):  # compiles, and warms what is specialised by use
+            function(*arguments)
+        once = min(per_call(function, arguments, 3) for _ in range(3))
+        calls.append(max(1, int(budget / len(pairs) / rounds / max(once, 1e-8))))
+    best = [float("inf")] * len(pairs)
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for index, (function, arguments) in enumerate(pairs):
+                best[index] = min(best[index], per_call(function, arguments, calls[index]))
+    finally:
+        gc.enable()
+    return best
+
+
+def child(code: str, **env: str) -> Any:
+    """Run Python code in a fresh process of this interpreter; returns what it prints, as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, text=True,
+        capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"a measuring process failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])

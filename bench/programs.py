@@ -1,0 +1,67 @@
+"""The programs that are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def chain(x, y):
+    """Ten elementwise operations, all of one rounding each: NumPy's cost here is its overhead."""
+    a = x * 0.5 + y
+    b = a - x
+    c = b * b + 1.0
+    d = np.sqrt(c)
+    e = np.maximum(d, y)
+    return (e - a) / c * d
+
+
+g1, g2, g3, g4, g5 = 1.0, 2.0, 3.0, 4.0, 5.0
+
+
+class Settings:
+    """Attributes that a compiled function reads and a kernel does not."""
+
+    def __init__(self):
+        self.scale = 2.0
+        self.shift = 0.5
+        self.gain = 1.0
+
+
+settings = Settings()
+
+
+def fused(a, b, c):
+    """a*b+c, from a function that reads five globals and three attributes as well."""
+    if g1 + g2 + g3 + g4 + g5 > 100.0 or settings.scale + settings.shift + settings.gain > 100.0:
+        return a
+    return a * b + c
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+
+def step(i, table, point):
+    """Ints, a call, a tuple, a list, a dict: what plain code around arrays does."""
+    pair = (i * 3 + 1, i - 2)
+    items = [pair[0], pair[1], i & 7]
+    total = 0
+    for item in items:
+        if item % 2 == 0:
+            total = total + item * point.x
+        else:
+            total = total - item * point.y
+    table["last"] = total
+    return total + len(items)
+
+
+def plain_python(x, count):
+    """`count` times step(), then one array operation."""
+    table = {}
+    point = Point(2, 3)
+    total = 0
+    for i in range(count):
+        total = total + step(i, table, point)
+    return x + total

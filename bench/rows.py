@@ -1,0 +1,171 @@
+"""The table of what must be reached, one function per row."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import types
+
+import dyntrace
+import numpy as np
+
+from . import programs
+from .harness import child, in_turns, row
+
+
+def fresh(function: types.FunctionType) -> types.FunctionType:
+    """The same function with a code object of its own, so that nothing is known about it."""
+    code = function.__code__.replace()
+    return types.FunctionType(code, function.__globals__, function.__name__)
+
+
+def operands(count: int, size: int) -> tuple[np.ndarray, ...]:
+    random = np.random.default_rng(7)
+    return tuple(random.random(size) + 0.5 for _ in range(count))
+
+
+def add(a, b):
+    return a + b
+
+
+def gain(size: int, budget: float) -> float:
+    arguments = operands(2, size)
+    compiled = dyntrace.compile(fresh(programs.chain))
+    if compiled(*arguments).tobytes() != programs.chain(*arguments).tobytes():
+        raise AssertionError("the compiled chain has other bits than NumPy")
+    slow, fast = in_turns((programs.chain, arguments), (compiled, arguments), budget=budget)
+    return slow / fast
+
+
+@row("small", "10 elementwise operations on 4 doubles, gain over NumPy", bound=8, unit="x",
+     lower=True)  # fmt: skip
+def small() -> float:
+    return gain(4, 2.0)
+
+
+@row("large", "the same on 1e6 doubles", bound=3, unit="x", lower=True)
+def large() -> float:
+    return gain(1_000_000, 6.0)
+
+
+PEAK = """
+import json, sys
+import numpy as np
+from bench import programs
+
+def status(field):
+    for line in open("/proc/self/status"):
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+
+def temporaries(function, arguments):
+    "Highest resident memory during a call, above what the call returns."
+    function(*arguments)
+    function(*arguments)
+    before = status("VmRSS")
+    open("/proc/self/clear_refs", "w").write("5")
+    result = function(*arguments)
+    return max(0, status("VmHWM") - before - result.nbytes)
+
+random = np.random.default_rng(7)
+arguments = (random.random(1_000_000), random.random(1_000_000))
+plain = temporaries(programs.chain, arguments)
+import dyntrace
+compiled = temporaries(dyntrace.compile(programs.chain), arguments)
+print(json.dumps([plain, compiled]))
+"""
+
+
+@row("memory", "its memory for temporaries, as a share of NumPy's", bound=0.25, unit="")
+def memory() -> tuple[float, str]:
+    # A low threshold makes every large array a mapping of its own, given back when it is freed.
+    plain, compiled = child(PEAK, MALLOC_MMAP_THRESHOLD_="65536", MALLOC_TRIM_THRESHOLD_="65536")
+    return compiled / plain, f"{compiled / 2**20:.1f} of {plain / 2**20:.1f} MiB"
+
+
+@row("entry", "a*b+c on 4 doubles, 5 globals and 3 attributes read, above the bare kernel call",
+     bound=0.3, unit="N")  # fmt: skip
+def entry() -> tuple[float, str]:
+    a, b, c = operands(3, 4)
+    compiled = dyntrace.compile(fresh(programs.fused))
+    compiled(a, b, c)
+    # Only the bench build exports it: the same graph, outputs allocated, nothing checked.
+    kernel = dyntrace._core._bench_kernel(compiled)
+    if np.asarray(kernel(a, b, c)).tobytes() != (a * b + c).tobytes():
+        raise AssertionError("the bare kernel has other bits than NumPy")
+    n, bare, whole = in_turns((add, (a, b)), (kernel, (a, b, c)), (compiled, (a, b, c)))
+    remark = f"N {n * 1e9:.0f} ns, kernel {bare * 1e9:.0f} ns, compiled {whole * 1e9:.0f} ns"
+    return (whole - bare) / n, remark
+
+
+def first_call(function: types.FunctionType, arguments: tuple[object, ...]) -> float:
+    """Seconds of a compiled function's first call, best of several fresh ones."""
+    best = float("inf")
+    for _ in range(15):
+        compiled = dyntrace.compile(fresh(function))
+        start = time.perf_counter()
+        compiled(*arguments)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@row("tracing", "tracing plain Python, against CPython executing the same bytecodes", bound=60,
+     unit="x")  # fmt: skip
+def tracing() -> tuple[float, str]:
+    # Two lengths, so that what every compilation costs once drops out of the difference.
+    (x,) = operands(1, 4)
+    few, many = 4, 24
+    traced = first_call(programs.plain_python, (x, many)) - first_call(
+        programs.plain_python, (x, few)
+    )
+    long, short = in_turns(
+        (programs.plain_python, (x, many)), (programs.plain_python, (x, few)), budget=1.0
+    )
+    record = dyntrace.explain(fresh(programs.plain_python))(x, many)
+    if record.breaks:
+        raise AssertionError(f"not traced: {record.breaks}")
+    return traced / (long - short), f"{traced / (many - few) * 1e6:.1f} us per iteration"
+
+
+@row("compile", "first compile of a 10-operation function, imports done", bound=3, unit="ms")
+def compile_time() -> tuple[float, str]:
+    first = [child(FIRST) for _ in range(5)]
+    own = statistics.median(a for a, _ in first)
+    later = statistics.median(b for _, b in first)
+    return own * 1e3, f"a second function {later * 1e3:.2f} ms"
+
+
+FIRST = """
+import json, time, types
+import numpy as np
+import dyntrace
+from bench import programs
+
+def first(function):
+    x = np.ones(4)
+    compiled = dyntrace.compile(function)
+    start = time.perf_counter()
+    compiled(x, x)
+    return time.perf_counter() - start
+
+again = types.FunctionType(programs.chain.__code__.replace(), programs.chain.__globals__)
+print(json.dumps([first(programs.chain), first(again)]))
+"""
+
+IMPORT = """
+import json, time
+a = time.perf_counter()
+import numpy
+b = time.perf_counter()
+import dyntrace
+c = time.perf_counter()
+print(json.dumps([b - a, c - b]))
+"""
+
+
+@row("import", "import dyntrace above import numpy, as a share of the latter", bound=0.2, unit="")
+def import_time() -> tuple[float, str]:
+    times = [child(IMPORT) for _ in range(11)]
+    numpy = min(a for a, _ in times)
+    own = min(b for _, b in times)
+    return own / numpy, f"{own * 1e3:.1f} of {numpy * 1e3:.1f} ms"
