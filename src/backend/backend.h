@@ -42,6 +42,17 @@ dt_executable_incref(DtExecutable *exe)
     exe->refs++;
 }
 void dt_executable_decref(DtExecutable *exe);
+/* Fills the common part of a new executable: one reference, a reference to the graph, replayable. */
+void dt_executable_init(DtExecutable *exe, const DtExecutableType *type, DtGraph *graph);
+/* Visits what the executable keeps, if the caller is its only owner. */
+int dt_executable_traverse(DtExecutable *exe, visitproc visit, void *arg);
+
+/* dyntrace.CompiledGraph around it (a new reference to the executable): called with the graph's inputs it
+ * returns a tuple of the outputs, or dt_replay_sentinel. */
+DT_OWNED PyObject *dt_executable_object(DtExecutable *exe);
+DtExecutable *dt_executable_of_object(PyObject *object); /* DT_BORROWED; NULL with TypeError */
+extern PyObject *dt_replay_sentinel;                     /* DT_BORROWED; made by dt_callable_init */
+int dt_callable_init(void);                              /* at module init; may be called again */
 
 /* Backends: `backend` is "native", "eager", a registered name, or a callable
  * (graph, example_inputs[, options=...]) -> callable.  `examples` are the inputs of the current call.
