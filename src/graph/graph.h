@@ -13,6 +13,7 @@
 #ifndef DT_GRAPH_GRAPH_H
 #define DT_GRAPH_GRAPH_H
 
+#include "core/map.h"
 #include "core/vec.h"
 #include "variables/adapter.h"
 #include "variables/trace.h"
@@ -26,10 +27,11 @@ typedef enum DtEffect {
     DT_EFFECT_MUTATES /* writes the memory of `mutated` operands */
 } DtEffect;
 
+/* An exact tuple of constants is a TUPLE of CONSTs, never a CONST: consumers see one form. */
 typedef enum DtOperandKind {
     DT_OPERAND_NODE,
     DT_OPERAND_CONST,
-    DT_OPERAND_SYM,
+    DT_OPERAND_SYM, /* never a constant expression */
     DT_OPERAND_TUPLE,
     DT_OPERAND_LIST,
     DT_OPERAND_DICT,  /* items alternate key, value */
@@ -96,30 +98,50 @@ typedef struct DtGraphSymbol {
     DtNumber hint;
 } DtGraphSymbol;
 
+/* Names in use, an open-addressing table of strings (names.c). */
+typedef struct DtNameSlot {
+    const char *name;
+    uint32_t next; /* number to try next for "name_<n>" */
+} DtNameSlot;
+
+typedef struct DtNames {
+    DtNameSlot *slots;
+    uint32_t count;
+    uint32_t mask;
+} DtNames;
+
 struct DtGraph {
     DtArena arena;
     uint32_t refs; /* dt_graph_incref/decref, under the GIL */
+    bool finished; /* inputs first, then calls, then the output; immutable */
     const char *name;
     DT_VEC(PyObject *) kept; /* DT_OWNED */
     DtMap kept_set;
     DT_VEC(DtNode *) nodes;
     DT_VEC(DtGraphInput) inputs;
     DT_VEC(DtGraphSymbol) symbols;
-    DtOperand *outputs; /* of the output node, once finished */
+    uint32_t symbol_limit; /* symbol ids are below it: the length of arrays of symbol values */
+    DtOperand *outputs; /* of the output node, once finished: NODE, SYM or CONST */
     uint32_t noutputs;
+    DtNames names;
     DtGraph *parent; /* tracer of which it is a body, while tracing; DT_BORROWED */
+    DT_VEC(DtOperand) captures;  /* of a body: what input i is in the parent; parallel to inputs */
+    DT_VEC(DtGraph *) nested;    /* DT_OWNED: bodies that operands refer to */
 };
 
 DT_OWNED DtGraph *dt_graph_new(const char *name); /* NULL with MemoryError */
 void dt_graph_incref(DtGraph *graph);
 void dt_graph_decref(DtGraph *graph);
 DtStatus dt_graph_keep(DtGraph *graph, PyObject *object) DT_MUST_CHECK;
+/* For tp_traverse of an owner.  Visits only while the owner is the only one: objects of a shared graph must
+ * not be counted once per owner. */
 int dt_graph_traverse(DtGraph *graph, visitproc visit, void *arg);
 
 /* A copy of `meta` in the graph's arena, its objects kept. */
 DtMeta *dt_graph_meta(DtGraph *graph, const DtMeta *meta) DT_MUST_CHECK;
 
-/* An array input read from `source`, with its example metadata. */
+/* An array input read from `source`, with its example metadata; the same source gives the same node.
+ * In a nested tracer it becomes an input of the outermost graph, lifted when it is used. */
 DtStatus dt_graph_input(DtGraph *graph, const DtSource *source, const DtMeta *meta,
                         DtNode **out) DT_MUST_CHECK;
 /* Makes sure that the graph can evaluate `sym`: symbols in it that are no dimension of an input become
@@ -148,7 +170,21 @@ DtStatus dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out) DT_
  * them; *ok = false if it is none of these. */
 DtStatus dt_graph_operand(DtTrace *trace, DtVar *var, DtOperand *out, bool *ok) DT_MUST_CHECK;
 
-/* Sets the outputs, drops pure nodes and inputs that nobody uses, lints. */
+/* ---- Nested tracers.  trace->graph is the innermost body. ------------------------------------------ */
+
+/* Starts a body: trace->graph becomes a new graph whose parent is the old one. */
+DtStatus dt_graph_push(DtTrace *trace, const char *name) DT_MUST_CHECK;
+/* Finishes the body with these outputs; *out is the DT_OPERAND_GRAPH with its captures, in terms of the
+ * parent, which is trace->graph again and owns the body. */
+DtStatus dt_graph_pop(DtTrace *trace, const DtOperand *outputs, uint32_t count,
+                      DtOperand *out) DT_MUST_CHECK;
+/* Drops the body (after a graph break in it). */
+void dt_graph_abandon(DtTrace *trace);
+/* The value of an outer tracer as an operand of `graph`: lifted through every tracer in between, once. */
+DtStatus dt_graph_lift(DtTrace *trace, DtGraph *graph, const DtOperand *outer,
+                       DtOperand *inner) DT_MUST_CHECK;
+
+/* Sets the outputs, drops pure nodes and inputs that nobody uses, puts equal symbols together, lints. */
 DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *outputs,
                          uint32_t count) DT_MUST_CHECK;
 
@@ -156,10 +192,12 @@ DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *output
 DtStatus dt_graph_lint(const DtGraph *graph) DT_MUST_CHECK;
 void dt_graph_print(const DtGraph *graph, DtStrbuf *buf);
 
-/* Symbol values from the inputs of a call. */
+/* Symbol values from the inputs of a call; `values` has symbol_limit elements.  false: an int does not fit
+ * int64 or an input has another type. */
 bool dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values);
 
-/* Bytes and back; no address in them. */
+/* Bytes and back; no address in them.  Objects go by import path, or pickled: read only bytes that you
+ * trust.  ValueError for what can't be written and for bytes that are no graph. */
 DT_OWNED PyObject *dt_graph_to_bytes(const DtGraph *graph);
 DT_OWNED DtGraph *dt_graph_from_bytes(PyObject *bytes);
 

@@ -1,0 +1,304 @@
+/* The end of a graph's construction.
+ *
+ *   nodes in order of creation, inputs between calls, dead ones among them
+ *        │ output node; liveness backwards from it and from nodes with an effect
+ *        │ expressions rewritten to the roots of equal symbols
+ *        │ each needed symbol gets one provider: a size of a live input first
+ *        ▼
+ *   input ... input   call ... call   output      all used, indices anew, linted
+ *
+ * Calls keep their order among each other, so effects keep theirs.
+ */
+#include "graph/internal.h"
+
+typedef struct Finish {
+    DtTrace *trace;
+    DtGraph *graph;
+    bool merged;      /* some symbols were found equal */
+    bool *live;       /* by node index */
+    bool *live_input; /* by input */
+    bool *needed;     /* by symbol id */
+    uint32_t limit;
+} Finish;
+
+static DtStatus
+mark_operand(DtOperand *operand, void *arg)
+{
+    Finish *finish = arg;
+    if (operand->kind == DT_OPERAND_NODE) {
+        finish->live[operand->u.node->index] = true;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+mark_live(Finish *finish)
+{
+    DtGraph *graph = finish->graph;
+    for (uint32_t i = graph->nodes.count; i-- > 0;) {
+        DtNode *node = graph->nodes.items[i];
+        if (node->kind == DT_NODE_OUTPUT || node->effect != DT_EFFECT_PURE) {
+            finish->live[i] = true;
+        }
+        for (uint32_t j = 0; finish->live[i] && j < node->nargs; j++) {
+            DT_TRY(dt_operand_walk(&node->args[j], mark_operand, finish));
+        }
+    }
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        DtNode *node = graph->inputs.items[i].node;
+        finish->live_input[i] = node != NULL && finish->live[node->index];
+    }
+    return DT_OK;
+}
+
+/* ---- Symbols --------------------------------------------------------------------------------- */
+
+static DtStatus
+need_symbol(const DtSym *symbol, void *arg)
+{
+    Finish *finish = arg;
+    if (symbol->id >= finish->limit) {
+        PyErr_Format(PyExc_SystemError, "symbol %u is unknown to its trace", symbol->id);
+        return DT_ERROR;
+    }
+    finish->needed[symbol->id] = true;
+    return DT_OK;
+}
+
+static DtStatus
+settle_sym(Finish *finish, const DtSym **sym)
+{
+    if (finish->merged) {
+        DT_TRY(dt_symbols_canonical(finish->trace, finish->graph, *sym, sym));
+    }
+    return dt_symbols_walk(*sym, need_symbol, finish);
+}
+
+static DtStatus
+settle_operand(DtOperand *operand, void *arg)
+{
+    Finish *finish = arg;
+    if (operand->kind != DT_OPERAND_SYM) {
+        return DT_OK;
+    }
+    DT_TRY(settle_sym(finish, &operand->u.sym));
+    if (!dt_sym_is_const(operand->u.sym)) {
+        return DT_OK;
+    }
+    const DtSym *sym = operand->u.sym; /* equal symbols made it a constant: s0 - s1 */
+    PyObject *value = dt_symbols_number((DtSymType)sym->type, sym->hint);
+    if (value == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = dt_graph_keep(finish->graph, value);
+    Py_DECREF(value);
+    operand->kind = DT_OPERAND_CONST;
+    operand->u.object = value;
+    return status;
+}
+
+static DtStatus
+settle_node(Finish *finish, DtNode *node)
+{
+    for (uint32_t i = 0; i < node->nargs; i++) {
+        DT_TRY(dt_operand_walk(&node->args[i], settle_operand, finish));
+    }
+    for (uint32_t i = 0; i < node->nresults; i++) {
+        for (int dim = 0; dim < node->results[i].ndim; dim++) {
+            DT_TRY(settle_sym(finish, &node->results[i].shape[dim]));
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+settle_symbols(Finish *finish)
+{
+    const DtTrace *trace = finish->trace;
+    for (uint32_t i = 0; i < trace->symbols.count; i++) {
+        finish->merged = finish->merged || trace->symbols.items[i].same_as != i;
+    }
+    for (uint32_t i = 0; i < finish->graph->nodes.count; i++) {
+        if (finish->live[i]) {
+            DT_TRY(settle_node(finish, finish->graph->nodes.items[i]));
+        }
+    }
+    return DT_OK;
+}
+
+/* The dimension of input `i` whose size is the symbol, or -1. */
+static int
+find_dimension(const Finish *finish, uint32_t i, uint32_t id)
+{
+    const DtNode *node = finish->graph->inputs.items[i].node;
+    for (int dim = 0; node != NULL && dim < node->results[0].ndim; dim++) {
+        const DtSym *size = node->results[0].shape[dim];
+        if (size->op == DT_SYM_OP_SYMBOL && dt_symbols_root(finish->trace, size->id) == id) {
+            return dim;
+        }
+    }
+    return -1;
+}
+
+static bool
+is_number_input(const Finish *finish, uint32_t i, uint32_t id)
+{
+    const DtGraphInput *input = &finish->graph->inputs.items[i];
+    return input->node == NULL && (input->symbol == id
+                                   || dt_symbols_root(finish->trace, input->symbol) == id);
+}
+
+/* The cheapest provider: an input that is there anyway, then a number, then an array kept for its
+ * size.  Returns its position, with the dimension or -1; the number of inputs when there is none. */
+static uint32_t
+find_provider(const Finish *finish, uint32_t id, int *dim)
+{
+    uint32_t count = finish->graph->inputs.count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (finish->live_input[i] && (*dim = find_dimension(finish, i, id)) >= 0) {
+            return i;
+        }
+    }
+    *dim = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_number_input(finish, i, id)) {
+            return i;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if ((*dim = find_dimension(finish, i, id)) >= 0) {
+            return i;
+        }
+    }
+    return count;
+}
+
+static void
+start_again(Finish *finish)
+{
+    DtGraph *graph = finish->graph;
+    graph->symbols.count = 0;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        finish->live_input[i] = finish->live_input[i] && graph->inputs.items[i].node != NULL;
+    }
+}
+
+static DtStatus
+provide_symbols(Finish *finish)
+{
+    DtGraph *graph = finish->graph;
+    graph->symbols.count = 0;
+    for (uint32_t id = 0; id < finish->limit; id++) {
+        if (!finish->needed[id]) {
+            continue;
+        }
+        int dim;
+        uint32_t i = find_provider(finish, id, &dim);
+        if (i == graph->inputs.count) {
+            PyErr_Format(PyExc_SystemError, "graph %s: nothing gives symbol %u a value", graph->name,
+                         id);
+            return DT_ERROR;
+        }
+        DtGraphInput *input = &graph->inputs.items[i];
+        if (!finish->live_input[i] && input->node != NULL) {
+            finish->live[input->node->index] = true;
+            DT_TRY(settle_node(finish, input->node));
+            finish->live_input[i] = true;
+            start_again(finish); /* its other sizes may be symbols passed by already */
+            id = UINT32_MAX;
+            continue;
+        }
+        finish->live_input[i] = true;
+        if (input->node == NULL) {
+            input->symbol = id;
+        }
+        const DtSymbol *known = &finish->trace->symbols.items[id];
+        DtGraphSymbol symbol = {id, i, dim, (uint8_t)known->type, known->hint};
+        if (dt_vec_push(&graph->arena, &graph->symbols, symbol) < 0) {
+            return dt_no_memory();
+        }
+    }
+    graph->symbol_limit = finish->limit;
+    return DT_OK;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static DtStatus
+compact(Finish *finish)
+{
+    DtGraph *graph = finish->graph;
+    uint32_t *moved = DT_ARENA_ARRAY(&graph->arena, uint32_t, graph->inputs.count);
+    DtNode **nodes = DT_ARENA_ARRAY(&graph->arena, DtNode *, graph->nodes.count);
+    if (moved == NULL || nodes == NULL) {
+        return dt_no_memory();
+    }
+    uint32_t kept = 0, count = 0;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        if (!finish->live_input[i]) {
+            continue;
+        }
+        moved[i] = kept;
+        if (graph->inputs.items[i].node != NULL) {
+            nodes[count++] = graph->inputs.items[i].node;
+        }
+        if (graph->captures.count > 0) {
+            graph->captures.items[kept] = graph->captures.items[i];
+        }
+        graph->inputs.items[kept++] = graph->inputs.items[i];
+    }
+    graph->inputs.count = kept;
+    graph->captures.count = graph->captures.count > 0 ? kept : 0;
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        graph->symbols.items[i].input = moved[graph->symbols.items[i].input];
+    }
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        DtNode *node = graph->nodes.items[i];
+        if (finish->live[i] && node->kind != DT_NODE_INPUT) {
+            nodes[count++] = node;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[i]->index = i;
+    }
+    graph->nodes.items = nodes;
+    graph->nodes.capacity = graph->nodes.count;
+    graph->nodes.count = count;
+    return DT_OK;
+}
+
+static DtStatus
+add_output(DtTrace *trace, DtGraph *graph, const DtOperand *outputs, uint32_t count)
+{
+    DtOperand *args = DT_ARENA_ARRAY(&graph->arena, DtOperand, count);
+    if (args == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_operand_copy(trace, graph, &outputs[i], &args[i]));
+    }
+    DtNode *node;
+    DT_TRY(dt_graph_add_node(graph, DT_NODE_OUTPUT, "output", &node));
+    node->args = graph->outputs = args;
+    node->nargs = graph->noutputs = count;
+    return DT_OK;
+}
+
+DtStatus
+dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *outputs, uint32_t count)
+{
+    DT_TRY(add_output(trace, graph, outputs, count));
+    Finish finish = {.trace = trace, .graph = graph, .limit = trace->symbols.count};
+    finish.live = DT_ARENA_ARRAY(&graph->arena, bool, graph->nodes.count);
+    finish.live_input = DT_ARENA_ARRAY(&graph->arena, bool, graph->inputs.count);
+    finish.needed = DT_ARENA_ARRAY(&graph->arena, bool, finish.limit);
+    if (finish.live == NULL || finish.live_input == NULL || finish.needed == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(mark_live(&finish));
+    DT_TRY(settle_symbols(&finish));
+    DT_TRY(provide_symbols(&finish));
+    DT_TRY(compact(&finish));
+    graph->finished = true;
+    return dt_graph_lint(graph);
+}

@@ -1,0 +1,188 @@
+/* Symbols of a graph: which input gives each its value.
+ *
+ * A symbol that is the size of an array input is read from that input; any
+ * other is a number input of its own.  In a nested tracer the parent binds
+ * first, and the body gets the number as a captured value: each symbol is bound
+ * once per tracer.  Symbols that the trace found equal share one binding, that
+ * of their root; finish.c rewrites expressions to roots.
+ */
+#include "graph/internal.h"
+
+uint32_t
+dt_symbols_root(const DtTrace *trace, uint32_t id)
+{
+    while (id < trace->symbols.count && trace->symbols.items[id].same_as != id) {
+        id = trace->symbols.items[id].same_as;
+    }
+    return id;
+}
+
+DtStatus
+dt_symbols_walk(const DtSym *sym, DtSymVisit visit, void *arg)
+{
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        return visit(sym, arg);
+    }
+    if (sym->a != NULL) {
+        DT_TRY(dt_symbols_walk(sym->a, visit, arg));
+    }
+    if (sym->b != NULL) {
+        DT_TRY(dt_symbols_walk(sym->b, visit, arg));
+    }
+    return DT_OK;
+}
+
+PyObject *
+dt_symbols_number(DtSymType type, DtNumber number)
+{
+    switch (type) {
+    case DT_SYM_FLOAT:
+        return PyFloat_FromDouble(number.d);
+    case DT_SYM_BOOL:
+        return PyBool_FromLong(number.i != 0);
+    default:
+        return PyLong_FromLongLong(number.i);
+    }
+}
+
+DtStatus
+dt_symbols_canonical(DtTrace *trace, DtGraph *graph, const DtSym *sym, const DtSym **out)
+{
+    *out = sym;
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        uint32_t root = dt_symbols_root(trace, sym->id);
+        if (root != sym->id) {
+            *out = dt_sym_symbol(&graph->arena, root, (DtSymType)sym->type, sym->hint);
+        }
+        return *out != NULL ? DT_OK : dt_no_memory();
+    }
+    const DtSym *a = NULL, *b = NULL;
+    if (sym->a != NULL) {
+        DT_TRY(dt_symbols_canonical(trace, graph, sym->a, &a));
+    }
+    if (sym->b != NULL) {
+        DT_TRY(dt_symbols_canonical(trace, graph, sym->b, &b));
+    }
+    if (a == sym->a && b == sym->b) {
+        return DT_OK;
+    }
+    const DtSym *made = NULL;
+    if (b != NULL) {
+        DT_TRY(dt_sym_binary(&graph->arena, (DtSymOp)sym->op, a, b, &made));
+    }
+    else {
+        DT_TRY(dt_sym_unary(&graph->arena, (DtSymOp)sym->op, a, &made));
+    }
+    if (made != NULL) { /* else the old form keeps its own binding */
+        *out = made;
+    }
+    return DT_OK;
+}
+
+/* ---- Binding --------------------------------------------------------------------------------- */
+
+typedef struct Binding {
+    DtTrace *trace;
+    DtGraph *graph;
+} Binding;
+
+static bool
+is_bound(const DtTrace *trace, const DtGraph *graph, uint32_t root)
+{
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        if (dt_symbols_root(trace, graph->symbols.items[i].id) == root) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A number input for the symbol; `source` is NULL in a body, where it is captured. */
+static DtStatus
+add_number(DtGraph *graph, const DtSym *symbol, const DtSource *source, const char *text)
+{
+    uint32_t position = graph->inputs.count;
+    DtGraphInput input = {NULL, symbol->id, source, text};
+    DtGraphSymbol bound = {symbol->id, position, -1, symbol->type, symbol->hint};
+    if (dt_vec_push(&graph->arena, &graph->inputs, input) < 0
+        || dt_vec_push(&graph->arena, &graph->symbols, bound) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+static DtStatus
+capture_number(DtGraph *graph, const DtSym *symbol)
+{
+    const DtSym *copy = dt_sym_copy(&graph->parent->arena, symbol);
+    const char *text = dt_arena_printf(&graph->arena, "%c%u",
+                                       symbol->type == DT_SYM_FLOAT ? 'f' : 's', symbol->id);
+    DtOperand capture = {.kind = DT_OPERAND_SYM, .u.sym = copy};
+    if (copy == NULL || text == NULL || dt_vec_push(&graph->arena, &graph->captures, capture) < 0) {
+        return dt_no_memory();
+    }
+    return add_number(graph, symbol, NULL, text);
+}
+
+static DtStatus
+bind_symbol(const DtSym *symbol, void *arg)
+{
+    Binding *binding = arg;
+    DtTrace *trace = binding->trace;
+    DtGraph *graph = binding->graph;
+    if (is_bound(trace, graph, dt_symbols_root(trace, symbol->id))) {
+        return DT_OK;
+    }
+    if (graph->parent != NULL) {
+        DT_TRY(dt_graph_bind_sym(trace, graph->parent, symbol));
+        return capture_number(graph, symbol);
+    }
+    if (symbol->id >= trace->symbols.count) {
+        PyErr_Format(PyExc_SystemError, "symbol %u is unknown to its trace", symbol->id);
+        return DT_ERROR;
+    }
+    const DtSource *source = trace->symbols.items[symbol->id].source;
+    const char *text = dt_graph_source_text(graph, source);
+    if (text == NULL) {
+        return DT_ERROR;
+    }
+    return add_number(graph, symbol, source, text);
+}
+
+DtStatus
+dt_graph_bind_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym)
+{
+    Binding binding = {trace, graph};
+    return dt_symbols_walk(sym, bind_symbol, &binding);
+}
+
+bool
+dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values)
+{
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        const DtGraphSymbol *symbol = &graph->symbols.items[i];
+        PyObject *object = inputs[symbol->input];
+        DtNumber *value = &values[symbol->id];
+        if (symbol->dim >= 0) {
+            const DtAdapter *adapter = graph->inputs.items[symbol->input].node->results[0].adapter;
+            value->i = adapter->dim(adapter, object, symbol->dim);
+        }
+        else if (symbol->type == DT_SYM_FLOAT) {
+            if (!PyFloat_Check(object)) {
+                return false;
+            }
+            value->d = PyFloat_AS_DOUBLE(object);
+        }
+        else {
+            if (!PyLong_Check(object)) {
+                return false;
+            }
+            int overflow;
+            value->i = PyLong_AsLongLongAndOverflow(object, &overflow);
+            if (overflow) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
