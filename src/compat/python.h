@@ -41,6 +41,12 @@
 #include <opcode.h>
 #include <structmember.h>
 
+/* 3.12's and 3.13's syntax-tree headers come along with these and typedef everyday words,
+ * which -Wshadow then refuses as the name of any variable. */
+#define constant dt_asdl_constant
+#define identifier dt_asdl_identifier
+#define object dt_asdl_object
+#define string dt_asdl_string
 #include "internal/pycore_ceval.h"
 #include "internal/pycore_code.h"
 #include "internal/pycore_interp.h"
@@ -51,6 +57,10 @@
 #include "internal/pycore_frame.h"
 #include "internal/pycore_function.h"
 #endif
+#undef constant
+#undef identifier
+#undef object
+#undef string
 
 #pragma GCC diagnostic pop
 

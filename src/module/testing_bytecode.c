@@ -1,0 +1,307 @@
+/* White-box access to bytecode/ and the assembler, for the tests.
+ *
+ * `dt_testing_bytecode_methods` goes into the submodule `_core._testing`.
+ * Nothing here is used by the product, and nothing here is a second
+ * implementation: each function converts arguments and results only.
+ */
+#include "module/testing_bytecode.h"
+
+#include "bytecode/cfg.h"
+#include "bytecode/decode.h"
+#include "bytecode/exception_table.h"
+#include "bytecode/line_table.h"
+#include "bytecode/liveness.h"
+#include "bytecode/opcodes.h"
+
+/* A list of `count` items made by `make`; NULL with an exception. */
+typedef PyObject *(*MakeItem)(const void *context, uint32_t index);
+
+static PyObject *
+list_of(uint32_t count, MakeItem make, const void *context)
+{
+    PyObject *list = PyList_New(count);
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
+        PyObject *item = make(context, i);
+        if (item == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SET_ITEM(list, i, item);
+    }
+    return list;
+}
+
+/* --- decode -------------------------------------------------------------- */
+
+static PyObject *
+make_instr(const void *context, uint32_t index)
+{
+    const DtInstr *instr = &((const DtBytecode *)context)->instrs[index];
+    return Py_BuildValue("(siiiIIiiiiii)", dt_canonical_name(instr->op), (int)instr->flags,
+                         instr->arg, instr->target, instr->offset, instr->real, instr->line,
+                         instr->end_line, instr->col, instr->end_col, instr->handler,
+                         instr->depth);
+}
+
+static PyObject *
+make_handler(const void *context, uint32_t index)
+{
+    const DtHandler *handler = &((const DtBytecode *)context)->handlers[index];
+    return Py_BuildValue("(iiiiii)", handler->start, handler->end, handler->target,
+                         handler->depth, (int)handler->lasti, (int)handler->triple);
+}
+
+static PyObject *
+make_slot(const void *context, uint32_t index)
+{
+    const DtSlot *slot = &((const DtBytecode *)context)->layout.slots[index];
+    return Py_BuildValue("(Oi)", slot->name, slot->kind);
+}
+
+static int
+take_item(PyObject *dict, const char *key, PyObject *value)
+{
+    int failed = value == NULL || PyDict_SetItemString(dict, key, value) != 0;
+    Py_XDECREF(value);
+    return failed ? -1 : 0;
+}
+
+static PyObject *
+bytecode_dict(const DtBytecode *bytecode)
+{
+    PyObject *dict = PyDict_New();
+    if (dict == NULL
+        || take_item(dict, "instrs", list_of(bytecode->count, make_instr, bytecode)) != 0
+        || take_item(dict, "handlers", list_of(bytecode->handler_count, make_handler, bytecode))
+               != 0
+        || take_item(dict, "slots",
+                     list_of((uint32_t)bytecode->layout.nslots, make_slot, bytecode))
+               != 0
+        || take_item(dict, "max_depth", PyLong_FromLong(bytecode->max_depth)) != 0
+        || take_item(dict, "free_start", PyLong_FromLong(bytecode->layout.free_start)) != 0) {
+        Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static PyObject *
+need_code(PyObject *object)
+{
+    if (!PyCode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "a code object is needed, not %s", Py_TYPE(object)->tp_name);
+        return NULL;
+    }
+    return object;
+}
+
+PyDoc_STRVAR(decode_doc, "decode(code) -> dict of instrs, handlers, slots, max_depth, free_start");
+
+static PyObject *
+testing_decode(PyObject *module, PyObject *code)
+{
+    DtArena arena;
+    DtBytecode *bytecode;
+    PyObject *result = NULL;
+    (void)module;
+    if (need_code(code) == NULL) {
+        return NULL;
+    }
+    dt_arena_init(&arena);
+    if (dt_decode_code(&arena, (PyCodeObject *)code, &bytecode) == DT_OK) {
+        result = bytecode_dict(bytecode);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
+/* --- CFG and liveness ---------------------------------------------------- */
+
+typedef struct LiveContext {
+    const DtBytecode *bytecode;
+    const DtLiveness *liveness;
+} LiveContext;
+
+static PyObject *
+make_live(const void *context, uint32_t index)
+{
+    const LiveContext *live = context;
+    PyObject *names = PyList_New(0);
+    for (int slot = 0; names != NULL && slot < live->bytecode->layout.nslots; slot++) {
+        if (dt_liveness_is_live(live->liveness, index, slot)
+            && PyList_Append(names, live->bytecode->layout.slots[slot].name) != 0) {
+            Py_CLEAR(names);
+        }
+    }
+    return names;
+}
+
+static PyObject *
+make_block(const void *context, uint32_t index)
+{
+    const DtBlock *block = &((const DtCfg *)context)->blocks[index];
+    return Py_BuildValue("(IIiii)", block->start, block->end, block->next, block->jump,
+                         block->exception);
+}
+
+PyDoc_STRVAR(flow_doc, "flow(code) -> (blocks, names live before each canonical instruction)");
+
+static PyObject *
+testing_flow(PyObject *module, PyObject *code)
+{
+    DtArena arena;
+    DtBytecode *bytecode;
+    DtCfg cfg;
+    DtLiveness liveness;
+    PyObject *result = NULL;
+    (void)module;
+    if (need_code(code) == NULL) {
+        return NULL;
+    }
+    dt_arena_init(&arena);
+    if (dt_decode_code(&arena, (PyCodeObject *)code, &bytecode) == DT_OK
+        && dt_cfg_build(&arena, bytecode, &cfg) == DT_OK
+        && dt_liveness_build(&arena, bytecode, &cfg, &liveness) == DT_OK) {
+        LiveContext context = {bytecode, &liveness};
+        PyObject *blocks = list_of(cfg.count, make_block, &cfg);
+        PyObject *live = list_of(bytecode->count, make_live, &context);
+        if (blocks != NULL && live != NULL) {
+            result = PyTuple_Pack(2, blocks, live);
+        }
+        Py_XDECREF(blocks);
+        Py_XDECREF(live);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
+/* --- table codecs -------------------------------------------------------- */
+
+static PyObject *
+make_line_entry(const void *context, uint32_t index)
+{
+    const DtLineEntry *entry = &((const DtLineEntry *)context)[index];
+    return Py_BuildValue("(IIiiii)", entry->start, entry->end, entry->position.line,
+                         entry->position.end_line, entry->position.col, entry->position.end_col);
+}
+
+PyDoc_STRVAR(line_doc, "line_table(pairs, data, firstlineno) -> (entries, data encoded again)");
+
+static PyObject *
+testing_line_table(PyObject *module, PyObject *args)
+{
+    int pairs;
+    int firstlineno;
+    const char *data;
+    Py_ssize_t size;
+    DtArena arena;
+    DtLineEntry *entries;
+    uint32_t count;
+    uint8_t *again;
+    size_t again_size;
+    PyObject *result = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "py#i", &pairs, &data, &size, &firstlineno)) {
+        return NULL;
+    }
+    DtLineFormat format = pairs ? DT_LINES_PAIRS : DT_LINES_LOCATIONS;
+    dt_arena_init(&arena);
+    if (dt_line_table_decode(&arena, format, (const uint8_t *)data, (size_t)size, firstlineno,
+                             &entries, &count) == DT_OK
+        && dt_line_table_encode(&arena, format, entries, count, firstlineno, &again, &again_size)
+               == DT_OK) {
+        result = Py_BuildValue("(Ny#)", list_of(count, make_line_entry, entries),
+                               again_size ? (const char *)again : "", (Py_ssize_t)again_size);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
+static PyObject *
+make_exception_entry(const void *context, uint32_t index)
+{
+    const DtExceptionEntry *entry = &((const DtExceptionEntry *)context)[index];
+    return Py_BuildValue("(IIIIi)", entry->start, entry->end, entry->target, entry->depth,
+                         (int)entry->lasti);
+}
+
+PyDoc_STRVAR(exception_doc, "exception_table(data) -> (entries, data encoded again)");
+
+static PyObject *
+testing_exception_table(PyObject *module, PyObject *args)
+{
+    const char *data;
+    Py_ssize_t size;
+    DtArena arena;
+    DtExceptionEntry *entries;
+    uint32_t count;
+    uint8_t *again;
+    size_t again_size;
+    PyObject *result = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#", &data, &size)) {
+        return NULL;
+    }
+    dt_arena_init(&arena);
+    if (dt_exception_table_decode(&arena, (const uint8_t *)data, (size_t)size, &entries, &count)
+            == DT_OK
+        && dt_exception_table_encode(&arena, entries, count, &again, &again_size) == DT_OK) {
+        result = Py_BuildValue("(Ny#)", list_of(count, make_exception_entry, entries),
+                               again_size ? (const char *)again : "", (Py_ssize_t)again_size);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
+/* --- rows ---------------------------------------------------------------- */
+
+PyDoc_STRVAR(opcodes_doc, "opcodes() -> {number: (name, caches)} of this CPython's rows");
+
+static PyObject *
+testing_opcodes(PyObject *module, PyObject *unused)
+{
+    PyObject *dict = PyDict_New();
+    (void)module;
+    (void)unused;
+    for (int i = 0; dict != NULL && i < 256; i++) {
+        const DtOpcodeInfo *info = dt_opcodes_get(i);
+        if (info->name == NULL) {
+            continue;
+        }
+        PyObject *key = PyLong_FromLong(i);
+        PyObject *value = Py_BuildValue("(si)", info->name, (int)info->caches);
+        if (key == NULL || value == NULL || PyDict_SetItem(dict, key, value) != 0) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+static PyObject *
+make_canonical(const void *context, uint32_t index)
+{
+    (void)context;
+    return Py_BuildValue("(sis)", dt_canonical_name((int)index), (int)dt_canonical_operand((int)index),
+                         dt_canonical_doc((int)index));
+}
+
+PyDoc_STRVAR(canonical_doc, "canonical() -> list of (name, operand kind, doc)");
+
+static PyObject *
+testing_canonical(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return list_of(DT_OP_COUNT, make_canonical, NULL);
+}
+
+PyMethodDef dt_testing_bytecode_methods[] = {
+    {"decode", testing_decode, METH_O, decode_doc},
+    {"flow", testing_flow, METH_O, flow_doc},
+    {"line_table", testing_line_table, METH_VARARGS, line_doc},
+    {"exception_table", testing_exception_table, METH_VARARGS, exception_doc},
+    {"opcodes", testing_opcodes, METH_NOARGS, opcodes_doc},
+    {"canonical", testing_canonical, METH_NOARGS, canonical_doc},
+    {NULL, NULL, 0, NULL},
+};
