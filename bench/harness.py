@@ -83,8 +83,17 @@ def child(code: str, **env: str) -> Any:
     """Run Python code in a fresh process of this interpreter; returns what it prints, as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, text=True,
-        capture_output=True, timeout=120, check=False,
+        capture_output=True, timeout=600, check=False,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"a measuring process failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def resident() -> int:
+    """Bytes of resident memory, after a garbage collection."""
+    gc.collect()
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("this system does not report resident memory")

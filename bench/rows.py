@@ -169,3 +169,54 @@ def import_time() -> tuple[float, str]:
     numpy = min(a for a, _ in times)
     own = min(b for _, b in times)
     return own / numpy, f"{own * 1e3:.1f} of {numpy * 1e3:.1f} ms"
+
+CALLS = """
+import json
+import numpy as np
+import dyntrace
+from bench import programs
+from bench.harness import resident
+
+f = dyntrace.compile(programs.chain)
+x, y = np.ones(4), np.ones(4)
+
+def calls(count):
+    for _ in range(count):
+        f(x, y)
+
+calls(100_000)
+before = resident()
+calls(10_000_000)
+print(json.dumps(resident() - before))
+"""
+
+COMPILES = """
+import json
+import numpy as np
+import dyntrace
+from bench import programs
+from bench.harness import resident
+
+x, y = np.ones(4), np.ones(4)
+
+def cycles(count):
+    for _ in range(count):
+        dyntrace.compile(programs.chain)(x, y)
+        dyntrace.reset()
+
+cycles(1_000)
+before = resident()
+cycles(10_000)
+print(json.dumps(resident() - before))
+"""
+
+
+@row("calls", "growth of memory over 10 million compiled calls", bound=1, unit="MB")
+def flat_calls() -> float:
+    return child(CALLS) / 1e6
+
+
+@row("cycles", "growth of memory over 10,000 cycles of compile, call and reset", bound=1,
+     unit="MB")  # fmt: skip
+def flat_cycles() -> float:
+    return child(COMPILES) / 1e6
