@@ -1,0 +1,445 @@
+/* The dispatchers: CPython's protocols over trackers.
+ *
+ *   realise operands -> array? the adapter decides
+ *                    -> left's slot -> NotImplemented -> right's slot -> TypeError
+ *
+ * Invariants: a slot is never called with a lazy tracker as an operand, and
+ * nobody calls a slot but these functions and the slots' own file.  A missing
+ * slot is a graph break that names slot and kind.
+ *
+ * Not in here: what an operation means for a kind.
+ */
+#include <string.h>
+
+#include "variables/kinds.h"
+
+static DtStatus
+missing_slot(DtTrace *trace, const char *slot, DtVar *var)
+{
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", slot, var->type->name);
+}
+
+/* The array operand that decides an operation, the left one first. */
+static DtArrayVar *
+array_operand(DtVar *left, DtVar *right)
+{
+    if (left->type->kind == DT_KIND_ARRAY) {
+        return (DtArrayVar *)left;
+    }
+    return right->type->kind == DT_KIND_ARRAY ? (DtArrayVar *)right : NULL;
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------- */
+
+static DtStatus
+no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
+{
+    const char *symbol = dt_canonical_binary_symbol((int)op);
+    if (DT_BINARY_PLAIN(op) == DT_BINARY_POWER) {
+        symbol = DT_BINARY_IS_INPLACE(op) ? "**=" : "** or pow()";
+    }
+    return dt_kinds_raise(trace, "TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
+                          symbol, dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
+}
+
+DtStatus
+dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    DtArrayVar *array = array_operand(left, right);
+    if (array != NULL) {
+        DT_TRY(array->adapter->binary(array->adapter, trace, op, left, right, out));
+        return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
+    }
+    DtStatus (*first)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = left->type->nb_binary;
+    DtStatus (*second)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = right->type->nb_binary;
+    if (first == NULL && second == NULL) {
+        return missing_slot(trace, dt_canonical_binary_symbol((int)op), left);
+    }
+    *out = dt_not_implemented(trace);
+    if (first != NULL) {
+        DT_TRY(first(trace, op, left, right, out));
+    }
+    if (*out == dt_not_implemented(trace) && second != NULL && second != first) {
+        DT_TRY(second(trace, op, left, right, out));
+    }
+    return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
+}
+
+static DtStatus
+unary(DtTrace *trace, DtVar *var, size_t slot_offset, const char *symbol, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    DtUnarySlot slot;
+    memcpy(&slot, (const char *)var->type + slot_offset, sizeof(slot));
+    return slot != NULL ? slot(trace, var, out) : missing_slot(trace, symbol, var);
+}
+
+DtStatus
+dt_var_negative(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    return unary(trace, var, offsetof(DtVarType, nb_negative), "unary -", out);
+}
+
+DtStatus
+dt_var_positive(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    return unary(trace, var, offsetof(DtVarType, nb_positive), "unary +", out);
+}
+
+DtStatus
+dt_var_invert(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    return unary(trace, var, offsetof(DtVarType, nb_invert), "unary ~", out);
+}
+
+DtStatus
+dt_var_truth(DtTrace *trace, DtVar *var, bool *out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    return var->type->nb_bool(trace, var, out);
+}
+
+DtStatus
+dt_var_not(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (var->type->kind == DT_KIND_SYMBOLIC) {
+        const DtSym *sym = NULL;
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_NOT, ((DtSymVar *)var)->sym, &sym));
+        if (sym != NULL) {
+            return dt_var_sym(trace, sym, out);
+        }
+    }
+    bool truth;
+    DT_TRY(dt_var_truth(trace, var, &truth));
+    return dt_var_bool(trace, !truth, out);
+}
+
+/* ---- Comparison -------------------------------------------------------------------------------- */
+
+static const int swapped[] = {
+    [Py_LT] = Py_GT, [Py_LE] = Py_GE, [Py_EQ] = Py_EQ,
+    [Py_NE] = Py_NE, [Py_GT] = Py_LT, [Py_GE] = Py_LE,
+};
+static const char *const compare_symbols[] = {
+    [Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==", [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">=",
+};
+
+/* Whether the right operand's method has the first turn. */
+static bool
+right_goes_first(DtTrace *trace, DtVar *left, DtVar *right)
+{
+    if (right->type->kind != DT_KIND_INSTANCE) {
+        return false;
+    }
+    PyTypeObject *a = dt_var_python_type(trace, left);
+    PyTypeObject *b = dt_var_python_type(trace, right);
+    return a != NULL && b != NULL && a != b && PyType_IsSubtype(b, a);
+}
+
+DtStatus
+dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    DtArrayVar *array = array_operand(left, right);
+    if (array != NULL) {
+        return array->adapter->compare(array->adapter, trace, op, left, right, out);
+    }
+    DtVar *none = dt_not_implemented(trace);
+    bool reflected = right_goes_first(trace, left, right);
+    *out = none;
+    if (reflected) {
+        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
+    }
+    if (*out == none) {
+        DT_TRY(left->type->tp_richcompare(trace, op, left, right, out));
+    }
+    if (*out == none && !reflected) {
+        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
+    }
+    if (*out != none) {
+        return DT_OK;
+    }
+    if (op == Py_EQ || op == Py_NE) {
+        bool same;
+        DT_TRY(dt_var_is(trace, left, right, &same));
+        return dt_var_bool(trace, same == (op == Py_EQ), out);
+    }
+    return dt_kinds_raise(trace, "TypeError",
+                          "'%s' not supported between instances of '%s' and '%s'",
+                          compare_symbols[op], dt_kinds_type_name(trace, left),
+                          dt_kinds_type_name(trace, right));
+}
+
+/* Kinds whose identity guards already say which object it is. */
+static bool
+has_known_object(DtVar *var)
+{
+    switch (var->type->kind) {
+    case DT_KIND_CONSTANT:
+    case DT_KIND_FUNCTION:
+    case DT_KIND_BUILTIN:
+    case DT_KIND_CLASS:
+    case DT_KIND_MODULE:
+    case DT_KIND_ADAPTER_CALLABLE:
+    case DT_KIND_OPAQUE:
+        return dt_payload_object(var) != NULL;
+    default:
+        return false;
+    }
+}
+
+DtStatus
+dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
+{
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    *out = left == right;
+    if (*out) {
+        return DT_OK;
+    }
+    if (has_known_object(left) && has_known_object(right)) {
+        *out = dt_payload_object(left) == dt_payload_object(right);
+        return DT_OK;
+    }
+    bool left_number = left->type->kind == DT_KIND_SYMBOLIC;
+    bool right_number = right->type->kind == DT_KIND_SYMBOLIC;
+    if (left_number || right_number) {
+        DtVar *number = left_number ? left : right, *other = left_number ? right : left;
+        PyObject *value = dt_var_peek_constant(other);
+        bool is_bool = ((DtSymVar *)number)->sym->type == DT_SYM_BOOL;
+        if (is_bool && value != NULL && PyBool_Check(value)) {
+            DT_TRY(dt_var_truth(trace, number, out));
+            *out = *out == (value == Py_True);
+            return DT_OK;
+        }
+        if (value == NULL ? !(left_number && right_number) : !PyLong_Check(value)
+                                                                 && !PyFloat_Check(value)) {
+            return DT_OK;
+        }
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a computed number");
+    }
+    /* Two trackers of inputs are two objects now; that they stay so is a guard. */
+    if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
+        && !has_known_object(left) && !has_known_object(right)) {
+        return dt_guard_alias(trace, left->source, right->source, false);
+    }
+    return DT_OK;
+}
+
+/* ---- Containers -------------------------------------------------------------------------------- */
+
+DtStatus
+dt_var_contains(DtTrace *trace, DtVar *container, DtVar *item, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, container, &container));
+    DT_TRY(dt_var_realize(trace, item, &item));
+    return container->type->sq_contains(trace, container, item, out);
+}
+
+DtStatus
+dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (var->type->sq_length == NULL) {
+        return dt_kinds_raise(trace, "TypeError", "object of type '%s' has no len()",
+                              dt_kinds_type_name(trace, var));
+    }
+    return var->type->sq_length(trace, var, out);
+}
+
+DtStatus
+dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_realize(trace, key, &key));
+    if (var->type->mp_subscript == NULL) {
+        return missing_slot(trace, "[]", var);
+    }
+    return var->type->mp_subscript(trace, var, key, out);
+}
+
+DtStatus
+dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_realize(trace, key, &key));
+    if (var->type->mp_ass_subscript == NULL) {
+        if (var->type->kind == DT_KIND_CONSTANT || var->type->kind == DT_KIND_TUPLE) {
+            return dt_kinds_raise(trace, "TypeError", "'%s' object does not support item %s",
+                                  dt_kinds_type_name(trace, var),
+                                  value != NULL ? "assignment" : "deletion");
+        }
+        return missing_slot(trace, "[]=", var);
+    }
+    return var->type->mp_ass_subscript(trace, var, key, value);
+}
+
+/* ---- Objects ----------------------------------------------------------------------------------- */
+
+DtStatus
+dt_var_getattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    return var->type->tp_getattro(trace, var, name, out);
+}
+
+DtStatus
+dt_var_setattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar *value)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (var->type->tp_setattro == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "setting attribute '%s' of a %s",
+                        dt_kinds_text(name), var->type->name);
+    }
+    return var->type->tp_setattro(trace, var, name, value);
+}
+
+DtStatus
+dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, callable, &callable));
+    if (callable->type->tp_call == NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, callable);
+        if (type != NULL && type->tp_call == NULL) {
+            return dt_kinds_raise(trace, "TypeError", "'%s' object is not callable",
+                                  dt_kinds_type_name(trace, callable));
+        }
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s", callable->type->name);
+    }
+    return callable->type->tp_call(trace, callable, args, out);
+}
+
+DtStatus
+dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (var->type->tp_iter == NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, var);
+        if (type != NULL && type->tp_iter == NULL
+            && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+            return dt_kinds_raise(trace, "TypeError", "'%s' object is not iterable",
+                                  dt_kinds_type_name(trace, var));
+        }
+        return missing_slot(trace, "iter()", var);
+    }
+    return var->type->tp_iter(trace, var, out);
+}
+
+DtStatus
+dt_var_iternext(DtTrace *trace, DtVar *iterator, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, iterator, &iterator));
+    if (iterator->type->tp_iternext == NULL) {
+        return dt_kinds_raise(trace, "TypeError", "'%s' object is not an iterator",
+                              dt_kinds_type_name(trace, iterator));
+    }
+    return iterator->type->tp_iternext(trace, iterator, out);
+}
+
+DtStatus
+dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
+{
+    DT_TRY(dt_var_realize(trace, iterable, &iterable));
+    if (iterable->type->kind == DT_KIND_TUPLE || iterable->type->kind == DT_KIND_LIST) {
+        DtSeqVar *sequence = (DtSeqVar *)iterable;
+        *count = sequence->count;
+        *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, sequence->count + 1);
+        if (*items == NULL) {
+            return dt_no_memory();
+        }
+        if (sequence->count > 0) {
+            memcpy(*items, sequence->items, sequence->count * sizeof(DtVar *));
+        }
+        return DT_OK;
+    }
+    DtVar *iterator;
+    DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    DT_VEC(DtVar *) found = {0};
+    for (;;) {
+        DtVar *item;
+        DT_TRY(dt_var_iternext(trace, iterator, &item));
+        if (item == NULL) {
+            break;
+        }
+        if (found.count >= trace->options.unroll_limit) {
+            return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "more than %u items are iterated over",
+                            (unsigned)trace->options.unroll_limit);
+        }
+        if (dt_vec_push(&trace->arena, &found, item) < 0) {
+            return dt_no_memory();
+        }
+    }
+    *items = found.items;
+    *count = found.count;
+    return DT_OK;
+}
+
+/* ---- Questions without a status ---------------------------------------------------------------- */
+
+/* These can't answer with a status.  A failed realisation means "unknown": a break is remembered
+ * by nobody, and only memory can have run out, which the next allocation reports. */
+static DtVar *
+realize_or_null(DtTrace *trace, DtVar *var)
+{
+    if (dt_var_realize(trace, var, &var) == DT_OK) {
+        return var;
+    }
+    PyErr_Clear(); /* MemoryError, see above */
+    return NULL;
+}
+
+PyTypeObject *
+dt_var_python_type(DtTrace *trace, DtVar *var)
+{
+    var = realize_or_null(trace, var);
+    return var != NULL && var->type->python_type != NULL ? var->type->python_type(trace, var) : NULL;
+}
+
+PyObject *
+dt_var_as_constant(DtTrace *trace, DtVar *var)
+{
+    var = realize_or_null(trace, var);
+    if (var == NULL || var->type->as_constant == NULL) {
+        return NULL;
+    }
+    PyObject *value = var->type->as_constant(trace, var);
+    if (value == NULL) {
+        PyErr_Clear(); /* MemoryError, see above */
+    }
+    return value;
+}
+
+PyObject *
+dt_var_peek_constant(DtVar *var)
+{
+    var = dt_var_peek(var);
+    return var->type->kind == DT_KIND_CONSTANT ? ((DtConstVar *)var)->value : NULL;
+}
+
+void
+dt_var_repr(DtVar *var, DtStrbuf *buf)
+{
+    var->type->repr(var, buf);
+}
+
+DtVar *
+dt_none(DtTrace *trace)
+{
+    return trace->none;
+}
+
+DtVar *
+dt_not_implemented(DtTrace *trace)
+{
+    return trace->not_implemented;
+}
+
+DtVar *
+dt_null(DtTrace *trace)
+{
+    return trace->null;
+}

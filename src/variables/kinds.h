@@ -1,0 +1,172 @@
+/* What the files of variables/ share among themselves: one type per kind,
+ * making trackers, and helpers that several kinds need.  Private to the layer.
+ */
+#ifndef DT_VARIABLES_KINDS_H
+#define DT_VARIABLES_KINDS_H
+
+#include "variables/adapter.h"
+#include "variables/payloads.h"
+#include "variables/trace.h"
+
+/* The types as written in v_*.c, slots not inherited yet; trackers use dt_var_type_of(). */
+#define KIND(NAME, TEXT, MUTATION) extern const DtVarType dt_kind_type_##NAME;
+#include "variables/kinds.def"
+#undef KIND
+
+/* Slots that any kind falls back on. */
+extern const DtVarType dt_kind_base;
+
+/* A zeroed tracker of `size` bytes; with a source it gets the kind's mutation type of an input.  NULL with
+ * MemoryError. */
+void *dt_kinds_new(DtTrace *trace, DtKind kind, size_t size, const DtSource *source) DT_MUST_CHECK;
+#define DT_KINDS_NEW(trace, NAME, type, source)                                                    \
+    ((type *)dt_kinds_new((trace), DT_KIND_##NAME, sizeof(type), (source)))
+size_t dt_kinds_size(DtKind kind); /* of the payload struct */
+
+static inline bool
+dt_kinds_is(DtVar *var, DtKind kind)
+{
+    return dt_var_peek(var)->type->kind == kind;
+}
+
+/* "TypeError: ..." as the traced program would see it: a graph break "raises". */
+DtStatus dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...) DT_PRINTF(3, 4);
+const char *dt_kinds_type_name(DtTrace *trace, DtVar *var); /* of the Python type, for messages */
+const char *dt_kinds_text(PyObject *str);                   /* UTF-8 or "?" */
+
+/* Rows. */
+const DtMethodRow *dt_kinds_find_method(const DtVarType *type, PyObject *name);
+DtStatus dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
+DtStatus dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObject *name,
+                             DtVar **out) DT_MUST_CHECK;
+
+/* Before an existing or new mutable tracker changes. */
+DtStatus dt_kinds_will_change(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+
+/* Emits the source if there is one and the tracker still equals what it reads; *done tells. */
+DtStatus dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done) DT_MUST_CHECK;
+
+/* ---- building ---- */
+/* Makes the tracker of one kind of object.  `trusted` as in dt_build_trusted(): no guard on the object
+ * itself is needed. */
+typedef DtStatus (*DtBuilder)(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                              DtVar **out);
+DtStatus dt_constant_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_symbolic_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **); /* int, float */
+DtStatus dt_tuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_range_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_slice_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_cell_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_function_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_method_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_builtin_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_class_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_instance_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_module_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_partial_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_adapter_callable_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_opaque_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* The identity guard, unless trusted or the source is the object itself. */
+DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source,
+                                 bool trusted) DT_MUST_CHECK;
+/* Whether what this source reads rarely changes between calls (globals, attributes of modules and
+ * classes, defaults): numbers read from it are constants rather than symbols. */
+bool dt_build_is_static(const DtSource *source);
+/* Whether the type was made by a class statement on nothing but object: instances are dict and slots. */
+bool dt_build_is_user_class(PyTypeObject *type);
+/* A tracker of a known object that no source reads: it needs no guard. */
+DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
+
+/* ---- constants ---- */
+bool dt_constant_is_safe(PyObject *value); /* exact builtin immutable type: its slots run no user code */
+DtStatus dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *right,
+                            DtVar **out) DT_MUST_CHECK;
+DtStatus dt_constant_compare(DtTrace *trace, int op, PyObject *left, PyObject *right,
+                             DtVar **out) DT_MUST_CHECK;
+/* A new reference's tracker: constants become constants, tuples trackers of their items. */
+DtStatus dt_constant_wrap_take(DtTrace *trace, DT_STEALS PyObject *value, DtVar **out) DT_MUST_CHECK;
+/* An index (int, bool, symbol: specialised); *ok false if it is none. */
+DtStatus dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok) DT_MUST_CHECK;
+
+/* ---- symbols ---- */
+/* The expression of a symbolic number or of an int, float or bool constant; NULL if it has none. */
+const DtSym *dt_symbolic_of(DtTrace *trace, DtVar *var);
+
+/* ---- sequences ---- */
+DtStatus dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count,
+                         DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right,
+                             DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_children(DtTrace *trace, DtVar *self,
+                              DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg) DT_MUST_CHECK;
+void dt_sequence_repr(DtVar *self, DtStrbuf *buf);
+/* A slice tracker's concrete bounds for a sequence of `length` items. */
+DtStatus dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
+                         int64_t *stop, int64_t *step, int64_t *count) DT_MUST_CHECK;
+/* Equality of two trackers as `==` decides it, identity first; specialises. */
+DtStatus dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out) DT_MUST_CHECK;
+
+/* ---- dicts and sets ---- */
+/* The entry's key for a tracker; TypeError (break) for unhashable ones, break for unknown. */
+DtStatus dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out) DT_MUST_CHECK;
+DtEntry *dt_dict_find(DtDictVar *dict, const DtEntry *key);
+DtStatus dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value) DT_MUST_CHECK;
+DtStatus dt_dict_new(DtTrace *trace, DtDictVar **out) DT_MUST_CHECK;
+DtStatus dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
+/* Copies entries of a mapping, or of an iterable of pairs, into `dict`. */
+DtStatus dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other) DT_MUST_CHECK;
+DtStatus dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out) DT_MUST_CHECK;
+
+/* ---- iterators (v_iter.c) ---- */
+DtStatus dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_reversed(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_zip(DtTrace *trace, DtVar *const *iterables, uint32_t count, bool strict,
+                     DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, uint32_t count,
+                     DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step,
+                      DtVar **out) DT_MUST_CHECK;
+
+/* ---- functions, methods, objects ---- */
+/* `trusted`: something else (a type's version) already guarantees that the source gives this object. */
+DtStatus dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *source,
+                          DtVar **out) DT_MUST_CHECK;
+DtStatus dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source,
+                       DtObjectVar **out) DT_MUST_CHECK;
+/* The tracker of a class that a tracker's own type is known to be. */
+DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_class_get(DtTrace *trace, PyTypeObject *type, const DtSource *source,
+                      DtVar **out) DT_MUST_CHECK;
+/* A special method of an instance's type, bound to it; NULL if the type has none. */
+DtStatus dt_instance_special(DtTrace *trace, DtVar *instance, const char *name,
+                             DtVar **out) DT_MUST_CHECK;
+/* What a builtin object does when called; NULL when there is no row. */
+const DtMethodRow *dt_builtin_find(PyObject *object);
+int dt_builtin_register(PyObject *object, const DtMethodRow *row); /* -1 with MemoryError */
+int dt_builtin_init(void);                                        /* -1 with an exception */
+int dt_build_init(void);
+
+/* Argument lists. */
+DtStatus dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out) DT_MUST_CHECK;
+DtStatus dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out);
+static inline DtArgs
+dt_args_of(DtVar **pos, uint32_t npos)
+{
+    return (DtArgs){.pos = pos, .npos = npos};
+}
+
+#endif

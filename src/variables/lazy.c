@@ -1,0 +1,87 @@
+/* Lazy trackers: inputs that nobody has looked at yet.
+ *
+ * Invariant: a lazy tracker adds no guard; realising it happens once, and all
+ * who hold it see the same real tracker afterwards.  One source has one lazy
+ * tracker.
+ *
+ * Not in here: choosing a builder (build.c).
+ */
+#include "variables/kinds.h"
+
+DtStatus
+dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+{
+    if (source == NULL) {
+        return dt_var_build(trace, object, source, out);
+    }
+    DtLazyVar *lazy = dt_map_get(&trace->by_source, source);
+    if (lazy != NULL && lazy->object == object) {
+        *out = dt_var_peek(&lazy->base);
+        return DT_OK;
+    }
+    DT_TRY(dt_trace_keep(trace, object));
+    lazy = DT_KINDS_NEW(trace, LAZY, DtLazyVar, source);
+    if (lazy == NULL) {
+        return DT_ERROR;
+    }
+    lazy->object = object;
+    if (dt_map_set(&trace->arena, &trace->by_source, source, lazy) < 0) {
+        return dt_no_memory();
+    }
+    *out = &lazy->base;
+    return DT_OK;
+}
+
+DtStatus
+dt_var_realize(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    if (var->type->kind != DT_KIND_LAZY) {
+        *out = var;
+        return DT_OK;
+    }
+    DtLazyVar *lazy = (DtLazyVar *)var;
+    if (lazy->real == NULL) {
+        DtVar *real;
+        DT_TRY(dt_var_build(trace, lazy->object, lazy->base.source, &real));
+        lazy->real = real;
+    }
+    *out = lazy->real;
+    return DT_OK;
+}
+
+static DtStatus
+lazy_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    DtLazyVar *lazy = (DtLazyVar *)self;
+    return lazy->real != NULL ? visit(trace, lazy->real, arg) : DT_OK;
+}
+
+static DtStatus
+lazy_reconstruct(DtCodegen *codegen, DtVar *self)
+{
+    DtLazyVar *lazy = (DtLazyVar *)self;
+    if (lazy->real != NULL) {
+        return dt_codegen_var(codegen, lazy->real);
+    }
+    return dt_codegen_source(codegen, self->source);
+}
+
+static void
+lazy_repr(DtVar *self, DtStrbuf *buf)
+{
+    DtVar *real = dt_var_peek(self);
+    if (real != self) {
+        dt_var_repr(real, buf);
+        return;
+    }
+    dt_strbuf_add(buf, "<lazy ");
+    dt_source_print(self->source, buf);
+    dt_strbuf_add(buf, ">");
+}
+
+const DtVarType dt_kind_type_LAZY = {
+    .kind = DT_KIND_LAZY,
+    .reconstruct = lazy_reconstruct,
+    .children = lazy_children,
+    .repr = lazy_repr,
+};

@@ -1,0 +1,485 @@
+/* The table of kinds, filled from kinds.def, and what is generic over kinds.
+ *
+ * Invariant: after dt_variables_init() each entry of the table has every slot
+ * that its type, its base or the common base defines.  A row of kinds.def
+ * without a type does not link; a row whose type names another kind aborts at
+ * start-up.
+ *
+ * Not in here: what the slots do (v_*.c) and who calls them (dispatch.c).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+static DtVarType table[DT_KIND_COUNT];
+
+typedef struct KindRow {
+    const DtVarType *type;
+    const char *text;
+    DtMutation mutation; /* of an input */
+    size_t size;
+} KindRow;
+
+/* Payload struct of each kind. */
+#define PAYLOAD_NULL DtVar
+#define PAYLOAD_LAZY DtLazyVar
+#define PAYLOAD_CONSTANT DtConstVar
+#define PAYLOAD_SYMBOLIC DtSymVar
+#define PAYLOAD_ARRAY DtArrayVar
+#define PAYLOAD_TUPLE DtSeqVar
+#define PAYLOAD_LIST DtSeqVar
+#define PAYLOAD_DICT DtDictVar
+#define PAYLOAD_SET DtDictVar
+#define PAYLOAD_RANGE DtRangeVar
+#define PAYLOAD_SLICE DtSeqVar
+#define PAYLOAD_DICT_VIEW DtDictViewVar
+#define PAYLOAD_ITERATOR DtIterVar
+#define PAYLOAD_CELL DtCellVar
+#define PAYLOAD_FUNCTION DtFunctionVar
+#define PAYLOAD_BOUND_METHOD DtMethodVar
+#define PAYLOAD_METHOD_ROW DtMethodRowVar
+#define PAYLOAD_BUILTIN DtObjectVar
+#define PAYLOAD_CLASS DtObjectVar
+#define PAYLOAD_INSTANCE DtInstanceVar
+#define PAYLOAD_MODULE DtObjectVar
+#define PAYLOAD_PARTIAL DtPartialVar
+#define PAYLOAD_ADAPTER_CALLABLE DtObjectVar
+#define PAYLOAD_OPAQUE DtObjectVar
+
+static const KindRow rows[DT_KIND_COUNT] = {
+#define KIND(NAME, TEXT, MUTATION)                                                                 \
+    [DT_KIND_##NAME] = {&dt_kind_type_##NAME, TEXT, DT_##MUTATION, sizeof(PAYLOAD_##NAME)},
+#include "variables/kinds.def"
+#undef KIND
+};
+
+/* ---- Start-up ---------------------------------------------------------------------------------- */
+
+#define INHERIT(slot)                                                                              \
+    if (into->slot == NULL) {                                                                      \
+        into->slot = from->slot;                                                                   \
+    }
+
+static void
+inherit_slots(DtVarType *into, const DtVarType *from)
+{
+    INHERIT(nb_binary)
+    INHERIT(nb_negative)
+    INHERIT(nb_positive)
+    INHERIT(nb_invert)
+    INHERIT(nb_bool)
+    INHERIT(sq_length)
+    INHERIT(mp_subscript)
+    INHERIT(mp_ass_subscript)
+    INHERIT(sq_contains)
+    INHERIT(tp_call)
+    INHERIT(tp_getattro)
+    INHERIT(tp_setattro)
+    INHERIT(tp_iter)
+    INHERIT(tp_iternext)
+    INHERIT(tp_richcompare)
+    INHERIT(methods)
+    INHERIT(getsets)
+    INHERIT(python_type)
+    INHERIT(as_constant)
+    INHERIT(reconstruct)
+    INHERIT(children)
+    INHERIT(repr)
+}
+
+void
+dt_variables_init(void)
+{
+    for (int kind = 0; kind < DT_KIND_COUNT; kind++) {
+        const DtVarType *type = rows[kind].type;
+        if (type->kind != (DtKind)kind) {
+            Py_FatalError("dyntrace: a type of variables/ is registered under another kind");
+        }
+        DtVarType *into = &table[kind];
+        *into = *type;
+        into->name = rows[kind].text;
+        for (const DtVarType *base = type->base; base != NULL; base = base->base) {
+            inherit_slots(into, base);
+        }
+        inherit_slots(into, &dt_kind_base);
+    }
+    /* On failure the exception stays set for the module's init function. */
+    if (dt_build_init() == 0) {
+        (void)dt_builtin_init();
+    }
+}
+
+const DtVarType *
+dt_var_type_of(DtKind kind)
+{
+    return &table[kind];
+}
+
+/* ---- Making, copying --------------------------------------------------------------------------- */
+
+size_t
+dt_kinds_size(DtKind kind)
+{
+    return rows[kind].size;
+}
+
+void *
+dt_kinds_new(DtTrace *trace, DtKind kind, size_t size, const DtSource *source)
+{
+    DtVar *var = dt_arena_alloc(&trace->arena, size);
+    if (var == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    var->type = &table[kind];
+    var->source = source;
+    var->mutation = source != NULL ? (uint8_t)rows[kind].mutation : DT_IMMUTABLE;
+    return var;
+}
+
+/* A snapshot is the struct, followed by its array of items or entries. */
+static bool
+payload_array(const DtVar *var, const void **array, size_t *size)
+{
+    if (var->type->kind == DT_KIND_LIST) {
+        const DtSeqVar *list = (const DtSeqVar *)var;
+        *array = list->items;
+        *size = list->count * sizeof(DtVar *);
+        return true;
+    }
+    if (var->type->kind == DT_KIND_DICT || var->type->kind == DT_KIND_SET) {
+        const DtDictVar *dict = (const DtDictVar *)var;
+        *array = dict->items;
+        *size = dict->count * sizeof(DtEntry);
+        return true;
+    }
+    return false;
+}
+
+void *
+dt_payload_snapshot(DtTrace *trace, const DtVar *var)
+{
+    size_t head = rows[var->type->kind].size;
+    const void *array = NULL;
+    size_t size = 0;
+    (void)payload_array(var, &array, &size);
+    char *copy = dt_arena_alloc(&trace->arena, head + size);
+    if (copy == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    memcpy(copy, var, head);
+    if (size > 0) {
+        memcpy(copy + head, array, size);
+    }
+    return copy;
+}
+
+DtStatus
+dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
+{
+    size_t head = rows[var->type->kind].size;
+    const void *array = NULL;
+    size_t size = 0;
+    memcpy(var, snapshot, head);
+    if (!payload_array(var, &array, &size) || size == 0) {
+        return DT_OK;
+    }
+    /* A new array: the snapshot must survive another change and rollback. */
+    void *fresh = dt_arena_alloc(&trace->arena, size);
+    if (fresh == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(fresh, (const char *)snapshot + head, size);
+    if (var->type->kind == DT_KIND_LIST) {
+        ((DtSeqVar *)var)->items = fresh;
+        ((DtSeqVar *)var)->capacity = ((DtSeqVar *)var)->count;
+    } else {
+        ((DtDictVar *)var)->items = fresh;
+        ((DtDictVar *)var)->capacity = ((DtDictVar *)var)->count;
+    }
+    return DT_OK;
+}
+
+PyObject *
+dt_payload_object(DtVar *var)
+{
+    var = dt_var_peek(var);
+    switch (var->type->kind) {
+    case DT_KIND_LAZY:
+        return ((DtLazyVar *)var)->object;
+    case DT_KIND_CONSTANT:
+        return ((DtConstVar *)var)->value;
+    case DT_KIND_FUNCTION:
+        return ((DtFunctionVar *)var)->function;
+    case DT_KIND_INSTANCE:
+        return ((DtInstanceVar *)var)->object;
+    case DT_KIND_DICT:
+    case DT_KIND_SET:
+        return ((DtDictVar *)var)->object;
+    case DT_KIND_CELL:
+        return ((DtCellVar *)var)->cell;
+    case DT_KIND_BUILTIN:
+    case DT_KIND_CLASS:
+    case DT_KIND_MODULE:
+    case DT_KIND_ADAPTER_CALLABLE:
+    case DT_KIND_OPAQUE:
+        return ((DtObjectVar *)var)->object;
+    case DT_KIND_PARTIAL:
+        return ((DtPartialVar *)var)->object;
+    default:
+        return NULL;
+    }
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------- */
+
+const char *
+dt_kinds_text(PyObject *str)
+{
+    const char *text = PyUnicode_AsUTF8(str);
+    if (text == NULL) {
+        PyErr_Clear(); /* a lone surrogate: the text is for a message only */
+        return "?";
+    }
+    return text;
+}
+
+const char *
+dt_kinds_type_name(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    if (type == NULL) {
+        return var->type->name;
+    }
+    /* Python prints the last part of a static type's dotted name. */
+    const char *dot = strrchr(type->tp_name, '.');
+    return dot != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ? dot + 1 : type->tp_name;
+}
+
+DtStatus
+dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = dt_arena_vprintf(&trace->arena, format, args);
+    va_end(args);
+    if (text == NULL) {
+        return dt_no_memory();
+    }
+    return dt_break(trace, DT_BREAK_RAISES, "%s: %s", exception, text);
+}
+
+/* ---- Rows of methods --------------------------------------------------------------------------- */
+
+const DtMethodRow *
+dt_kinds_find_method(const DtVarType *type, PyObject *name)
+{
+    for (const DtMethodRow *row = type->methods; row != NULL && row->name != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+DtStatus
+dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args,
+                  DtVar **out)
+{
+    if (args->nkw > 0 && !row->keywords) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() is called with keyword arguments",
+                        row->name);
+    }
+    if (args->npos < (uint32_t)row->min_args && args->nkw == 0) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                        "%s() takes at least %d arguments, %u were given", row->name,
+                        row->min_args, (unsigned)args->npos);
+    }
+    if (row->max_args >= 0 && args->npos > (uint32_t)row->max_args) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                        "%s() takes at most %d arguments, %u were given", row->name, row->max_args,
+                        (unsigned)args->npos);
+    }
+    if (args->npos < (uint32_t)row->min_args) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                        "%s() is called with its positional arguments by keyword", row->name);
+    }
+    return row->call(trace, self, args, out);
+}
+
+DtStatus
+dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObject *name,
+                    DtVar **out)
+{
+    DtMethodRowVar *method = DT_KINDS_NEW(trace, METHOD_ROW, DtMethodRowVar, NULL);
+    if (method == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_trace_keep(trace, name));
+    method->self = self;
+    method->row = row;
+    method->name = name;
+    *out = &method->base;
+    return DT_OK;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------- */
+
+DtStatus
+dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out)
+{
+    DtVar **pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
+    if (pos == NULL) {
+        return dt_no_memory();
+    }
+    pos[0] = first;
+    if (args->npos > 0) {
+        memcpy(pos + 1, args->pos, args->npos * sizeof(DtVar *));
+    }
+    *out = *args;
+    out->pos = pos;
+    out->npos = args->npos + 1;
+    return DT_OK;
+}
+
+DtStatus
+dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out)
+{
+    (void)trace;
+    *out = NULL;
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], name) == 0) {
+            *out = args->kw[i];
+        }
+    }
+    return DT_OK;
+}
+
+/* ---- Change ------------------------------------------------------------------------------------ */
+
+DtStatus
+dt_kinds_will_change(DtTrace *trace, DtVar *var)
+{
+    if (dt_var_is_immutable(var)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that can't be changed is changed",
+                        var->type->name);
+    }
+    return dt_journal_will_change(trace, var);
+}
+
+DtStatus
+dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done)
+{
+    *done = var->source != NULL && !var->source->synthetic;
+    return *done ? dt_codegen_source(codegen, var->source) : DT_OK;
+}
+
+/* ---- The common base --------------------------------------------------------------------------- */
+
+static DtStatus
+base_bool(DtTrace *trace, DtVar *self, bool *out)
+{
+    if (self->type->sq_length == NULL) {
+        *out = true;
+        return DT_OK;
+    }
+    DtVar *length;
+    DT_TRY(self->type->sq_length(trace, self, &length));
+    return dt_var_truth(trace, length, out);
+}
+
+static DtStatus
+base_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    DtVar **items;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, self, &items, &count));
+    bool found = false;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        DT_TRY(dt_sequence_item_equal(trace, items[i], item, &found));
+    }
+    return dt_var_bool(trace, found, out);
+}
+
+static DtStatus
+base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    const DtMethodRow *row = dt_kinds_find_method(self->type, name);
+    if (row != NULL) {
+        return dt_kinds_method_row(trace, self, row, name, out);
+    }
+    for (const DtGetSetRow *get = self->type->getsets; get != NULL && get->name != NULL; get++) {
+        if (PyUnicode_CompareWithASCIIString(name, get->name) == 0) {
+            return get->get(trace, self, out);
+        }
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
+        return dt_class_of(trace, self, out);
+    }
+    PyTypeObject *type = dt_var_python_type(trace, self);
+    if (type != NULL && dt_type_lookup(type, name) == NULL && type->tp_dictoffset == 0) {
+        return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
+                              dt_kinds_type_name(trace, self), dt_kinds_text(name));
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "attribute '%s' of a %s", dt_kinds_text(name),
+                    self->type->name);
+}
+
+static DtStatus
+base_richcompare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    (void)op;
+    (void)left;
+    (void)right;
+    *out = dt_not_implemented(trace);
+    return DT_OK;
+}
+
+static DtStatus
+base_reconstruct(DtCodegen *codegen, DtVar *self)
+{
+    bool done;
+    DT_TRY(dt_kinds_load_source(codegen, self, &done));
+    if (done) {
+        return DT_OK;
+    }
+    return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                    "a %s made in the function can't be rebuilt", self->type->name);
+}
+
+static DtStatus
+base_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    (void)trace;
+    (void)self;
+    (void)visit;
+    (void)arg;
+    return DT_OK;
+}
+
+static void
+base_repr(DtVar *self, DtStrbuf *buf)
+{
+    dt_strbuf_addf(buf, "<%s", self->type->name);
+    if (self->source != NULL) {
+        dt_strbuf_add(buf, " ");
+        dt_source_print(self->source, buf);
+    }
+    dt_strbuf_add(buf, ">");
+}
+
+const DtVarType dt_kind_base = {
+    .nb_bool = base_bool,
+    .sq_contains = base_contains,
+    .tp_getattro = base_getattro,
+    .tp_richcompare = base_richcompare,
+    .reconstruct = base_reconstruct,
+    .children = base_children,
+    .repr = base_repr,
+};
+
+const DtVarType dt_kind_type_NULL = {.kind = DT_KIND_NULL};
