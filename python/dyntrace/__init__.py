@@ -1,0 +1,65 @@
+"""dyntrace: unmodified Python array code, made fast.
+
+>>> import dyntrace
+>>> import numpy as np
+>>> @dyntrace.compile
+... def smooth(x, y):
+...     return (x * 2.0 + y) / 3.0 - y * y
+>>> smooth(np.ones(4), np.ones(4))
+array([0., 0., 0., 0.])
+"""
+
+from dyntrace._errors import BackendError, Unsupported
+from dyntrace._support import core as _core
+from dyntrace._version import __version__
+from dyntrace.api import (
+    compile,
+    disable,
+    graph_break,
+    is_compiling,
+    list_backends,
+    register_backend,
+    reset,
+)
+from dyntrace.config import config
+
+__all__ = [
+    "BackendError",
+    "CompiledFunction",
+    "ExplainOutput",
+    "Graph",
+    "Node",
+    "Unsupported",
+    "__version__",
+    "adapters",
+    "compile",
+    "config",
+    "disable",
+    "explain",
+    "graph_break",
+    "is_compiling",
+    "list_backends",
+    "register_backend",
+    "reset",
+]
+
+# Loaded at first use: name -> (module, attribute or None for the module itself).
+_LAZY = {
+    "explain": ("dyntrace.explanation", "explain"),
+    "ExplainOutput": ("dyntrace.explanation", "ExplainOutput"),
+    "adapters": ("dyntrace.adapters", None),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        import importlib
+
+        module_name, attribute = _LAZY[name]
+        module = importlib.import_module(module_name)
+        value = module if attribute is None else getattr(module, attribute)
+        globals()[name] = value
+        return value
+    if name in ("Graph", "Node", "CompiledFunction", "SymInt") and _core is not None:
+        return getattr(_core, name)
+    raise AttributeError(f"module 'dyntrace' has no attribute {name!r}")

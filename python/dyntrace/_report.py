@@ -1,0 +1,106 @@
+"""Texts from compile records: logs, and the message of a graph break.
+
+The extension calls these with the facts of one attempt; every text that names a
+graph break, in a log, in explain() or in an exception, is made here.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+_seen_faults: set[tuple[str, str]] = set()
+
+
+def _write(text: str) -> None:
+    stream = sys.stderr
+    if stream is None or getattr(stream, "closed", False):
+        return
+    for line in text.splitlines():
+        stream.write(f"[dyntrace] {line}\n")
+
+
+def _enabled() -> frozenset[str]:
+    from dyntrace.config import config
+
+    return config.logs
+
+
+def format_position(where: dict[str, Any] | None) -> str:
+    """``file:line in function`` with the column on versions that know it."""
+    if not where:
+        return "<unknown>"
+    column = f":{where['col'] + 1}" if where["col"] >= 0 else ""
+    return f"{where['file']}:{where['line']}{column} in {where['function']}"
+
+
+def format_break(info: dict[str, Any]) -> str:
+    """The text of a graph break."""
+    lines = [
+        f"graph break [{info['id']}] at {format_position(info['where'])}",
+        f"  reason: {info['reason']}",
+        f"  this is {info['what']}",
+        f"  advice: {info['advice']}",
+    ]
+    lines += [f"  called from {format_position(caller)}" for caller in info["chain"]]
+    return "\n".join(lines)
+
+
+def format_code(code: Any) -> str:
+    """Disassembly of a rewritten code object."""
+    import dis
+
+    return dis.Bytecode(code).dis()
+
+
+def log_attempt(record: dict[str, Any]) -> None:
+    """Writes what DYNTRACE_LOGS asks for of one compile attempt."""
+    logs = _enabled()
+    title = f"{record['function']} ({record['file']}:{record['line']})"
+    if record["break"] is not None:
+        if "graph_breaks" in logs and record["break"]["id"] != "no-arrays":
+            _write(format_break(record["break"]))
+        return
+    if record["graph"] is not None and "graph" in logs:
+        _write(f"graph of {title}\n{record['graph']}")
+    if record["published"] and "guards" in logs:
+        _write(f"guards of {title}\n{record['guards']}")
+    if record["code"] is not None and "bytecode" in logs:
+        _write(f"rewritten code of {title}\n{format_code(record['code'])}")
+
+
+def log_recompile(info: dict[str, Any]) -> None:
+    """Why the newest entry does not serve a call."""
+    _write(
+        f"recompiling {info['function']} ({info['file']}:{info['line']}), "
+        f"{info['entries']} so far: {info['reason']}"
+    )
+
+
+def log_fault(info: dict[str, Any]) -> None:
+    """An internal error: one line with an id, the first time it is seen."""
+    import zlib
+
+    error = info["error"]
+    text = f"{type(error).__name__}: {error}"
+    key = (f"{info['file']}:{info['line']}", text)
+    if key in _seen_faults:
+        return
+    _seen_faults.add(key)
+    number = zlib.crc32(repr(key).encode()) & 0xFFFFFF
+    _write(
+        f"internal fault DT-{number:06x} while tracing {info['function']} "
+        f"({info['file']}:{info['line']}), it runs plainly: {text}"
+    )
+
+
+def warn_recompile_limit(info: dict[str, Any]) -> None:
+    """The one loud message at the recompile limit."""
+    warnings.warn(
+        f"dyntrace: {info['function']} ({info['file']}:{info['line']}) was compiled "
+        f"{info['entries']} times, the recompile limit; other calls run plainly. "
+        f"DYNTRACE_LOGS=recompiles shows which guards fail; config.recompile_limit raises the limit.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

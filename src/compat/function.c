@@ -1,0 +1,76 @@
+/* See function.h.  Mirrors the fields that CPython's function_new and its
+ * __code__/__defaults__ setters maintain. */
+#include "compat/function.h"
+
+#define SHARE(target, from, field)                                             \
+    do {                                                                       \
+        PyObject *old_ = (PyObject *)(target)->field;                          \
+        Py_XINCREF((from)->field);                                             \
+        (target)->field = (from)->field;                                       \
+        Py_XDECREF(old_);                                                      \
+    } while (0)
+
+static void
+share_fields(PyFunctionObject *target, PyFunctionObject *from)
+{
+    SHARE(target, from, func_globals);
+    SHARE(target, from, func_builtins);
+    SHARE(target, from, func_name);
+    SHARE(target, from, func_qualname);
+    SHARE(target, from, func_code);
+    SHARE(target, from, func_defaults);
+    SHARE(target, from, func_kwdefaults);
+    SHARE(target, from, func_closure);
+    SHARE(target, from, func_doc);
+    SHARE(target, from, func_module);
+    SHARE(target, from, func_annotations);
+#if DT_PY_AT_LEAST(3, 12)
+    SHARE(target, from, func_typeparams);
+#endif
+}
+
+PyObject *
+dt_function_copy(PyObject *function)
+{
+    PyFunctionObject *from = (PyFunctionObject *)function;
+    PyObject *copy = PyFunction_NewWithQualName(from->func_code, from->func_globals,
+                                                from->func_qualname);
+    if (copy != NULL) {
+        share_fields((PyFunctionObject *)copy, from);
+    }
+    return copy;
+}
+
+void
+dt_function_fill(PyFunctionObject *target, PyObject *function, vectorcallfunc entry)
+{
+    share_fields(target, (PyFunctionObject *)function);
+    target->vectorcall = entry;
+}
+
+void
+dt_function_sync(PyFunctionObject *to, PyFunctionObject *from)
+{
+    /* 3.12 and later tell function watchers of such changes; nobody but us knows the twin. */
+#if DT_PY_AT_LEAST(3, 11)
+    to->func_version = 0; /* call sites specialised for the old fields must not take them */
+#endif
+    SHARE(to, from, func_code);
+    SHARE(to, from, func_defaults);
+    SHARE(to, from, func_kwdefaults);
+}
+
+PyObject *
+dt_function_with_code(PyCodeObject *code, PyFunctionObject *like)
+{
+    PyObject *made = PyFunction_NewWithQualName((PyObject *)code, like->func_globals,
+                                                like->func_qualname);
+    if (made == NULL) {
+        return NULL;
+    }
+    PyFunctionObject *function = (PyFunctionObject *)made;
+    share_fields(function, like);
+    Py_INCREF(code);
+    Py_SETREF(function->func_code, (PyObject *)code);
+    return made;
+}

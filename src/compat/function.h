@@ -1,0 +1,48 @@
+/* Function objects as structs: what a static subtype of `function` needs.
+ *
+ * The layouts are those of each version's funcobject.h.  A subtyped function
+ * keeps the fields where CPython's own code (attributes, inspect, garbage
+ * collector) looks for them; calls reach it through its `vectorcall` field,
+ * because every specialised call site tests for the exact type.
+ */
+#ifndef DT_COMPAT_FUNCTION_H
+#define DT_COMPAT_FUNCTION_H
+
+#include <stdbool.h>
+
+#include "compat/python.h"
+#include "core/status.h"
+
+/* A plain function with everything of `function` but its own identity: same code, globals, closure,
+ * defaults, names, annotations.  `__dict__` is not shared.  NULL with an exception. */
+DT_OWNED PyObject *dt_function_copy(PyObject *function);
+
+/* Fills the function fields of `target` (zeroed, of a subtype) from `function`; shares everything but
+ * `__dict__`, and enters by `entry`. */
+void dt_function_fill(PyFunctionObject *target, PyObject *function, vectorcallfunc entry);
+
+/* After an assignment to `from`.__code__, __defaults__ or __kwdefaults__: makes `to` the same. */
+void dt_function_sync(PyFunctionObject *to, PyFunctionObject *from);
+
+static inline bool
+dt_function_is_synced(const PyFunctionObject *a, const PyFunctionObject *b)
+{
+    return a->func_code == b->func_code && a->func_defaults == b->func_defaults
+           && a->func_kwdefaults == b->func_kwdefaults;
+}
+
+/* A plain function that runs `code` where `like` would run: its globals, closure, defaults, names. */
+DT_OWNED PyObject *dt_function_with_code(PyCodeObject *code, PyFunctionObject *like);
+
+/* A tuple that begins with the names of the parameters, in slot order. */
+static inline DT_BORROWED PyObject *
+dt_function_parameter_names(PyCodeObject *code)
+{
+#if DT_PY310
+    return code->co_varnames;
+#else
+    return code->co_localsplusnames;
+#endif
+}
+
+#endif

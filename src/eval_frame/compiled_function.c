@@ -1,0 +1,305 @@
+/* See compiled_function.h. */
+#include "eval_frame/compiled_function.h"
+
+#include "compat/code.h"
+#include "compat/function.h"
+#include "compat/tracing.h"
+#include "eval_frame/bind.h"
+#include "eval_frame/compile.h"
+#include "eval_frame/dispatch.h"
+
+static PyObject *
+call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    PyFunctionObject *twin = (PyFunctionObject *)self->twin;
+    if (DT_UNLIKELY(!dt_function_is_synced(twin, &self->base))) {
+        dt_function_sync(twin, &self->base);
+    }
+    return twin->vectorcall(self->twin, args, nargsf, kwnames);
+}
+
+/* The function object that runs an entry's rewritten code with this function's closure. */
+static PyObject *
+framed_function(DtCompiledFunction *self, DtEntry *entry)
+{
+    PyFunctionObject *made = (PyFunctionObject *)self->framed_code;
+    if (self->framed != entry || made->func_defaults != self->base.func_defaults
+        || made->func_kwdefaults != self->base.func_kwdefaults) {
+        PyObject *fresh = dt_function_with_code((PyCodeObject *)entry->code, &self->base);
+        if (fresh == NULL) {
+            return NULL;
+        }
+        Py_INCREF(entry);
+        Py_XSETREF(self->framed, entry);
+        Py_XSETREF(self->framed_code, fresh);
+    }
+    Py_INCREF(self->framed_code);
+    return self->framed_code;
+}
+
+static PyObject *
+run_framed(DtCompiledFunction *self, DtEntry *entry, PyObject *const *args, size_t nargsf,
+           PyObject *kwnames)
+{
+    PyObject *function = framed_function(self, entry);
+    if (function == NULL) {
+        return NULL;
+    }
+    PyObject *answer = ((PyFunctionObject *)function)->vectorcall(function, args, nargsf, kwnames);
+    Py_DECREF(function);
+    if (answer == dt_state.replay) {
+        Py_DECREF(answer);
+        dt_dispatch_replayed(entry);
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    return answer;
+}
+
+/* The code object was assigned, or this is the first call. */
+static bool
+refresh_cache(DtCompiledFunction *self)
+{
+    self->cache = dt_region_cache(self->region, (PyCodeObject *)self->base.func_code);
+    return self->cache != NULL;
+}
+
+static PyObject *
+call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *args, size_t nargsf,
+           PyObject *kwnames)
+{
+    DtGuardFrame frame = {slots, self->base.func_globals, self->base.func_builtins,
+                          (PyObject *)self};
+    DtEntry *entry = NULL;
+    PyObject *answer = NULL;
+    DtDispatch found = dt_dispatch_find(self->cache, &frame, &entry, &answer);
+    if (found == DT_DISPATCH_MISS) {
+        switch (dt_compile_attempt(self->cache, &self->base, slots)) {
+        case DT_COMPILE_PUBLISHED:
+            found = dt_dispatch_find(self->cache, &frame, &entry, &answer);
+            break;
+        case DT_COMPILE_PLAIN:
+            break;
+        case DT_COMPILE_ERROR:
+            return NULL;
+        }
+    }
+    switch (found) {
+    case DT_DISPATCH_DONE:
+        return answer;
+    case DT_DISPATCH_FRAME:
+        answer = run_framed(self, entry, args, nargsf, kwnames);
+        Py_DECREF(entry);
+        return answer;
+    case DT_DISPATCH_ERROR:
+        return NULL;
+    case DT_DISPATCH_PLAIN:
+    case DT_DISPATCH_MISS:
+        break;
+    }
+    return call_twin(self, args, nargsf, kwnames);
+}
+
+static PyObject *
+call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    DtCompiledFunction *self = (DtCompiledFunction *)callable;
+    if (DT_UNLIKELY(dt_tracing_is_active(PyThreadState_GET()))) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    DtCodeCache *cache = self->cache;
+    if (DT_UNLIKELY(cache == NULL || (PyObject *)cache->code != self->base.func_code)) {
+        if (!refresh_cache(self)) {
+            return NULL;
+        }
+        cache = self->cache;
+    }
+    if (DT_UNLIKELY((cache->closed && cache->entries == NULL)
+                    || dt_tracing_code_is_watched(cache->code))) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (DT_LIKELY(cache->simple && kwnames == NULL && nargs == cache->nargs)) {
+        return call_bound(self, args, args, nargsf, kwnames);
+    }
+    PyObject *few[DT_DISPATCH_STACK];
+    PyObject **slots = few;
+    if (cache->nargs > DT_DISPATCH_STACK) {
+        slots = PyMem_New(PyObject *, (size_t)cache->nargs);
+        if (slots == NULL) {
+            return PyErr_NoMemory();
+        }
+    }
+    PyObject *answer = NULL;
+    switch (dt_bind_arguments(&self->base, args, nargs, kwnames, slots)) {
+    case DT_BIND_OK:
+        answer = call_bound(self, slots, args, nargsf, kwnames);
+        dt_bind_release(&self->base, slots);
+        break;
+    case DT_BIND_NO_FIT:
+        answer = call_twin(self, args, nargsf, kwnames);
+        break;
+    case DT_BIND_ERROR:
+        break;
+    }
+    if (slots != few) {
+        PyMem_Free(slots);
+    }
+    return answer;
+}
+
+PyObject *
+dt_compiled_function_new(PyObject *function, DtRegion *region)
+{
+    PyObject *twin = dt_function_copy(function);
+    if (twin == NULL) {
+        return NULL;
+    }
+    DtCompiledFunction *self
+        = (DtCompiledFunction *)PyType_GenericAlloc(&DtCompiledFunction_Type, 0);
+    if (self == NULL) {
+        Py_DECREF(twin);
+        return NULL;
+    }
+    dt_function_fill(&self->base, function, call_compiled);
+    self->twin = twin;
+    Py_INCREF(region);
+    self->region = region;
+    PyObject *dict = PyObject_GetAttrString(function, "__dict__");
+    self->base.func_dict = dict != NULL ? PyDict_Copy(dict) : NULL;
+    Py_XDECREF(dict);
+    if (self->base.func_dict == NULL
+        || PyDict_SetItemString(self->base.func_dict, "__wrapped__", function) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static void
+drop_parts(DtCompiledFunction *self)
+{
+    Py_CLEAR(self->framed_code);
+    Py_CLEAR(self->framed);
+    Py_CLEAR(self->twin);
+    self->cache = NULL;
+    Py_CLEAR(self->region);
+}
+
+static void
+compiled_function_dealloc(PyObject *self)
+{
+    /* The function's own dealloc untracks, too; doing it twice is not allowed, so track again. */
+    PyObject_GC_UnTrack(self);
+    drop_parts((DtCompiledFunction *)self);
+    PyObject_GC_Track(self);
+    PyFunction_Type.tp_dealloc(self);
+}
+
+static int
+compiled_function_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    DtCompiledFunction *function = (DtCompiledFunction *)self;
+    Py_VISIT(function->twin);
+    Py_VISIT(function->region);
+    Py_VISIT(function->framed);
+    Py_VISIT(function->framed_code);
+    return PyFunction_Type.tp_traverse(self, visit, arg);
+}
+
+static int
+compiled_function_clear(PyObject *self)
+{
+    /* The twin stays: a finaliser that runs during collection may still call this function, and the
+     * twin's own tp_clear breaks its cycles. */
+    DtCompiledFunction *function = (DtCompiledFunction *)self;
+    Py_CLEAR(function->framed_code);
+    Py_CLEAR(function->framed);
+    return PyFunction_Type.tp_clear(self);
+}
+
+static PyObject *
+compiled_function_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    /* By reference, like a plain function: pickle looks the name up and checks the identity. */
+    Py_INCREF(((PyFunctionObject *)self)->func_qualname);
+    return ((PyFunctionObject *)self)->func_qualname;
+}
+
+static PyObject *
+compiled_function_copy(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    Py_INCREF(self); /* functions are copied by identity */
+    return self;
+}
+
+static PyObject *
+compiled_function_reset(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    dt_region_reset(((DtCompiledFunction *)self)->region);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+describe_entry(const DtEntry *entry)
+{
+    DtStrbuf guards = {0};
+    dt_program_print(entry->guards, &guards);
+    PyObject *answer = Py_BuildValue(
+        "{s:s,s:K,s:I,s:L,s:O,s:O}", "guards", dt_strbuf_text(&guards), "hits",
+        (unsigned long long)entry->hits, "replays", (unsigned int)entry->replays, "compile_ns",
+        (long long)entry->compile_ns, "plain", entry->plain ? Py_True : Py_False, "code",
+        entry->code != NULL ? entry->code : Py_None);
+    dt_strbuf_release(&guards);
+    return answer;
+}
+
+static PyObject *
+compiled_function_cache_entries(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    DtCodeCache *cache = ((DtCompiledFunction *)self)->cache;
+    PyObject *list = PyList_New(0);
+    for (DtEntry *entry = cache != NULL ? cache->entries : NULL; list != NULL && entry != NULL;
+         entry = entry->next) {
+        PyObject *row = describe_entry(entry);
+        if (row == NULL || PyList_Append(list, row) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyMethodDef compiled_function_methods[] = {
+    {"__reduce__", compiled_function_reduce, METH_NOARGS, NULL},
+    {"__copy__", compiled_function_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", compiled_function_copy, METH_O, NULL},
+    {"reset", compiled_function_reset, METH_NOARGS,
+     "Forget everything compiled for this function and what it inlined."},
+    {"cache_entries", compiled_function_cache_entries, METH_NOARGS,
+     "A list of dicts, one per compiled version, most recently used first:\n"
+     "guards (text), hits, replays (calls made again plainly), compile_ns, plain, code."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef compiled_function_members[] = {
+    {"__dyntrace_region__", T_OBJECT, offsetof(DtCompiledFunction, region), READONLY, NULL},
+    {"__dyntrace_twin__", T_OBJECT, offsetof(DtCompiledFunction, twin), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject DtCompiledFunction_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dyntrace.CompiledFunction",
+    .tp_basicsize = sizeof(DtCompiledFunction),
+    .tp_base = &PyFunction_Type,
+    .tp_dealloc = compiled_function_dealloc,
+    .tp_traverse = compiled_function_traverse,
+    .tp_clear = compiled_function_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(PyFunctionObject, vectorcall),
+    .tp_methods = compiled_function_methods,
+    .tp_members = compiled_function_members,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
+                | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "A function that dyntrace compiles: call it as before.",
+};

@@ -1,0 +1,40 @@
+/* CompiledFunction: a function to the world, a dispatcher inside.
+ *
+ *   call ─► vectorcall ─► watched? ──────────────► twin (plain function)
+ *                │  bind arguments into slots
+ *                ▼
+ *           entries of (code, region): guards hold ─► kernel, result     no Python frame
+ *                │                                 └► rewritten code     a Python frame
+ *                ▼ none
+ *           compile (compile.h), then as above or the twin
+ *
+ * It is a static subtype of `function`, so inspect, binding as a method and
+ * attribute access are CPython's own.  The twin is a plain function over the
+ * same parts; assignments to __code__, __defaults__ and __kwdefaults__ reach it
+ * before its next call.
+ */
+#ifndef DT_EVAL_FRAME_COMPILED_FUNCTION_H
+#define DT_EVAL_FRAME_COMPILED_FUNCTION_H
+
+#include "eval_frame/region.h"
+
+typedef struct DtCompiledFunction {
+    PyFunctionObject base;
+    PyObject *twin;        /* plain function */
+    DtRegion *region;      /* DT_OWNED */
+    DtCodeCache *cache;    /* of base.func_code; lives as long as the region */
+    DtEntry *framed;       /* the entry that `framed_code` runs; DT_OWNED */
+    PyObject *framed_code; /* function around framed->code with this function's closure */
+} DtCompiledFunction;
+
+extern PyTypeObject DtCompiledFunction_Type;
+
+/* A compiled function over `function` (a plain or compiled one).  NULL with an exception. */
+DT_OWNED PyObject *dt_compiled_function_new(PyObject *function, DtRegion *region);
+
+/* A callable object: calls go to `compiled` with `object` in front; attributes are the object's. */
+DT_OWNED PyObject *dt_compiled_callable_new(PyObject *object, PyObject *compiled);
+
+int dt_compiled_function_add_types(PyObject *module);
+
+#endif

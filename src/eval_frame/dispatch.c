@@ -1,0 +1,146 @@
+/* See dispatch.h. */
+#include "eval_frame/dispatch.h"
+
+#include <string.h>
+
+/* Enough calls to judge, and the share (1/2^k) of calls that may replay. */
+#define REPLAYS_BEFORE_JUDGING 16
+#define REPLAY_SHARE_SHIFT 2
+
+void
+dt_dispatch_replayed(DtEntry *entry)
+{
+    entry->replays++;
+    if (entry->replays >= REPLAYS_BEFORE_JUDGING
+        && entry->replays > entry->hits >> REPLAY_SHARE_SHIFT) {
+        entry->plain = true;
+    }
+}
+
+/* Everything that has to stay alive while the entry runs is held: the caller keeps its arguments, but
+ * an array behind a global or an attribute can be let go of by anything that runs meanwhile. */
+static DtDispatch
+run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
+{
+    PyObject *few[DT_DISPATCH_STACK * 2];
+    uint32_t noutputs = entry->executable != NULL ? entry->executable->noutputs : 0;
+    uint32_t nheld = entry->ninputs + entry->nloads;
+    PyObject **held = few;
+    if (nheld + noutputs > DT_DISPATCH_STACK * 2) {
+        held = PyMem_New(PyObject *, nheld + noutputs);
+        if (held == NULL) {
+            PyErr_NoMemory();
+            return DT_DISPATCH_ERROR;
+        }
+    }
+    PyObject **loads = held + entry->ninputs;
+    PyObject **outputs = held + nheld;
+    for (uint32_t i = 0; i < entry->ninputs; i++) {
+        held[i] = regs[entry->input_regs[i]];
+        Py_INCREF(held[i]);
+    }
+    for (uint32_t i = 0; i < entry->nloads; i++) {
+        loads[i] = regs[entry->load_regs[i]];
+        Py_INCREF(loads[i]);
+    }
+    DtRun ran = DT_RUN_OK;
+    if (entry->executable != NULL) {
+        memset(outputs, 0, sizeof(PyObject *) * noutputs);
+        ran = entry->executable->type->run(entry->executable, held, outputs);
+    }
+    DtDispatch found = DT_DISPATCH_DONE;
+    if (DT_LIKELY(ran == DT_RUN_OK)) {
+        *answer = dt_result_run(entry->result, outputs, loads);
+        if (*answer == NULL) {
+            found = DT_DISPATCH_ERROR;
+        }
+    }
+    else if (ran == DT_RUN_REPLAY) {
+        dt_dispatch_replayed(entry);
+        found = DT_DISPATCH_PLAIN;
+    }
+    else {
+        found = DT_DISPATCH_ERROR;
+    }
+    for (uint32_t i = 0; i < nheld; i++) {
+        Py_DECREF(held[i]);
+    }
+    if (held != few) {
+        PyMem_Free(held);
+    }
+    return found;
+}
+
+static DtDispatch
+run_entry(DtEntry *entry, PyObject **regs, DtEntry **framed, PyObject **answer)
+{
+    entry->hits++;
+    if (DT_UNLIKELY(entry->plain)) {
+        return DT_DISPATCH_PLAIN;
+    }
+    if (entry->result == NULL) {
+        Py_INCREF(entry);
+        *framed = entry;
+        return DT_DISPATCH_FRAME;
+    }
+    return run_kernel(entry, regs, answer);
+}
+
+static void
+move_to_front(DtCodeCache *cache, DtEntry **link)
+{
+    DtEntry *entry = *link;
+    *link = entry->next;
+    entry->next = cache->entries;
+    cache->entries = entry;
+}
+
+DtDispatch
+dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **framed, PyObject **answer)
+{
+    PyObject *few[DT_DISPATCH_STACK];
+    PyObject **regs = few;
+    if (DT_UNLIKELY(cache->max_regs > DT_DISPATCH_STACK)) {
+        regs = PyMem_New(PyObject *, cache->max_regs);
+        if (regs == NULL) {
+            PyErr_NoMemory();
+            return DT_DISPATCH_ERROR;
+        }
+    }
+    DtDispatch found = DT_DISPATCH_MISS;
+    DtEntry *dead = NULL;
+    uint32_t version = cache->version;
+    for (DtEntry **link = &cache->entries; *link != NULL; link = &(*link)->next) {
+        DtEntry *entry = *link;
+        Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
+        int holds = dt_program_check(entry->guards, frame, regs);
+        if (DT_LIKELY(holds > 0)) {
+            if (DT_UNLIKELY(link != &cache->entries && version == cache->version)) {
+                move_to_front(cache, link);
+            }
+            found = run_entry(entry, regs, framed, answer);
+            Py_DECREF(entry);
+            break;
+        }
+        bool is_dead = dt_program_is_dead(entry->guards);
+        Py_DECREF(entry);
+        if (holds < 0) {
+            found = DT_DISPATCH_ERROR;
+            break;
+        }
+        if (DT_UNLIKELY(version != cache->version)) {
+            found = DT_DISPATCH_PLAIN; /* the list changed under us: this call runs plainly */
+            break;
+        }
+        if (DT_UNLIKELY(is_dead)) {
+            dead = entry;
+        }
+    }
+    if (regs != few) {
+        PyMem_Free(regs);
+    }
+    if (DT_UNLIKELY(dead != NULL && found == DT_DISPATCH_MISS)) {
+        dt_cache_retire(cache, dead);
+    }
+    return found;
+}

@@ -1,0 +1,27 @@
+/* Finding the entry that serves a call, and running it.
+ *
+ * The warm path of everything: no allocation but the results, no user code but
+ * what a called stage of the graph runs.
+ */
+#ifndef DT_EVAL_FRAME_DISPATCH_H
+#define DT_EVAL_FRAME_DISPATCH_H
+
+#include "eval_frame/region.h"
+
+#define DT_DISPATCH_STACK 32 /* arguments, inputs and registers kept on the C stack up to here */
+
+typedef enum DtDispatch {
+    DT_DISPATCH_MISS,  /* no entry's guards hold */
+    DT_DISPATCH_DONE,  /* *answer is the result */
+    DT_DISPATCH_FRAME, /* *entry (a new reference) holds, and runs in a frame */
+    DT_DISPATCH_PLAIN, /* an entry holds, but this call has to run plainly */
+    DT_DISPATCH_ERROR  /* an exception is set */
+} DtDispatch;
+
+DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **entry,
+                            PyObject **answer);
+
+/* Counts a replay; an entry that replays most of its calls goes over to plain execution. */
+void dt_dispatch_replayed(DtEntry *entry);
+
+#endif

@@ -1,0 +1,95 @@
+/* See policy.h. */
+#include "eval_frame/policy.h"
+
+#include "compat/code.h"
+#include "eval_frame/record.h"
+
+#define BUDGET_GROWTH 8
+#define LARGEST_BUDGET_NS INT64_C(5000000000)
+
+bool
+dt_policy_may_compile(DtCodeCache *cache)
+{
+    if (cache->closed || cache->compiling) {
+        return false;
+    }
+    if (cache->nentries < dt_state.recompile_limit) {
+        return true;
+    }
+    cache->closed = true;
+    dt_record_report("warn_recompile_limit",
+                     Py_BuildValue("{s:O,s:O,s:i,s:I}", "function", dt_code_qualname(cache->code),
+                                   "file", dt_code_filename(cache->code), "line",
+                                   dt_code_firstlineno(cache->code), "entries",
+                                   (unsigned int)cache->nentries));
+    return false;
+}
+
+DtTraceOptions
+dt_policy_trace_options(const DtCodeCache *cache)
+{
+    DtTraceOptions options = dt_state.trace_options;
+    options.dynamic = cache->region->dynamic;
+    if (cache->budget_ns != 0) {
+        options.budget_ns = cache->budget_ns;
+    }
+    return options;
+}
+
+static void
+count_failure(DtCodeCache *cache)
+{
+    if (++cache->failures >= dt_state.attempt_limit) {
+        cache->closed = true;
+    }
+}
+
+void
+dt_policy_count_break(DtCodeCache *cache, DtBreakId id)
+{
+    dt_state.broken++;
+    if (id == DT_BREAK_TRACE_BUDGET) {
+        int64_t last = cache->budget_ns ? cache->budget_ns : dt_state.trace_options.budget_ns;
+        cache->budget_ns = last * BUDGET_GROWTH;
+        cache->closed = cache->budget_ns > LARGEST_BUDGET_NS;
+        return;
+    }
+    count_failure(cache);
+}
+
+void
+dt_policy_count_fault(DtCodeCache *cache)
+{
+    count_failure(cache);
+}
+
+bool
+dt_policy_is_refusal(DtBreakId id)
+{
+    return id != DT_BREAK_NO_ARRAYS && id != DT_BREAK_TRACE_BUDGET;
+}
+
+bool
+dt_policy_is_users_error(void)
+{
+    return PyErr_ExceptionMatches(PyExc_MemoryError)
+           || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)
+           || (dt_backend_error != NULL && PyErr_ExceptionMatches(dt_backend_error));
+}
+
+void
+dt_policy_log_fault(DtCodeCache *cache)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    dt_state.faults++;
+    dt_record_report("log_fault",
+                     Py_BuildValue("{s:O,s:O,s:i,s:O}", "function", dt_code_qualname(cache->code),
+                                   "file", dt_code_filename(cache->code), "line",
+                                   dt_code_firstlineno(cache->code), "error",
+                                   value != NULL ? value : Py_None));
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+}

@@ -1,0 +1,28 @@
+/* Policy: may a frame be compiled now, and what follows from a failure.
+ *
+ * Numbers live in dt_state (dyntrace.config); decisions live on the code cache,
+ * so they are per code object and region and end with reset().
+ */
+#ifndef DT_EVAL_FRAME_POLICY_H
+#define DT_EVAL_FRAME_POLICY_H
+
+#include "eval_frame/region.h"
+
+/* False: this call runs plainly.  Says so loudly, once, when the recompile limit is reached. */
+bool dt_policy_may_compile(DtCodeCache *cache);
+
+DtTraceOptions dt_policy_trace_options(const DtCodeCache *cache);
+
+void dt_policy_count_break(DtCodeCache *cache, DtBreakId id);
+void dt_policy_count_fault(DtCodeCache *cache);
+
+/* Under fullgraph=True: is this break the user's business?  A function without arrays is not. */
+bool dt_policy_is_refusal(DtBreakId id);
+
+/* Is the current exception one that must reach the caller (MemoryError, KeyboardInterrupt, BackendError)? */
+bool dt_policy_is_users_error(void);
+
+/* Takes the current exception and logs it once with an id. */
+void dt_policy_log_fault(DtCodeCache *cache);
+
+#endif

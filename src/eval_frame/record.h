@@ -1,0 +1,43 @@
+/* Compile records: what one attempt did, as a Python dict, for explain() and the logs.
+ *
+ * Made only when somebody looks: a recording region, or DYNTRACE_LOGS.  Texts
+ * are put together in python/dyntrace/_report.py from these facts.
+ */
+#ifndef DT_EVAL_FRAME_RECORD_H
+#define DT_EVAL_FRAME_RECORD_H
+
+#include "eval_frame/region.h"
+
+/* Nanoseconds spent in each phase of an attempt. */
+typedef struct DtPhases {
+    int64_t trace, plan, guards, backend, assemble;
+} DtPhases;
+
+typedef struct DtAttempt {
+    DtCodeCache *cache;
+    PyFunctionObject *function;
+    PyObject *const *slots;
+    DtTrace *trace; /* NULL before it began */
+    DtPlan plan;
+    DtEntry *entry;
+    DtPhases phases;
+    bool has_break;
+    const char *fault; /* text of an internal fault, or NULL */
+} DtAttempt;
+
+bool dt_record_is_wanted(const DtRegion *region);
+
+/* Appends the attempt to the region's records and writes the logs that are on.  Keeps a pending
+ * exception; its own failures are reported as unraisable. */
+void dt_record_attempt(DtAttempt *attempt);
+
+/* Before a recompile: which guard of the newest entry failed, for the recompiles log. */
+void dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame);
+
+/* The instance of dyntrace.Unsupported for the trace's break: set as the current exception. */
+void dt_record_raise_unsupported(DtAttempt *attempt);
+
+/* Calls dyntrace._report.<function>(argument); unraisable on failure. */
+void dt_record_report(const char *function, DT_STEALS PyObject *argument);
+
+#endif

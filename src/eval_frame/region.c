@@ -1,0 +1,285 @@
+/* See region.h: life and death of regions, caches and entries. */
+#include "eval_frame/region.h"
+
+#include "compat/code.h"
+
+static void
+entry_clear_parts(DtEntry *entry)
+{
+    DtGuardProgram *guards = entry->guards;
+    DtExecutable *executable = entry->executable;
+    DtResultProgram *result = entry->result;
+    entry->guards = NULL;
+    entry->executable = NULL;
+    entry->result = NULL;
+    if (guards != NULL) {
+        dt_program_free(guards);
+    }
+    if (executable != NULL) {
+        dt_executable_decref(executable);
+    }
+    if (result != NULL) {
+        dt_result_free(result);
+    }
+    Py_CLEAR(entry->code);
+    Py_CLEAR(entry->inlined);
+}
+
+static void
+entry_dealloc(PyObject *self)
+{
+    DtEntry *entry = (DtEntry *)self;
+    PyObject_GC_UnTrack(self);
+    entry_clear_parts(entry);
+    PyMem_Free(entry->input_regs);
+    PyMem_Free(entry->load_regs);
+    Py_CLEAR(entry->next);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static int
+entry_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    DtEntry *entry = (DtEntry *)self;
+    Py_VISIT(entry->next);
+    Py_VISIT(entry->code);
+    Py_VISIT(entry->inlined);
+    if (entry->guards != NULL) {
+        int stop = dt_program_traverse(entry->guards, visit, arg);
+        if (stop) {
+            return stop;
+        }
+    }
+    if (entry->executable != NULL && entry->executable->type->traverse != NULL) {
+        int stop = entry->executable->type->traverse(entry->executable, visit, arg);
+        if (stop) {
+            return stop;
+        }
+    }
+    return entry->result != NULL ? dt_result_traverse(entry->result, visit, arg) : 0;
+}
+
+PyTypeObject DtEntry_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dyntrace._core.Entry",
+    .tp_basicsize = sizeof(DtEntry),
+    .tp_dealloc = entry_dealloc,
+    .tp_traverse = entry_traverse,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "One compiled version of a code object.",
+};
+
+DtCodeCache *
+dt_region_cache(DtRegion *region, PyCodeObject *code)
+{
+    for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
+        if (cache->code == code) {
+            return cache;
+        }
+    }
+    DtCodeCache *cache = PyMem_Calloc(1, sizeof(DtCodeCache));
+    if (cache == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    Py_INCREF(code);
+    cache->code = code;
+    cache->region = region;
+    cache->nargs = dt_code_argument_slots(code);
+    cache->simple = cache->nargs == dt_code_argcount(code);
+    cache->next = region->caches;
+    region->caches = cache;
+    return cache;
+}
+
+void
+dt_cache_publish(DtCodeCache *cache, DtEntry *entry)
+{
+    entry->next = cache->entries;
+    if (entry->nregs > cache->max_regs) {
+        cache->max_regs = entry->nregs;
+    }
+    cache->nentries++;
+    cache->version++;
+    __atomic_store_n(&cache->entries, entry, __ATOMIC_RELEASE);
+    dt_state.compiled++;
+}
+
+void
+dt_cache_retire(DtCodeCache *cache, DtEntry *entry)
+{
+    for (DtEntry **link = &cache->entries; *link != NULL; link = &(*link)->next) {
+        if (*link == entry) {
+            *link = entry->next;
+            entry->next = NULL;
+            cache->nentries--;
+            cache->version++;
+            Py_DECREF(entry);
+            return;
+        }
+    }
+}
+
+static void
+cache_reset(DtCodeCache *cache)
+{
+    DtEntry *entry = cache->entries;
+    cache->entries = NULL;
+    cache->nentries = 0;
+    cache->version++;
+    cache->failures = 0;
+    cache->closed = false;
+    cache->budget_ns = 0;
+    cache->misses = 0;
+    while (entry != NULL) { /* one by one: a long chain must not recurse */
+        DtEntry *next = entry->next;
+        entry->next = NULL;
+        Py_DECREF(entry);
+        entry = next;
+    }
+}
+
+void
+dt_region_reset(DtRegion *region)
+{
+    for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
+        cache_reset(cache);
+    }
+}
+
+void
+dt_region_reset_all(void)
+{
+    /* Releasing entries can run anything, the end of regions included: both neighbours are held. */
+    DtRegion *region = dt_state.regions;
+    Py_XINCREF(region);
+    while (region != NULL) {
+        dt_region_reset(region);
+        DtRegion *next = region->next_region;
+        Py_XINCREF(next);
+        Py_DECREF(region);
+        region = next;
+    }
+}
+
+static PyObject *
+region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"backend", "fullgraph", "dynamic", "name", "options", "record", NULL};
+    PyObject *backend, *dynamic = Py_None, *name = Py_None, *options = Py_None;
+    int fullgraph = 0, record = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pOOOp:Region", names, &backend, &fullgraph,
+                                     &dynamic, &name, &options, &record)) {
+        return NULL;
+    }
+    DtRegion *region = (DtRegion *)type->tp_alloc(type, 0);
+    if (region == NULL) {
+        return NULL;
+    }
+    Py_INCREF(backend);
+    region->backend = backend;
+    Py_INCREF(name);
+    region->name = name;
+    Py_INCREF(options);
+    region->options = options;
+    region->fullgraph = fullgraph;
+    region->dynamic = dynamic == Py_None ? -1 : PyObject_IsTrue(dynamic);
+    region->next_region = dt_state.regions;
+    if (dt_state.regions != NULL) {
+        dt_state.regions->previous = region;
+    }
+    dt_state.regions = region;
+    if (record) {
+        region->records = PyList_New(0);
+    }
+    if ((record && region->records == NULL) || (region->dynamic < 0 && dynamic != Py_None)) {
+        Py_DECREF(region);
+        return NULL;
+    }
+    return (PyObject *)region;
+}
+
+static int
+region_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    DtRegion *region = (DtRegion *)self;
+    for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
+        Py_VISIT(cache->code);
+        Py_VISIT(cache->entries);
+    }
+    Py_VISIT(region->backend);
+    Py_VISIT(region->options);
+    Py_VISIT(region->records);
+    return 0;
+}
+
+static int
+region_clear(PyObject *self)
+{
+    DtRegion *region = (DtRegion *)self;
+    dt_region_reset(region);
+    Py_CLEAR(region->backend);
+    Py_CLEAR(region->options);
+    Py_CLEAR(region->records);
+    return 0;
+}
+
+static void
+region_dealloc(PyObject *self)
+{
+    DtRegion *region = (DtRegion *)self;
+    PyObject_GC_UnTrack(self);
+    if (region->previous != NULL) {
+        region->previous->next_region = region->next_region;
+    }
+    else if (dt_state.regions == region) {
+        dt_state.regions = region->next_region;
+    }
+    if (region->next_region != NULL) {
+        region->next_region->previous = region->previous;
+    }
+    region_clear(self);
+    Py_CLEAR(region->name);
+    while (region->caches != NULL) {
+        DtCodeCache *cache = region->caches;
+        region->caches = cache->next;
+        Py_DECREF(cache->code);
+        PyMem_Free(cache);
+    }
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *
+region_reset(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    dt_region_reset((DtRegion *)self);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef region_methods[] = {
+    {"reset", region_reset, METH_NOARGS, "Forget everything compiled in this region."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef region_members[] = {
+    {"backend", T_OBJECT, offsetof(DtRegion, backend), READONLY, "name or callable"},
+    {"options", T_OBJECT, offsetof(DtRegion, options), READONLY, "dict or None"},
+    {"name", T_OBJECT, offsetof(DtRegion, name), READONLY, "str or None"},
+    {"fullgraph", T_BOOL, offsetof(DtRegion, fullgraph), READONLY, "raise at a graph break"},
+    {"records", T_OBJECT, offsetof(DtRegion, records), READONLY, "compile records, or None"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject DtRegion_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "dyntrace._core.Region",
+    .tp_basicsize = sizeof(DtRegion),
+    .tp_new = region_new,
+    .tp_dealloc = region_dealloc,
+    .tp_traverse = region_traverse,
+    .tp_clear = region_clear,
+    .tp_methods = region_methods,
+    .tp_members = region_members,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_doc = "One compile request: backend, options and everything compiled for it.",
+};

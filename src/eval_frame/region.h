@@ -1,0 +1,84 @@
+/* Regions, code caches and entries: where compiled code is kept.
+ *
+ *   region (one compile request: backend, options)
+ *     └─ code cache (one per code object compiled under it)
+ *          └─ entry ─ entry ─ entry      newest use first
+ *
+ * The same helper under two regions has two caches.  A region is a Python
+ * object that the garbage collector sees through, entries included, so nothing
+ * hangs on the code object itself and cycles through guarded objects are
+ * collected.  An entry does not change after it is published, counters apart.
+ */
+#ifndef DT_EVAL_FRAME_REGION_H
+#define DT_EVAL_FRAME_REGION_H
+
+#include "backend/backend.h"
+#include "codegen/codegen.h"
+#include "eval_frame/state.h"
+#include "guards/program.h"
+
+typedef struct DtEntry DtEntry;
+struct DtEntry {
+    PyObject_HEAD
+    DtEntry *next; /* DT_OWNED */
+    DtGuardProgram *guards;
+    uint32_t nregs;
+    DtExecutable *executable; /* NULL: no graph, or the rewritten code holds it */
+    uint32_t ninputs;
+    uint32_t *input_regs; /* where the graph's inputs are after the check */
+    uint32_t nloads;
+    uint32_t *load_regs;
+    DtResultProgram *result; /* NULL: needs a frame, runs `code` */
+    PyObject *code;          /* rewritten code; may be NULL when result is not */
+    PyObject *inlined;       /* tuple of code objects traced through, the root's first */
+    uint64_t hits;
+    uint32_t replays;        /* calls made again plainly */
+    bool plain;              /* replayed too often: a match runs plainly */
+    int64_t compile_ns;
+};
+
+typedef struct DtCodeCache DtCodeCache;
+struct DtCodeCache {
+    DtCodeCache *next;
+    DtRegion *region;
+    PyCodeObject *code; /* DT_OWNED */
+    DtEntry *entries;   /* DT_OWNED list */
+    uint32_t nentries;
+    uint32_t failures;  /* attempts that gave no entry */
+    uint32_t max_regs;
+    int64_t budget_ns;  /* of the next attempt */
+    bool compiling;     /* somebody is at it: others run plainly */
+    bool closed;        /* no further attempts */
+    bool simple;        /* nothing but positional parameters */
+    int nargs;          /* argument slots */
+    uint64_t misses;
+    uint32_t version;   /* grows whenever the list of entries changes */
+};
+
+struct DtRegion {
+    PyObject_HEAD
+    DtRegion *previous, *next_region; /* of dt_state.regions */
+    DtCodeCache *caches;
+    PyObject *backend;
+    PyObject *options; /* dict or None */
+    PyObject *name;    /* str or None */
+    PyObject *records; /* list of compile records (explain), or NULL */
+    bool fullgraph;
+    int dynamic; /* -1, 0, 1 */
+};
+
+extern PyTypeObject DtRegion_Type;
+extern PyTypeObject DtEntry_Type;
+
+/* The cache of `code` under `region`, made on demand.  NULL with MemoryError. */
+DtCodeCache *dt_region_cache(DtRegion *region, PyCodeObject *code);
+/* Forgets all entries, failures and decisions of this region. */
+void dt_region_reset(DtRegion *region);
+void dt_region_reset_all(void);
+
+/* Takes the entry into the cache, as the first to be tried. */
+void dt_cache_publish(DtCodeCache *cache, DT_STEALS DtEntry *entry);
+/* Takes it out (its objects died, or reset). */
+void dt_cache_retire(DtCodeCache *cache, DtEntry *entry);
+
+#endif

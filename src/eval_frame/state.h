@@ -1,0 +1,61 @@
+/* All mutable state of dyntrace: one struct per interpreter.
+ *
+ * Only the main interpreter is supported; the module refuses the others.
+ * Everything here is read and written under the GIL.
+ */
+#ifndef DT_EVAL_FRAME_STATE_H
+#define DT_EVAL_FRAME_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compat/python.h"
+#include "core/status.h"
+#include "variables/trace.h"
+
+typedef struct DtRegion DtRegion;
+
+/* What DYNTRACE_LOGS can name: LOG(NAME, "text"). */
+#define DT_LOG_ARTIFACTS(LOG)                                                  \
+    LOG(GRAPH, "graph")                                                        \
+    LOG(GUARDS, "guards")                                                      \
+    LOG(BYTECODE, "bytecode")                                                  \
+    LOG(GRAPH_BREAKS, "graph_breaks")                                          \
+    LOG(RECOMPILES, "recompiles")
+
+typedef enum DtLog {
+#define LOG(NAME, TEXT) DT_LOG_##NAME,
+    DT_LOG_ARTIFACTS(LOG)
+#undef LOG
+        DT_LOG_COUNT
+} DtLog;
+
+typedef struct DtState {
+    DtTraceOptions trace_options;
+    uint32_t recompile_limit; /* entries per code object and region */
+    uint32_t attempt_limit;   /* failed attempts per code object and region */
+    bool strict;              /* internal faults are raised instead of logged */
+    bool everything;          /* also compile frames in which no array operation was found */
+    uint32_t logs;            /* bit per DtLog */
+    uint32_t faults;          /* internal faults so far; the first of each kind is logged */
+    DtRegion *regions;        /* all live ones, linked; DT_BORROWED */
+    PyObject *unsupported;    /* dyntrace.Unsupported */
+    PyObject *replay;         /* sentinel returned by rewritten code: make the call again plainly */
+    uint64_t compiled;        /* entries published */
+    uint64_t broken;          /* attempts that ended in a graph break */
+} DtState;
+
+extern DtState dt_state;
+
+int dt_state_init(void); /* -1 with an exception */
+
+static inline bool
+dt_state_logs(DtLog artifact)
+{
+    return (dt_state.logs & (1u << artifact)) != 0;
+}
+
+/* Sets which artifacts are logged from "graph,guards"; ValueError lists the known names. */
+int dt_state_set_logs(const char *names);
+
+#endif

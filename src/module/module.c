@@ -1,0 +1,163 @@
+/* The extension module dyntrace._core: types, functions for python/dyntrace, start-up.
+ *
+ * Everything public is re-exported, documented and checked for its arguments by
+ * python/dyntrace/; nothing here is meant for users.
+ */
+#include "adapters/python.h"
+#include "backend/backend.h"
+#include "eval_frame/compiled_function.h"
+#include "eval_frame/state.h"
+#include "graph/graph.h"
+#include "module/config.h"
+#include "module/testing.h"
+
+static PyObject *
+core_compile_function(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *function, *region;
+    if (!PyArg_ParseTuple(args, "OO!:compile_function", &function, &DtRegion_Type, &region)) {
+        return NULL;
+    }
+    if (!PyFunction_Check(function)) {
+        PyErr_Format(PyExc_TypeError, "fn: expected a Python function, got %s",
+                     Py_TYPE(function)->tp_name);
+        return NULL;
+    }
+    return dt_compiled_function_new(function, (DtRegion *)region);
+}
+
+static PyObject *
+core_compile_callable(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object, *compiled;
+    if (!PyArg_ParseTuple(args, "OO!:compile_callable", &object, &DtCompiledFunction_Type,
+                          &compiled)) {
+        return NULL;
+    }
+    return dt_compiled_callable_new(object, compiled);
+}
+
+static PyObject *
+core_reset(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    dt_region_reset_all();
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_validate_backend(PyObject *Py_UNUSED(module), PyObject *backend)
+{
+    if (dt_backend_validate(backend) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_register_backend(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *callable;
+    if (!PyArg_ParseTuple(args, "OO:register_backend", &name, &callable)
+        || dt_backend_register(name, callable) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_list_backends(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return dt_backend_list();
+}
+
+static PyObject *
+core_set_logs(PyObject *Py_UNUSED(module), PyObject *names)
+{
+    const char *text = PyUnicode_AsUTF8(names);
+    if (text == NULL || dt_state_set_logs(text) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_counters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return Py_BuildValue("{s:K,s:K,s:I}", "compiled", (unsigned long long)dt_state.compiled,
+                         "broken", (unsigned long long)dt_state.broken, "faults",
+                         (unsigned int)dt_state.faults);
+}
+
+static PyMethodDef core_methods[] = {
+    {"compile_function", core_compile_function, METH_VARARGS, NULL},
+    {"compile_callable", core_compile_callable, METH_VARARGS, NULL},
+    {"reset", core_reset, METH_NOARGS, NULL},
+    {"validate_backend", core_validate_backend, METH_O, NULL},
+    {"register_backend", core_register_backend, METH_VARARGS, NULL},
+    {"list_backends", core_list_backends, METH_NOARGS, NULL},
+    {"set_logs", core_set_logs, METH_O, NULL},
+    {"counters", core_counters, METH_NOARGS, NULL},
+    {"get_config", dt_config_get, METH_O, NULL},
+    {"set_config", dt_config_set, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int
+check_interpreter(void)
+{
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "dyntrace supports the main interpreter only");
+        return -1;
+    }
+    /* The struct layouts in compat/ are those of one minor version. */
+    int major = 0, minor = 0;
+    if (sscanf(Py_GetVersion(), "%d.%d", &major, &minor) != 2 || major != PY_MAJOR_VERSION
+        || minor != PY_MINOR_VERSION) {
+        PyErr_Format(PyExc_ImportError, "dyntrace was built for CPython %d.%d, this is %d.%d",
+                     PY_MAJOR_VERSION, PY_MINOR_VERSION, major, minor);
+        return -1;
+    }
+    return 0;
+}
+
+static int
+core_exec(PyObject *module)
+{
+    if (check_interpreter() < 0) {
+        return -1;
+    }
+    dt_variables_init();
+    if (dt_callable_init() < 0 || dt_state_init() < 0
+        || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
+        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
+        return -1;
+    }
+#if DYNTRACE_HAVE_NUMPY
+    if (dt_numpy_init() < 0) {
+        return -1;
+    }
+#endif
+    return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);
+}
+
+static PyModuleDef_Slot core_slots[] = {
+    {Py_mod_exec, core_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef core_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "dyntrace._core",
+    .m_doc = "The C part of dyntrace.",
+    .m_size = 0,
+    .m_methods = core_methods,
+    .m_slots = core_slots,
+};
+
+__attribute__((visibility("default"))) PyObject *PyInit__core(void);
+
+PyObject *
+PyInit__core(void)
+{
+    return PyModuleDef_Init(&core_module);
+}

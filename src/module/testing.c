@@ -1,0 +1,28 @@
+/* See testing.h: collects the tables that each layer's testing file brings. */
+#include "module/testing.h"
+
+static PyMethodDef *const tables[] = {
+    dt_testing_bytecode_methods,
+    dt_testing_variables_methods,
+    dt_testing_guards_methods,
+    dt_testing_graph_methods,
+#if DYNTRACE_HAVE_NUMPY
+    dt_testing_native_methods,
+#endif
+};
+
+int
+dt_testing_add(PyObject *module)
+{
+    PyObject *testing = PyModule_New("dyntrace._core._testing");
+    if (testing == NULL) {
+        return -1;
+    }
+    int failed = 0;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !failed; i++) {
+        failed = PyModule_AddFunctions(testing, tables[i]) < 0;
+    }
+    failed = failed || PyModule_AddObjectRef(module, "_testing", testing) < 0;
+    Py_DECREF(testing);
+    return failed ? -1 : 0;
+}
