@@ -245,6 +245,17 @@ check_names(Lint *lint)
     return status;
 }
 
+static bool
+is_bound(const DtGraph *graph, uint32_t input)
+{
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        if (graph->symbols.items[i].input == input) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static DtStatus
 check_inputs(Lint *lint)
 {
@@ -254,7 +265,7 @@ check_inputs(Lint *lint)
         const DtGraphInput *input = &graph->inputs.items[i];
         REQUIRE(lint, input->source_text != NULL, "input %u has no source", i);
         if (input->node == NULL) {
-            REQUIRE(lint, input->symbol < graph->symbol_limit, "input %u has no symbol", i);
+            REQUIRE(lint, is_bound(graph, i), "input %u has no symbol", i);
             continue;
         }
         REQUIRE(lint, next < graph->nodes.count && graph->nodes.items[next] == input->node
