@@ -189,7 +189,7 @@ read_signed(Reader *reader, int64_t *value)
 
 /* The part of an entry behind its first byte.  `line` is the running line. */
 static bool
-read_location(Reader *reader, int form, int64_t *line, DtPosition *position, int64_t *end_line)
+read_location(Reader *reader, int form, int64_t *line, DtSpan *position, int64_t *end_line)
 {
     uint32_t a;
     uint32_t b;
@@ -291,7 +291,7 @@ push_two(DtArena *arena, ByteVec *out, int form, uint32_t units, int32_t a, int3
 }
 
 static int
-push_long(DtArena *arena, ByteVec *out, uint32_t units, int64_t change, const DtPosition *p)
+push_long(DtArena *arena, ByteVec *out, uint32_t units, int64_t change, const DtSpan *p)
 {
     int32_t more = p->end_line > p->line ? p->end_line - p->line : 0;
     if (push_first(arena, out, FORM_LONG, units) != 0 || push_signed(arena, out, change) != 0
@@ -304,7 +304,7 @@ push_long(DtArena *arena, ByteVec *out, uint32_t units, int64_t change, const Dt
 
 /* At most eight units, in the shortest form that holds the position. */
 static int
-encode_location(DtArena *arena, ByteVec *out, uint32_t units, int64_t change, const DtPosition *p)
+encode_location(DtArena *arena, ByteVec *out, uint32_t units, int64_t change, const DtSpan *p)
 {
     bool one_line = p->end_line == p->line || p->end_line < 0;
     bool columns = p->col >= 0 && p->end_col >= 0;
@@ -332,7 +332,7 @@ encode_locations(DtArena *arena, const DtLineEntry *entries, uint32_t count, int
 {
     int64_t line = firstlineno;
     for (uint32_t i = 0; i < count; i++) {
-        const DtPosition *position = &entries[i].position;
+        const DtSpan *position = &entries[i].position;
         uint32_t units = (entries[i].end - entries[i].start) / 2;
         while (units > 0) {
             uint32_t now = units < UNITS_PER_ENTRY ? units : UNITS_PER_ENTRY;

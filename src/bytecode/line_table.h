@@ -13,17 +13,17 @@
 #include "core/arena.h"
 #include "core/status.h"
 
-typedef struct DtPosition {
+typedef struct DtSpan {
     int32_t line; /* -1: none, and then nothing else counts */
     int32_t end_line;
     int32_t col; /* 0-based; -1: none */
     int32_t end_col;
-} DtPosition;
+} DtSpan;
 
 typedef struct DtLineEntry {
     uint32_t start; /* byte offsets into the code */
     uint32_t end;
-    DtPosition position;
+    DtSpan position;
 } DtLineEntry;
 
 typedef enum DtLineFormat {

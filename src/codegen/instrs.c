@@ -33,7 +33,7 @@ dt_emit_use_layout(DtEmit *emit, const DtCodeLayout *layout)
 }
 
 void
-dt_emit_set_position(DtEmit *emit, DtPosition position)
+dt_emit_set_position(DtEmit *emit, DtSpan position)
 {
     emit->position = position;
 }

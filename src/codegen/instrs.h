@@ -55,7 +55,7 @@ typedef struct DtEmitInstr {
     DtLabel label;  /* of a jump, else -1 */
     DT_BORROWED PyObject *object; /* the constant, name, keyword names (CALL_KW) or
                                      qualified name (MAKE_FUNCTION); else NULL */
-    DtPosition position;
+    DtSpan position;
 } DtEmitInstr;
 
 /* One protected region: start <= instruction < end. */
@@ -71,7 +71,7 @@ typedef struct DtEmit {
     DT_VEC(uint32_t) labels; /* label -> index of an instruction; UINT32_MAX: not bound */
     DT_VEC(DtEmitTry) tries; /* inner ones before outer ones */
     DT_VEC(DtSlot) slots;
-    DtPosition position; /* given to every instruction that is added */
+    DtSpan position; /* given to every instruction that is added */
 } DtEmit;
 
 /* An empty list; no position, no slots. */
@@ -85,7 +85,7 @@ DtStatus dt_emit_add_slot(DtEmit *emit, PyObject *name, int kind, int *slot) DT_
 DtStatus dt_emit_use_layout(DtEmit *emit, const DtCodeLayout *layout) DT_MUST_CHECK;
 
 /* Position of the instructions that follow; line -1: none. */
-void dt_emit_set_position(DtEmit *emit, DtPosition position);
+void dt_emit_set_position(DtEmit *emit, DtSpan position);
 
 /* Instructions by the kind of their operand. */
 DtStatus dt_emit_op(DtEmit *emit, int op, int32_t arg) DT_MUST_CHECK;
