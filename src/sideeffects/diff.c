@@ -1,0 +1,157 @@
+/* From what an existing container held and holds to the fewest writes.
+ *
+ *   list   [p p p|old|s s]  ──►  list[3:5] = new
+ *   dict   keys kept in order │ deleted │ new ones at the end
+ *   set    discards, additions
+ *
+ * Key order of a dict and identity of a list are those of plain execution.
+ */
+#include "sideeffects/entries.h"
+
+static bool
+is_same(DtVar *a, DtVar *b)
+{
+    return dt_var_peek(a) == dt_var_peek(b);
+}
+
+/* Equal as keys: the same tracker, or equal constants (whose comparison runs no user code). */
+static DtStatus
+is_same_key(DtVar *a, DtVar *b, bool *same)
+{
+    *same = is_same(a, b);
+    PyObject *left = *same ? NULL : dt_var_peek_constant(a);
+    PyObject *right = *same ? NULL : dt_var_peek_constant(b);
+    if (left != NULL && right != NULL) {
+        int equal = PyObject_RichCompareBool(left, right, Py_EQ);
+        if (equal < 0) {
+            return DT_ERROR;
+        }
+        *same = equal == 1;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+add_write(DtTrace *trace, DtWrite write)
+{
+    return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
+}
+
+/* `write` with one value. */
+static DtStatus
+add_value(DtTrace *trace, DtWrite write, DtVar *value)
+{
+    write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
+    if (write.values == NULL) {
+        return dt_no_memory();
+    }
+    write.values[0] = value;
+    write.count = 1;
+    return add_write(trace, write);
+}
+
+static DtStatus
+diff_list(DtTrace *trace, const DtJournalEntry *entry)
+{
+    const DtSeqVar *list = (const DtSeqVar *)entry->object;
+    uint32_t head = 0, tail = 0;
+    uint32_t shorter = list->count < entry->count ? list->count : entry->count;
+    while (head < shorter && is_same(list->items[head], entry->items[head])) {
+        head++;
+    }
+    while (tail < shorter - head
+           && is_same(list->items[list->count - 1 - tail], entry->items[entry->count - 1 - tail])) {
+        tail++;
+    }
+    if (list->count == entry->count && head == list->count) {
+        return DT_OK;
+    }
+    return add_write(trace, (DtWrite){.kind = DT_WRITE_SLICE,
+                                      .object = entry->object,
+                                      .values = list->items + head,
+                                      .count = list->count - head - tail,
+                                      .start = head,
+                                      .stop = (int64_t)entry->count - tail});
+}
+
+static DtStatus
+diff_dict(DtTrace *trace, const DtJournalEntry *entry)
+{
+    DtVar *dict = entry->object;
+    DtVar **keys;
+    uint32_t count, kept = 0, next = 0;
+    DT_TRY(dt_var_unpack(trace, dict, &keys, &count));
+    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    /* place[k]: 1 + which of the old keys the k-th one is, as long as they keep their order. */
+    uint32_t *place = DT_ARENA_ARRAY(&trace->arena, uint32_t, count + 1);
+    bool *stays = DT_ARENA_ARRAY(&trace->arena, bool, entry->count + 1);
+    if (values == NULL || place == NULL || stays == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        DT_TRY(dt_var_subscript(trace, dict, keys[k], &values[k]));
+    }
+    for (bool same = true; same && kept < count; kept += same) {
+        for (same = false; !same && next < entry->count; next++) {
+            DT_TRY(is_same_key(entry->items[next], keys[kept], &same));
+        }
+        if (same) {
+            place[kept] = next;
+            stays[next - 1] = true;
+        }
+    }
+    for (uint32_t i = 0; i < entry->count; i++) {
+        if (!stays[i]) {
+            DT_TRY(add_write(trace, (DtWrite){.kind = DT_WRITE_DELETE_ITEM,
+                                              .object = dict,
+                                              .key = entry->items[i]}));
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (k >= kept || !is_same(entry->values[place[k] - 1], values[k])) {
+            DT_TRY(add_value(trace, (DtWrite){.kind = DT_WRITE_ITEM, .object = dict, .key = keys[k]},
+                             values[k]));
+        }
+    }
+    return DT_OK;
+}
+
+/* Writes of `kind` for the items that the other array lacks. */
+static DtStatus
+diff_items(DtTrace *trace, DtVar *set, DtWriteKind kind, DtVar *const *items, uint32_t count,
+           DtVar *const *others, uint32_t nothers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < nothers && !found; k++) {
+            DT_TRY(is_same_key(items[i], others[k], &found));
+        }
+        if (!found) {
+            DT_TRY(add_value(trace, (DtWrite){.kind = (uint8_t)kind, .object = set}, items[i]));
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+diff_set(DtTrace *trace, const DtJournalEntry *entry)
+{
+    DtVar **items;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, entry->object, &items, &count));
+    DT_TRY(diff_items(trace, entry->object, DT_WRITE_DISCARD, entry->items, entry->count, items, count));
+    return diff_items(trace, entry->object, DT_WRITE_ADD, items, count, entry->items, entry->count);
+}
+
+DtStatus
+dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
+{
+    switch (entry->object->type->kind) {
+    case DT_KIND_LIST:
+        return diff_list(trace, entry);
+    case DT_KIND_DICT:
+        return diff_dict(trace, entry);
+    default:
+        return diff_set(trace, entry);
+    }
+}

@@ -1,0 +1,70 @@
+/* The inside of the journal, shared by its files only. */
+#ifndef DT_SIDEEFFECTS_ENTRIES_H
+#define DT_SIDEEFFECTS_ENTRIES_H
+
+#include "sideeffects/journal.h"
+
+typedef enum DtEntryKind {
+    DT_ENTRY_ATTR,    /* object.name = value, or deleted */
+    DT_ENTRY_GLOBAL,  /* globals[name] = value, or deleted */
+    DT_ENTRY_CELL,    /* an existing cell was written */
+    DT_ENTRY_CONTENTS /* an existing list, dict or set was changed */
+} DtEntryKind;
+
+typedef struct DtJournalEntry {
+    uint8_t kind; /* DtEntryKind */
+    DtVar *object;
+    PyObject *globals;
+    PyObject *name;
+    DtVar *value;       /* ATTR, GLOBAL: NULL means deleted.  CELL: contents before the first write */
+    DtVar **items;      /* CONTENTS: items (dict: keys) before the first change ... */
+    DtVar **values;     /* ... and the dict's values */
+    uint32_t count;
+    uint32_t previous;  /* 1 + index of the entry before with the same object or globals, or 0 */
+} DtJournalEntry;
+
+typedef enum DtWriteKind {
+#define WRITE(NAME, STACK) DT_WRITE_##NAME,
+#include "sideeffects/writes.def"
+#undef WRITE
+    DT_WRITE_COUNT
+} DtWriteKind;
+
+/* One write of the replay. */
+typedef struct DtWrite {
+    uint8_t kind; /* DtWriteKind */
+    DtVar *object;
+    PyObject *globals;
+    PyObject *name;
+    DtVar *key;
+    DtVar **values;
+    uint32_t count;
+    int64_t start, stop; /* SLICE */
+} DtWrite;
+
+typedef enum DtUndoKind { DT_UNDO_ENTRY, DT_UNDO_VALUE, DT_UNDO_CELL, DT_UNDO_LIST, DT_UNDO_SAVED } DtUndoKind;
+
+typedef struct DtUndo {
+    uint8_t kind; /* DtUndoKind */
+    bool written;      /* CELL */
+    uint32_t index;    /* VALUE: of the entry */
+    DtVar *var;        /* CELL, LIST, SAVED */
+    DtVar *value;      /* VALUE, CELL: what was there */
+    DtVar **items;     /* LIST */
+    uint32_t count;
+    const void *saved; /* SAVED: by the kind's save slot */
+} DtUndo;
+
+struct DtJournal {
+    DT_VEC(DtJournalEntry) entries;
+    DtMap latest; /* object (realised tracker) or globals dict -> 1 + index of its latest entry */
+    DT_VEC(DtUndo) undo;
+    uint32_t epoch; /* number of marks and rollbacks; 0: nothing is ever rolled back */
+    DtMap saved;    /* tracker -> epoch in which its payload was saved last */
+    DT_VEC(DtWrite) writes; /* by dt_journal_finish() */
+};
+
+/* Turns one entry of an existing container into writes. */
+DtStatus dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry) DT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,218 @@
+/* At the end of a trace: which of the recorded changes can anybody see?
+ *
+ *   result ─┐
+ *   writes ─┴─► everything reachable ─► attributes of new objects among it
+ *
+ * Existing objects are always seen; a new one only if the result or a visible
+ * write reaches it.
+ */
+#include "sideeffects/entries.h"
+
+typedef struct Reach {
+    DtMap seen;
+    DT_VEC(DtVar *) work;
+} Reach;
+
+static DtStatus
+reach_var(DtTrace *trace, DtVar *var, void *arg)
+{
+    Reach *reach = arg;
+    var = dt_var_peek(var);
+    if (dt_map_get(&reach->seen, var) != NULL) {
+        return DT_OK;
+    }
+    if (dt_map_set(&trace->arena, &reach->seen, var, var) != 0
+        || dt_vec_push(&trace->arena, &reach->work, var) != 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+static DtStatus
+reach_attributes(DtTrace *trace, const DtVar *object, Reach *reach)
+{
+    const DtJournal *journal = trace->journal;
+    uint32_t at = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, object);
+    for (; at != 0; at = journal->entries.items[at - 1].previous) {
+        const DtJournalEntry *entry = &journal->entries.items[at - 1];
+        if (entry->kind == DT_ENTRY_ATTR && entry->value != NULL) {
+            DT_TRY(reach_var(trace, entry->value, reach));
+        }
+    }
+    return DT_OK;
+}
+
+static bool
+is_new(const DtVar *object)
+{
+    return object->mutation == DT_ATTRIBUTE_MUTATION_NEW || object->mutation == DT_VALUE_MUTATION_NEW;
+}
+
+static DtStatus
+reach_all(DtTrace *trace, DtVar *result, Reach *reach)
+{
+    const DtJournal *journal = trace->journal;
+    DT_TRY(reach_var(trace, result, reach));
+    for (uint32_t i = 0; i < journal->entries.count; i++) {
+        const DtJournalEntry *entry = &journal->entries.items[i];
+        if (entry->kind == DT_ENTRY_GLOBAL) {
+            if (entry->value != NULL) {
+                DT_TRY(reach_var(trace, entry->value, reach));
+            }
+        }
+        else if (!is_new(entry->object)) {
+            DT_TRY(reach_var(trace, entry->object, reach));
+        }
+    }
+    while (reach->work.count > 0) {
+        DtVar *var = reach->work.items[--reach->work.count];
+        DT_TRY(reach_attributes(trace, var, reach));
+        if (var->type->kind == DT_KIND_CELL) {
+            DtVar *contents = ((DtCellVar *)var)->contents;
+            if (contents != NULL) {
+                DT_TRY(reach_var(trace, contents, reach));
+            }
+        }
+        else if (var->type->children != NULL) {
+            DT_TRY(var->type->children(trace, var, reach_var, reach));
+        }
+    }
+    return DT_OK;
+}
+
+/* `kind`, or the next one, which deletes, if there is no value. */
+static DtStatus
+add_write(DtTrace *trace, DtWrite write, DtVar *value)
+{
+    if (value != NULL) {
+        write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
+        if (write.values == NULL) {
+            return dt_no_memory();
+        }
+        write.values[0] = value;
+        write.count = 1;
+    }
+    else {
+        write.kind++;
+    }
+    return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
+}
+
+static DtStatus
+add_cell(DtTrace *trace, const DtJournalEntry *entry)
+{
+    DtCellVar *cell = (DtCellVar *)entry->object;
+    if (cell->contents == entry->value) {
+        return DT_OK;
+    }
+    return add_write(trace, (DtWrite){.kind = cell->root_slot >= 0 ? DT_WRITE_DEREF : DT_WRITE_CELL,
+                                      .object = entry->object},
+                     cell->contents);
+}
+
+static DtStatus
+add_writes(DtTrace *trace, Reach *reach)
+{
+    DtJournal *journal = trace->journal;
+    for (uint32_t i = 0; i < journal->entries.count; i++) {
+        const DtJournalEntry *entry = &journal->entries.items[i];
+        switch ((DtEntryKind)entry->kind) {
+        case DT_ENTRY_ATTR:
+            if (dt_map_get(&reach->seen, entry->object) != NULL) {
+                DT_TRY(add_write(trace, (DtWrite){.kind = DT_WRITE_ATTR,
+                                                  .object = entry->object,
+                                                  .name = entry->name},
+                                 entry->value));
+            }
+            break;
+        case DT_ENTRY_GLOBAL:
+            DT_TRY(add_write(trace, (DtWrite){.kind = entry->globals == trace->globals
+                                                          ? DT_WRITE_GLOBAL
+                                                          : DT_WRITE_OTHER_GLOBAL,
+                                              .globals = entry->globals,
+                                              .name = entry->name},
+                             entry->value));
+            break;
+        case DT_ENTRY_CELL:
+            DT_TRY(add_cell(trace, entry));
+            break;
+        case DT_ENTRY_CONTENTS:
+            DT_TRY(dt_diff_contents(trace, entry));
+            break;
+        }
+    }
+    return DT_OK;
+}
+
+/* An object that the trace changed must not be another one that it read: a later call may pass the
+ * same object twice. */
+static DtStatus
+guard_aliases(DtTrace *trace, const DtVar *changed)
+{
+    PyTypeObject *type = dt_var_python_type(trace, (DtVar *)changed);
+    for (uint32_t i = 0; trace->by_object.count > 0 && i <= trace->by_object.mask; i++) {
+        DtVar *other = trace->by_object.slots[i].key != NULL ? trace->by_object.slots[i].value : NULL;
+        if (other == NULL) {
+            continue;
+        }
+        other = dt_var_peek(other);
+        if (other == changed || other->source == NULL || is_new(other) || !dt_var_is_mutable(other)
+            || other->type->kind != changed->type->kind
+            || dt_var_python_type(trace, other) != type) {
+            continue;
+        }
+        DT_TRY(dt_guard_alias(trace, changed->source, other->source, false));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_journal_finish(DtTrace *trace, DtVar *result)
+{
+    DtJournal *journal = trace->journal;
+    if (journal->entries.count == 0) {
+        return DT_OK;
+    }
+    Reach reach = {0};
+    DT_TRY(reach_all(trace, result, &reach));
+    DT_TRY(add_writes(trace, &reach));
+    DtMap guarded = {0};
+    for (uint32_t i = 0; i < journal->entries.count; i++) {
+        const DtVar *object = journal->entries.items[i].object;
+        if (object == NULL || object->source == NULL || is_new(object)
+            || dt_map_get(&guarded, object) != NULL) {
+            continue;
+        }
+        if (dt_map_set(&trace->arena, &guarded, object, (void *)object) != 0) {
+            return dt_no_memory();
+        }
+        DT_TRY(guard_aliases(trace, object));
+    }
+    return DT_OK;
+}
+
+bool
+dt_journal_has_effects(const DtTrace *trace)
+{
+    return trace->journal->writes.count > 0;
+}
+
+DtStatus
+dt_journal_visit_escapes(DtTrace *trace, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    const DtJournal *journal = trace->journal;
+    for (uint32_t i = 0; i < journal->writes.count; i++) {
+        const DtWrite *write = &journal->writes.items[i];
+        if (write->object != NULL && write->kind != DT_WRITE_DEREF
+            && write->kind != DT_WRITE_DELETE_DEREF) {
+            DT_TRY(visit(trace, write->object, arg));
+        }
+        if (write->key != NULL) {
+            DT_TRY(visit(trace, write->key, arg));
+        }
+        for (uint32_t k = 0; k < write->count; k++) {
+            DT_TRY(visit(trace, write->values[k], arg));
+        }
+    }
+    return DT_OK;
+}

@@ -1,0 +1,340 @@
+/* Recording changes, and taking them back.
+ *
+ * Invariants: an entry's object is a realised tracker; the entries of one
+ * object are chained from the latest back; several stores to one name become
+ * one entry with the last value, unless a deletion stands between them (the
+ * order of keys in a dict can be seen).  Undo records exist only once a mark
+ * was made.
+ *
+ * What is not in here: which effects are visible (finish.c), how they are
+ * written (replay.c).
+ */
+#include "sideeffects/entries.h"
+
+#include <string.h>
+
+DtStatus
+dt_journal_init(DtTrace *trace)
+{
+    trace->journal = DT_ARENA_NEW(&trace->arena, DtJournal);
+    return trace->journal != NULL ? DT_OK : dt_no_memory();
+}
+
+static DtStatus
+add_undo(DtTrace *trace, DtUndo undo)
+{
+    DtJournal *journal = trace->journal;
+    if (journal->epoch == 0) {
+        return DT_OK;
+    }
+    return dt_vec_push(&trace->arena, &journal->undo, undo) == 0 ? DT_OK : dt_no_memory();
+}
+
+static const void *
+entry_target(const DtJournalEntry *entry)
+{
+    return entry->kind == DT_ENTRY_GLOBAL ? (const void *)entry->globals : (const void *)entry->object;
+}
+
+static DtStatus
+add_entry(DtTrace *trace, DtJournalEntry entry)
+{
+    DtJournal *journal = trace->journal;
+    const void *target = entry_target(&entry);
+    entry.previous = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
+    if (dt_vec_push(&trace->arena, &journal->entries, entry) != 0
+        || dt_map_set(&trace->arena, &journal->latest, target,
+                      (void *)(uintptr_t)journal->entries.count) != 0) {
+        return dt_no_memory();
+    }
+    return add_undo(trace, (DtUndo){.kind = DT_UNDO_ENTRY});
+}
+
+/* The latest entry of `kind` and `name` for a target, or NULL; *index gets its place. */
+static DtJournalEntry *
+find_entry(const DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name, uint32_t *index)
+{
+    const DtJournal *journal = trace->journal;
+    uint32_t at = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
+    while (at != 0) {
+        DtJournalEntry *entry = &journal->entries.items[at - 1];
+        if (entry->kind == kind
+            && (name == NULL || entry->name == name || PyUnicode_Compare(entry->name, name) == 0)) {
+            *index = at - 1;
+            return entry;
+        }
+        at = entry->previous;
+    }
+    return NULL;
+}
+
+/* A store or deletion of a name in an object or in globals. */
+static DtStatus
+set_name(DtTrace *trace, DtJournalEntry entry)
+{
+    uint32_t index;
+    DtJournalEntry *found = find_entry(trace, entry_target(&entry), (DtEntryKind)entry.kind, entry.name,
+                                       &index);
+    if (found != NULL && found->value != NULL && entry.value != NULL) {
+        DT_TRY(add_undo(trace, (DtUndo){.kind = DT_UNDO_VALUE, .index = index, .value = found->value}));
+        found->value = entry.value;
+        return DT_OK;
+    }
+    DT_TRY(dt_trace_keep(trace, entry.name));
+    return add_entry(trace, entry);
+}
+
+static DtVar *
+get_name(DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name, bool *deleted)
+{
+    uint32_t index;
+    const DtJournalEntry *found = find_entry(trace, target, kind, name, &index);
+    *deleted = found != NULL && found->value == NULL;
+    return found != NULL ? found->value : NULL;
+}
+
+/* ---- Attributes and globals ------------------------------------------------------------------ */
+
+/* Would a plain STORE_ATTR do exactly what the trace saw: no code runs, and it can't fail? */
+static DtStatus
+check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    if (text == NULL) {
+        return DT_ERROR;
+    }
+    PyTypeObject *type = dt_var_python_type(trace, object);
+    DtKind kind = object->type->kind;
+    bool made_here = object->mutation == DT_ATTRIBUTE_MUTATION_NEW;
+    if (type == NULL || !dt_var_is_mutable(object)
+        || !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
+                        object->type->name);
+    }
+    if (type->tp_setattro != PyObject_GenericSetAttr) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                        "attribute '%s' of a %s, which has its own __setattr__, is changed", text,
+                        type->tp_name);
+    }
+    PyObject *descriptor = _PyType_Lookup(type, name);
+    bool is_slot = descriptor != NULL && Py_IS_TYPE(descriptor, &PyMemberDescr_Type);
+    if (is_slot) {
+        return DT_OK;
+    }
+    if (descriptor != NULL && Py_TYPE(descriptor)->tp_descr_set != NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "'%s' of a %s is a descriptor with a setter",
+                        text, type->tp_name);
+    }
+    if (type->tp_dictoffset == 0) {
+        return dt_break(trace, DT_BREAK_RAISES, "AttributeError: '%s' object has no attribute '%s'",
+                        type->tp_name, text);
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
+{
+    DT_TRY(dt_var_realize(trace, object, &object));
+    DT_TRY(check_plain_attribute(trace, object, name));
+    return set_name(trace, (DtJournalEntry){.kind = DT_ENTRY_ATTR,
+                                            .object = object,
+                                            .name = name,
+                                            .value = value});
+}
+
+DtVar *
+dt_journal_get_attr(DtTrace *trace, DtVar *object, PyObject *name, bool *deleted)
+{
+    return get_name(trace, dt_var_peek(object), DT_ENTRY_ATTR, name, deleted);
+}
+
+DtStatus
+dt_journal_set_global(DtTrace *trace, PyObject *globals, PyObject *name, DtVar *value)
+{
+    DT_TRY(dt_trace_keep(trace, globals));
+    return set_name(trace, (DtJournalEntry){.kind = DT_ENTRY_GLOBAL,
+                                            .globals = globals,
+                                            .name = name,
+                                            .value = value});
+}
+
+DtVar *
+dt_journal_get_global(DtTrace *trace, PyObject *globals, PyObject *name, bool *deleted)
+{
+    return get_name(trace, globals, DT_ENTRY_GLOBAL, name, deleted);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+DtStatus
+dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
+{
+    if (!dt_var_is_mutable(&cell->base)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a cell that can't be reached again is written");
+    }
+    bool same = contents == NULL || cell->contents == NULL
+                    ? contents == cell->contents
+                    : dt_var_peek(contents) == dt_var_peek(cell->contents);
+    if (same) {
+        return DT_OK;
+    }
+    DT_TRY(add_undo(trace, (DtUndo){.kind = DT_UNDO_CELL,
+                                    .var = &cell->base,
+                                    .value = cell->contents,
+                                    .written = cell->written}));
+    if (cell->base.mutation == DT_VALUE_MUTATION_EXISTING && !cell->written) {
+        DT_TRY(add_entry(trace, (DtJournalEntry){.kind = DT_ENTRY_CELL,
+                                                 .object = &cell->base,
+                                                 .value = cell->contents}));
+    }
+    cell->contents = contents;
+    cell->written = true;
+    return DT_OK;
+}
+
+/* ---- Contents of containers ------------------------------------------------------------------- */
+
+static DtStatus
+copy_items(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar ***out)
+{
+    *out = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (*out == NULL) {
+        return dt_no_memory();
+    }
+    if (count > 0) {
+        memcpy(*out, items, sizeof(DtVar *) * count);
+    }
+    return DT_OK;
+}
+
+/* What an existing container holds before its first change: the replay writes the difference. */
+static DtStatus
+snapshot(DtTrace *trace, DtVar *var)
+{
+    DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
+    DtVar **items;
+    switch (var->type->kind) {
+    case DT_KIND_LIST:
+        items = ((DtSeqVar *)var)->items;
+        entry.count = ((DtSeqVar *)var)->count;
+        break;
+    case DT_KIND_SET:
+    case DT_KIND_DICT:
+        DT_TRY(dt_var_unpack(trace, var, &items, &entry.count));
+        break;
+    default:
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
+                        var->type->name);
+    }
+    DT_TRY(copy_items(trace, items, entry.count, &entry.items));
+    if (var->type->kind == DT_KIND_DICT) {
+        DT_TRY(copy_items(trace, items, entry.count, &entry.values));
+        for (uint32_t i = 0; i < entry.count; i++) {
+            DT_TRY(dt_var_subscript(trace, var, entry.items[i], &entry.values[i]));
+        }
+    }
+    return add_entry(trace, entry);
+}
+
+/* A copy of the payload for a rollback, once per mark. */
+static DtStatus
+save_payload(DtTrace *trace, DtVar *var)
+{
+    DtJournal *journal = trace->journal;
+    if (journal->epoch == 0
+        || (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
+        return DT_OK;
+    }
+    DtUndo undo = {.var = var};
+    if (var->type->kind == DT_KIND_LIST) {
+        undo.kind = DT_UNDO_LIST;
+        undo.count = ((DtSeqVar *)var)->count;
+        DT_TRY(copy_items(trace, ((DtSeqVar *)var)->items, undo.count, &undo.items));
+    }
+    else if (var->type->save != NULL && var->type->restore != NULL) {
+        void *saved;
+        DT_TRY(var->type->save(trace, var, &saved));
+        undo.kind = DT_UNDO_SAVED;
+        undo.saved = saved;
+    }
+    else {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s is changed where it can't be taken back",
+                        var->type->name);
+    }
+    if (dt_map_set(&trace->arena, &journal->saved, var, (void *)(uintptr_t)journal->epoch) != 0) {
+        return dt_no_memory();
+    }
+    return add_undo(trace, undo);
+}
+
+DtStatus
+dt_journal_will_change(DtTrace *trace, DtVar *var)
+{
+    var = dt_var_peek(var);
+    if (!dt_var_is_mutable(var)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that can't be written back is changed",
+                        var->type->name);
+    }
+    uint32_t index;
+    if (var->mutation == DT_VALUE_MUTATION_EXISTING
+        && find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
+        DT_TRY(snapshot(trace, var));
+    }
+    return save_payload(trace, var);
+}
+
+/* ---- Rollback --------------------------------------------------------------------------------- */
+
+DtJournalMark
+dt_journal_mark(const DtTrace *trace)
+{
+    trace->journal->epoch++;
+    return trace->journal->undo.count;
+}
+
+static DtStatus
+undo_one(DtTrace *trace, const DtUndo *undo)
+{
+    DtJournal *journal = trace->journal;
+    switch ((DtUndoKind)undo->kind) {
+    case DT_UNDO_ENTRY: {
+        const DtJournalEntry *entry = &journal->entries.items[--journal->entries.count];
+        if (dt_map_set(&trace->arena, &journal->latest, entry_target(entry),
+                       (void *)(uintptr_t)entry->previous) != 0) {
+            return dt_no_memory();
+        }
+        break;
+    }
+    case DT_UNDO_VALUE:
+        journal->entries.items[undo->index].value = undo->value;
+        break;
+    case DT_UNDO_CELL:
+        ((DtCellVar *)undo->var)->contents = undo->value;
+        ((DtCellVar *)undo->var)->written = undo->written;
+        break;
+    case DT_UNDO_LIST: {
+        /* The saved array is exactly full, so the next append moves away from it. */
+        DtSeqVar *list = (DtSeqVar *)undo->var;
+        list->items = undo->items;
+        list->count = list->capacity = undo->count;
+        break;
+    }
+    case DT_UNDO_SAVED:
+        undo->var->type->restore(undo->var, undo->saved);
+        break;
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_journal_rollback(DtTrace *trace, DtJournalMark mark)
+{
+    DtJournal *journal = trace->journal;
+    while (journal->undo.count > mark) {
+        DtUndo undo = journal->undo.items[--journal->undo.count];
+        DT_TRY(undo_one(trace, &undo));
+    }
+    journal->epoch++;
+    return DT_OK;
+}

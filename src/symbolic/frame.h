@@ -1,0 +1,114 @@
+/* A symbolic frame: a code object being interpreted over trackers.
+ *
+ * Laid out like CPython's own frame: unified slots (locals, cells, free
+ * variables), then a value stack on which NULLs count.  A cell is a DtCellVar
+ * that stands in its slot.  Frames live in the trace's arena and are chained
+ * through `parent`; trace->frame is the innermost.
+ *
+ * What is not in here: what instructions do (op_*.c), how calls bind (bind.c).
+ */
+#ifndef DT_SYMBOLIC_FRAME_H
+#define DT_SYMBOLIC_FRAME_H
+
+#include <assert.h>
+
+#include "bytecode/decode.h"
+#include "variables/trace.h"
+
+struct DtSymbolicFrame {
+    DtSymbolicFrame *parent; /* the caller's, NULL for the root */
+    DtSymbolicFrame *root;
+    DtBytecode *bytecode;
+    PyObject *globals;        /* exact dict */
+    const DtSource *function; /* whose __globals__ they are; NULL: the root's, read by GLOBAL sources */
+    DtVar **locals;           /* bytecode->layout.nslots; NULL: unbound */
+    DtVar **stack;
+    int32_t sp; /* number of values on the stack */
+    int32_t capacity;
+    uint32_t pc;   /* index of the instruction being interpreted */
+    uint32_t next; /* index of the one after it, set by jumps */
+    PyObject *kwnames; /* tuple pending from KW_NAMES, or NULL */
+    DtVar *result;     /* set by RETURN_VALUE */
+    uint32_t *visits;  /* per instruction: backward jumps to it; made at the first one */
+    uint32_t depth;    /* 0 for the root */
+    /* Root only. */
+    DtMap globals_sources; /* globals dict -> source of a function that has it */
+    DtMap bytecodes;       /* code object -> DtBytecode, so that a callee is decoded once per trace */
+    const char *stack_base; /* an address in the C stack of the root's interpreter */
+};
+
+typedef DtSymbolicFrame DtFrame;
+
+/* The handler of one canonical op.  frame->next already points at the next instruction. */
+typedef DtStatus (*DtOpHandler)(DtTrace *trace, DtFrame *frame, const DtInstr *instr);
+
+/* One row per canonical op, each with a function of its own or the shared break. */
+extern const DtOpHandler dt_op_handlers[DT_OP_COUNT];
+
+/* A frame with empty slots and stack; the code is decoded once per trace. */
+DtStatus dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals,
+                        const DtSource *function, DtFrame *parent, DtFrame **out) DT_MUST_CHECK;
+
+/* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns.
+ * After DT_BREAK the callers' positions are appended to trace->brk.chain by dt_inline_call(). */
+DtStatus dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result) DT_MUST_CHECK;
+
+/* Goes on at `target`; a backward jump counts against the unroll limit. */
+DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_CHECK;
+
+/* The position of the instruction that `frame` is at. */
+DtPosition dt_frame_position(const DtFrame *frame);
+
+/* The source of `name` in the frame's globals, or NULL with an exception. */
+DtStatus dt_frame_global_source(DtTrace *trace, DtFrame *frame, PyObject *name,
+                                const DtSource **out) DT_MUST_CHECK;
+
+/* A new cell for slot `slot` of `frame`, holding `contents` (NULL: empty). */
+DtStatus dt_frame_new_cell(DtTrace *trace, DtFrame *frame, int slot, DtVar *contents,
+                           DtVar **out) DT_MUST_CHECK;
+
+/* The name of a slot and any other name, for messages. */
+const char *dt_frame_slot_name(const DtFrame *frame, int slot);
+const char *dt_frame_text(PyObject *name);
+
+/* Makes the cells of captured arguments and variables that the version makes without an
+ * instruction; `closure` are the trackers of the free slots. */
+DtStatus dt_frame_set_up_cells(DtTrace *trace, DtFrame *frame, DtCellVar *const *closure,
+                               uint32_t count) DT_MUST_CHECK;
+
+/* Binds arguments to the slots of `frame` by CPython's rules; a mismatch is a graph break with
+ * the text of CPython's TypeError. */
+DtStatus dt_bind_arguments(DtTrace *trace, DtFrame *frame, DtFunctionVar *function,
+                           const DtArgs *args) DT_MUST_CHECK;
+
+static inline void
+dt_frame_push(DtFrame *frame, DtVar *value)
+{
+    assert(value != NULL);
+    assert(frame->sp < frame->capacity);
+    frame->stack[frame->sp++] = value;
+}
+
+static inline DtVar *
+dt_frame_pop(DtFrame *frame)
+{
+    assert(frame->sp > 0);
+    return frame->stack[--frame->sp];
+}
+
+/* The value at depth `depth`; 1 is the top. */
+static inline DtVar **
+dt_frame_at(DtFrame *frame, int32_t depth)
+{
+    assert(depth >= 1 && depth <= frame->sp);
+    return &frame->stack[frame->sp - depth];
+}
+
+/* The handlers; handlers.def says which op uses which. */
+#define HANDLER(OP, FUNCTION) DtStatus dt_op_##FUNCTION(DtTrace *, DtFrame *, const DtInstr *);
+#define BREAKS(OP, BREAK)
+#include "symbolic/handlers.def"
+#undef HANDLER
+#undef BREAKS
+
+#endif

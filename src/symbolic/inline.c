@@ -1,0 +1,142 @@
+/* Following calls of Python functions.
+ *
+ *   caller's frame ──► bind ──► callee's frame ──► its result
+ *
+ * The callee is interpreted by a recursive call of the loop.  Depth is limited
+ * by options.inline_depth, by Python's own recursion check, and by the room
+ * that is left on the C stack.  On the way out of a graph break every frame
+ * adds its position to the chain, innermost caller first.
+ */
+#include "symbolic/frame.h"
+
+#include <string.h>
+
+/* C stack that a trace may use below its root, in bytes; threads of other programs may have 512 KiB. */
+#define STACK_ROOM (256 * 1024)
+
+static bool
+stack_is_low(const DtFrame *frame)
+{
+    char here;
+    const char *base = frame->root->stack_base;
+    ptrdiff_t used = base - &here;
+    return (used < 0 ? -used : used) > STACK_ROOM;
+}
+
+static DtStatus
+check_callee(DtTrace *trace, const DtFunctionVar *function)
+{
+    const char *name = dt_frame_text(function->name);
+    int flags = dt_code_flags(function->code);
+    if (dt_code_is_generator(function->code)) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "a call of the generator or coroutine function %s",
+                        name);
+    }
+    if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s is not an ordinary function", name);
+    }
+    if (!PyDict_CheckExact(function->globals)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s are no plain dict", name);
+    }
+    if (function->function != NULL
+        && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
+    }
+    if (trace->frame->depth + 1 > trace->options.inline_depth || stack_is_low(trace->frame)) {
+        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called %u calls deep", name,
+                        trace->frame->depth + 1);
+    }
+    return DT_OK;
+}
+
+/* How the globals of the callee are read: the root's by themselves, others through the first function
+ * found that has them. */
+static DtStatus
+globals_source(DtTrace *trace, const DtFunctionVar *function, const DtSource **out)
+{
+    DtFrame *root = trace->frame->root;
+    *out = NULL;
+    if (function->globals == trace->globals) {
+        return DT_OK;
+    }
+    *out = dt_map_get(&root->globals_sources, function->globals);
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    if (function->base.source == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s can't be read again",
+                        dt_frame_text(function->name));
+    }
+    *out = function->base.source;
+    if (dt_map_set(&trace->arena, &root->globals_sources, function->globals, (void *)*out) != 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+static DtStatus
+record_inlined(DtTrace *trace, PyCodeObject *code)
+{
+    trace->inlined++;
+    for (uint32_t i = trace->inlined_codes.count; i > 0; i--) {
+        if (trace->inlined_codes.items[i - 1] == (PyObject *)code) {
+            return DT_OK;
+        }
+    }
+    return dt_vec_push(&trace->arena, &trace->inlined_codes, (PyObject *)code) == 0 ? DT_OK
+                                                                                     : dt_no_memory();
+}
+
+/* The caller's place joins the reason of a break. */
+static DtStatus
+extend_chain(DtTrace *trace, const DtFrame *caller)
+{
+    DtBreakInfo *brk = &trace->brk;
+    DtPosition *chain = DT_ARENA_ARRAY(&trace->arena, DtPosition, brk->nchain + 1);
+    if (chain == NULL) {
+        return dt_no_memory();
+    }
+    if (brk->nchain > 0) {
+        memcpy(chain, brk->chain, sizeof(DtPosition) * brk->nchain);
+    }
+    chain[brk->nchain++] = dt_frame_position(caller);
+    brk->chain = chain;
+    return DT_BREAK;
+}
+
+static DtStatus
+run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **out)
+{
+    const DtSource *source;
+    DtFrame *frame;
+    DT_TRY(globals_source(trace, function, &source));
+    DT_TRY(dt_frame_build(trace, function->code, function->globals, source, trace->frame, &frame));
+    DT_TRY(dt_bind_arguments(trace, frame, function, args));
+    DT_TRY(dt_frame_set_up_cells(trace, frame, function->closure, function->nclosure));
+    DT_TRY(record_inlined(trace, function->code));
+    return dt_frame_run(trace, frame, out);
+}
+
+DtStatus
+dt_inline_call(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **out)
+{
+    DtFrame *caller = trace->frame;
+    DT_TRY(check_callee(trace, function));
+    if (Py_EnterRecursiveCall(" while following a call")) {
+        if (!PyErr_ExceptionMatches(PyExc_RecursionError)) {
+            return DT_ERROR;
+        }
+        PyErr_Clear(); /* RecursionError of our own recursion: the frame runs plainly */
+        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called too deep for the C stack",
+                        dt_frame_text(function->name));
+    }
+    trace->depth++;
+    DtStatus status = run_callee(trace, function, args, out);
+    if (status == DT_BREAK && trace->frame != caller) {
+        status = extend_chain(trace, caller);
+    }
+    trace->depth--;
+    trace->frame = caller;
+    Py_LeaveRecursiveCall();
+    return status;
+}

@@ -1,0 +1,181 @@
+/* The loop of the symbolic interpreter, and its entry.
+ *
+ *   bytecode ──► handler of each instruction ──► trackers on stack and in slots
+ *                     │
+ *                     └─► DT_BREAK: the reason, with the user's line, is in trace->brk
+ *
+ * Invariants: trace->frame is the frame being interpreted; the stack is as deep
+ * before each instruction as the decoder proved it to be; an exception is set
+ * if and only if the status is DT_ERROR.
+ *
+ * What is not in here: what an instruction does (op_*.c), calls (inline.c).
+ */
+#include "symbolic/interp.h"
+
+#include <time.h>
+
+#include "sideeffects/journal.h"
+#include "symbolic/frame.h"
+
+/* How many instructions pass between two looks at the clock. */
+#define CLOCK_INTERVAL 256
+
+#define HANDLER(OP, FUNCTION)
+#define BREAKS(OP, BREAK)                                                                          \
+    static DtStatus break_at_##OP(DtTrace *trace, DtFrame *frame, const DtInstr *instr)            \
+    {                                                                                              \
+        (void)frame;                                                                               \
+        return dt_break(trace, DT_BREAK_##BREAK, "%s", dt_canonical_name(instr->op));              \
+    }
+#include "symbolic/handlers.def"
+#undef HANDLER
+#undef BREAKS
+
+const DtOpHandler dt_op_handlers[DT_OP_COUNT] = {
+#define HANDLER(OP, FUNCTION) [DT_OP_##OP] = dt_op_##FUNCTION,
+#define BREAKS(OP, BREAK) [DT_OP_##OP] = break_at_##OP,
+#include "symbolic/handlers.def"
+#undef HANDLER
+#undef BREAKS
+};
+
+enum {
+#define HANDLER(OP, FUNCTION) +1
+#define BREAKS(OP, BREAK) +1
+    HANDLER_ROWS = 0
+#include "symbolic/handlers.def"
+#undef HANDLER
+#undef BREAKS
+};
+_Static_assert(HANDLER_ROWS == (int)DT_OP_COUNT, "every canonical op has one row in handlers.def");
+
+static DtStatus
+check_budget(DtTrace *trace)
+{
+    if (trace->instructions > trace->options.trace_limit) {
+        return dt_break(trace, DT_BREAK_TRACE_LIMIT, "more than %u instructions",
+                        trace->options.trace_limit);
+    }
+    if (trace->options.budget_ns > 0) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+        if (ns - trace->started_ns > trace->options.budget_ns) {
+            return dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",
+                            (double)(ns - trace->started_ns) / 1e6, trace->instructions);
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
+{
+    const DtInstr *instrs = frame->bytecode->instrs;
+    trace->frame = frame;
+    while (frame->result == NULL) {
+        if (DT_UNLIKELY(frame->pc >= frame->bytecode->count)) {
+            PyErr_SetString(PyExc_SystemError, "the code runs past its end");
+            return DT_ERROR;
+        }
+        const DtInstr *instr = &instrs[frame->pc];
+        assert(instr->depth < 0 || instr->depth == frame->sp);
+        frame->next = frame->pc + 1;
+        trace->instructions++;
+        if (DT_UNLIKELY(trace->instructions % CLOCK_INTERVAL == 0
+                        || trace->instructions > trace->options.trace_limit)) {
+            DT_TRY(check_budget(trace));
+        }
+        DtStatus status = dt_op_handlers[instr->op](trace, frame, instr);
+        assert((status == DT_ERROR) == (PyErr_Occurred() != NULL));
+        if (DT_UNLIKELY(status != DT_OK)) {
+            return status;
+        }
+        frame->pc = frame->next;
+    }
+    *result = frame->result;
+    return DT_OK;
+}
+
+/* Trackers of the closure's cells, by the identity of the cells: a function that shares one of them
+ * finds the same tracker. */
+static DtStatus
+build_closure(DtTrace *trace, DtFrame *root, PyObject *closure, DtCellVar ***out, uint32_t *count)
+{
+    const DtCodeLayout *layout = &root->bytecode->layout;
+    *count = closure != NULL ? (uint32_t)PyTuple_GET_SIZE(closure) : 0;
+    *out = DT_ARENA_ARRAY(&trace->arena, DtCellVar *, *count + 1);
+    if (*out == NULL) {
+        return dt_no_memory();
+    }
+    if (*count != (uint32_t)layout->nfrees) {
+        PyErr_Format(PyExc_SystemError, "closure of %u cells for %d free variables", *count,
+                     layout->nfrees);
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        int slot = layout->free_start + (int)i;
+        PyObject *name = layout->slots[slot].name;
+        PyObject *real = PyTuple_GET_ITEM(closure, (Py_ssize_t)i);
+        DtVar *var = dt_map_get(&trace->by_object, real);
+        if (var == NULL) {
+            PyObject *value = PyCell_GET(real);
+            DtVar *contents = NULL;
+            const DtSource *source = dt_source_get(trace, DT_SOURCE_LOCAL_CELL, NULL, name, slot);
+            const DtSource *inside = dt_source_local_deref(trace, slot, name);
+            if (source == NULL || inside == NULL) {
+                return DT_ERROR;
+            }
+            if (value != NULL) {
+                DT_TRY(dt_var_build_lazy(trace, value, inside, &contents));
+            }
+            else {
+                DT_TRY(dt_guard_cell_empty(trace, source));
+            }
+            DT_TRY(dt_trace_keep(trace, real));
+            DT_TRY(dt_var_cell(trace, name, slot, contents, &var));
+            var->source = source;
+            var->mutation = DT_VALUE_MUTATION_EXISTING;
+            ((DtCellVar *)var)->cell = real;
+            if (dt_map_set(&trace->arena, &trace->by_object, real, var) != 0) {
+                return dt_no_memory();
+            }
+        }
+        (*out)[i] = (DtCellVar *)var;
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
+{
+    int flags = dt_code_flags(trace->code);
+    if (dt_code_is_generator(trace->code)) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "the function is a generator or coroutine");
+    }
+    if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
+        return dt_break(trace, DT_BREAK_UNSUPPORTED_OPCODE, "code that is no function's");
+    }
+    DtFrame *root;
+    DT_TRY(dt_frame_build(trace, trace->code, trace->globals, NULL, NULL, &root));
+    char here;
+    root->stack_base = &here;
+    trace->frame = root;
+    const DtCodeLayout *layout = &root->bytecode->layout;
+    for (int slot = 0; slot < layout->nlocals; slot++) {
+        if (frame->locals[slot] == NULL) {
+            continue;
+        }
+        const DtSource *source = dt_source_local(trace, slot, layout->slots[slot].name);
+        if (source == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_build_lazy(trace, frame->locals[slot], source, &root->locals[slot]));
+    }
+    DtCellVar **closure;
+    uint32_t count;
+    DT_TRY(build_closure(trace, root, frame->closure, &closure, &count));
+    DT_TRY(dt_frame_set_up_cells(trace, root, closure, count));
+    DT_TRY(dt_frame_run(trace, root, result));
+    return dt_journal_finish(trace, *result);
+}

@@ -1,0 +1,310 @@
+/* Building containers, adding to them, and unpacking.
+ *
+ * Lists under construction are DtSeqVar and grow in place through the journal;
+ * dicts and sets are changed by their own slots and methods.
+ */
+#include "symbolic/frame.h"
+
+#include <string.h>
+
+#include "sideeffects/journal.h"
+
+/* Pops `count` values; the array is the stack itself, valid until the next push. */
+static DtVar **
+pop_values(DtFrame *frame, int32_t count)
+{
+    assert(count <= frame->sp);
+    frame->sp -= count;
+    return &frame->stack[frame->sp];
+}
+
+DtStatus
+dt_op_build_tuple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar **items = pop_values(frame, instr->arg);
+    DT_TRY(dt_var_tuple(trace, items, (uint32_t)instr->arg, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_build_list(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar **items = pop_values(frame, instr->arg);
+    DT_TRY(dt_var_list(trace, items, (uint32_t)instr->arg, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_build_set(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar **items = pop_values(frame, instr->arg);
+    DT_TRY(dt_var_set(trace, items, (uint32_t)instr->arg, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_build_map(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar **pairs = pop_values(frame, 2 * instr->arg);
+    DT_TRY(dt_var_dict(trace, pairs, (uint32_t)instr->arg, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_build_const_key_map(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    uint32_t count;
+    DtVar **keys;
+    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &keys, &count));
+    DtVar **values = pop_values(frame, instr->arg);
+    if (count != (uint32_t)instr->arg) {
+        PyErr_SetString(PyExc_SystemError, "a display with as many keys as values was expected");
+        return DT_ERROR;
+    }
+    DtVar **pairs = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2 * count + 1);
+    if (pairs == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        pairs[2 * i] = keys[i];
+        pairs[2 * i + 1] = values[i];
+    }
+    DtVar *value;
+    DT_TRY(dt_var_dict(trace, pairs, count, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+/* The parts are results of FORMAT_*, hence constants. */
+DtStatus
+dt_op_build_string(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar **parts = pop_values(frame, instr->arg);
+    PyObject *list = PyList_New(0);
+    if (list == NULL) {
+        return DT_ERROR;
+    }
+    for (int32_t i = 0; i < instr->arg; i++) {
+        PyObject *part = dt_var_as_constant(trace, parts[i]);
+        if (part == NULL || !PyUnicode_CheckExact(part)) {
+            Py_DECREF(list);
+            return PyErr_Occurred() ? DT_ERROR
+                                    : dt_break(trace, DT_BREAK_MISSING_SLOT,
+                                               "an f-string with a part that is not constant");
+        }
+        if (PyList_Append(list, part) < 0) {
+            Py_DECREF(list);
+            return DT_ERROR;
+        }
+    }
+    PyObject *empty = PyUnicode_New(0, 0);
+    PyObject *joined = empty != NULL ? PyUnicode_Join(empty, list) : NULL;
+    Py_XDECREF(empty);
+    Py_DECREF(list);
+    if (joined == NULL) {
+        return dt_break_from_exception(trace);
+    }
+    DtVar *value;
+    DT_TRY(dt_var_const_take(trace, joined, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_build_slice(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar *step = instr->arg == 3 ? dt_frame_pop(frame) : dt_none(trace);
+    DtVar *stop = dt_frame_pop(frame);
+    DtVar *start = dt_frame_pop(frame);
+    DT_TRY(dt_var_slice(trace, start, stop, step, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_list_to_tuple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    uint32_t count;
+    DtVar **items;
+    DtVar *value;
+    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    DT_TRY(dt_var_tuple(trace, items, count, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
+/* ---- Adding to a container further down ------------------------------------------------------ */
+
+static DtStatus
+extend_list(DtTrace *trace, DtVar *var, DtVar *const *items, uint32_t count)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (var->type->kind != DT_KIND_LIST) {
+        PyErr_SetString(PyExc_SystemError, "a list under construction is no list");
+        return DT_ERROR;
+    }
+    DtSeqVar *list = (DtSeqVar *)var;
+    DT_TRY(dt_journal_will_change(trace, var));
+    if (dt_vec_reserve(&trace->arena, (void **)&list->items, &list->capacity, list->count,
+                       list->count + count, sizeof(DtVar *)) < 0) {
+        return dt_no_memory();
+    }
+    memcpy(list->items + list->count, items, sizeof(DtVar *) * count);
+    list->count += count;
+    return DT_OK;
+}
+
+DtStatus
+dt_op_list_append(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *item = dt_frame_pop(frame);
+    return extend_list(trace, *dt_frame_at(frame, instr->arg), &item, 1);
+}
+
+DtStatus
+dt_op_list_extend(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    uint32_t count;
+    DtVar **items;
+    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    return extend_list(trace, *dt_frame_at(frame, instr->arg), items, count);
+}
+
+static DtStatus
+call_method(DtTrace *trace, DtVar *object, const char *name, DtVar *arg)
+{
+    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
+    if (text == NULL) {
+        return DT_ERROR;
+    }
+    DtVar *method, *result;
+    DT_TRY(dt_var_getattr(trace, object, text, &method));
+    DtArgs args = {.pos = &arg, .npos = 1};
+    return dt_var_call(trace, method, &args, &result);
+}
+
+DtStatus
+dt_op_set_add(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *item = dt_frame_pop(frame);
+    return call_method(trace, *dt_frame_at(frame, instr->arg), "add", item);
+}
+
+DtStatus
+dt_op_set_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *items = dt_frame_pop(frame);
+    return call_method(trace, *dt_frame_at(frame, instr->arg), "update", items);
+}
+
+DtStatus
+dt_op_map_add(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value = dt_frame_pop(frame);
+    DtVar *key = dt_frame_pop(frame);
+    return dt_var_ass_subscript(trace, *dt_frame_at(frame, instr->arg), key, value);
+}
+
+/* Both of {**a} and f(**a). */
+static DtStatus
+update_dict(DtTrace *trace, DtFrame *frame, const DtInstr *instr, bool unique)
+{
+    DtVar *mapping;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &mapping));
+    DtVar *dict = *dt_frame_at(frame, instr->arg);
+    if (mapping->type->kind != DT_KIND_DICT) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "** of a %s", mapping->type->name);
+    }
+    uint32_t count;
+    DtVar **keys;
+    DT_TRY(dt_var_unpack(trace, mapping, &keys, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        DtVar *value;
+        if (unique) {
+            DtVar *found;
+            bool repeated;
+            DT_TRY(dt_var_contains(trace, dict, keys[i], &found));
+            DT_TRY(dt_var_truth(trace, found, &repeated));
+            if (repeated) {
+                return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                                "TypeError: a keyword argument is given twice");
+            }
+        }
+        DT_TRY(dt_var_subscript(trace, mapping, keys[i], &value));
+        DT_TRY(dt_var_ass_subscript(trace, dict, keys[i], value));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_op_dict_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    return update_dict(trace, frame, instr, false);
+}
+
+DtStatus
+dt_op_dict_merge(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    return update_dict(trace, frame, instr, true);
+}
+
+/* ---- Unpacking ------------------------------------------------------------------------------- */
+
+static DtStatus
+break_unpack(DtTrace *trace, uint32_t wanted, uint32_t found, bool at_least)
+{
+    if (found > wanted) {
+        return dt_break(trace, DT_BREAK_RAISES,
+                        "ValueError: too many values to unpack (expected %u)", wanted);
+    }
+    return dt_break(trace, DT_BREAK_RAISES,
+                    "ValueError: not enough values to unpack (expected %s%u, got %u)",
+                    at_least ? "at least " : "", wanted, found);
+}
+
+DtStatus
+dt_op_unpack_sequence(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    uint32_t count;
+    DtVar **items;
+    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    if (count != (uint32_t)instr->arg) {
+        return break_unpack(trace, (uint32_t)instr->arg, count, false);
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        dt_frame_push(frame, items[i - 1]);
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_op_unpack_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    uint32_t before = (uint32_t)instr->arg & 255;
+    uint32_t after = (uint32_t)instr->arg >> 8;
+    uint32_t count;
+    DtVar **items, *rest;
+    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    if (count < before + after) {
+        return break_unpack(trace, before + after, count, true);
+    }
+    DT_TRY(dt_var_list(trace, items + before, count - before - after, &rest));
+    for (uint32_t i = 0; i < after; i++) {
+        dt_frame_push(frame, items[count - 1 - i]);
+    }
+    dt_frame_push(frame, rest);
+    for (uint32_t i = before; i > 0; i--) {
+        dt_frame_push(frame, items[i - 1]);
+    }
+    return DT_OK;
+}

@@ -1,0 +1,71 @@
+/* Storing and deleting: slots, cells' contents, globals, attributes.
+ *
+ * Slots belong to the frame alone; everything else goes through the journal.
+ */
+#include "symbolic/frame.h"
+
+DtStatus
+dt_op_store_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value = dt_frame_pop(frame);
+    frame->locals[instr->arg] = value == dt_null(trace) ? NULL : value;
+    return DT_OK;
+}
+
+DtStatus
+dt_op_delete_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    if (frame->locals[instr->arg] == NULL) {
+        return dt_break(trace, DT_BREAK_UNBOUND_LOCAL,
+                        "UnboundLocalError: the local variable '%s' has no value here",
+                        dt_frame_slot_name(frame, instr->arg));
+    }
+    frame->locals[instr->arg] = NULL;
+    return DT_OK;
+}
+
+DtStatus
+dt_op_store_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value = dt_frame_pop(frame);
+    return dt_journal_set_global(trace, frame->globals, dt_decode_name(frame->bytecode, instr), value);
+}
+
+DtStatus
+dt_op_delete_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    PyObject *name = dt_decode_name(frame->bytecode, instr);
+    bool deleted = false;
+    if (dt_journal_get_global(trace, frame->globals, name, &deleted) == NULL) {
+        PyObject *value = deleted ? NULL : PyDict_GetItemWithError(frame->globals, name);
+        if (value == NULL) {
+            if (PyErr_Occurred()) {
+                return dt_break_from_exception(trace);
+            }
+            return dt_break(trace, DT_BREAK_GLOBAL_MISSING, "NameError: name '%s' is not defined",
+                            dt_frame_text(name));
+        }
+        /* That it is there has to be guarded: reading it does. */
+        const DtSource *source;
+        DtVar *var;
+        DT_TRY(dt_frame_global_source(trace, frame, name, &source));
+        DT_TRY(dt_var_build(trace, value, source, &var));
+    }
+    return dt_journal_set_global(trace, frame->globals, name, NULL);
+}
+
+DtStatus
+dt_op_store_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *object = *dt_frame_at(frame, 1);
+    DtVar *value = *dt_frame_at(frame, 2);
+    frame->sp -= 2;
+    return dt_var_setattr(trace, object, dt_decode_name(frame->bytecode, instr), value);
+}
+
+DtStatus
+dt_op_delete_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *object = dt_frame_pop(frame);
+    return dt_var_setattr(trace, object, dt_decode_name(frame->bytecode, instr), NULL);
+}
