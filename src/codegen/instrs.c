@@ -119,9 +119,9 @@ dt_emit_bind(DtEmit *emit, DtLabel label)
 }
 
 DtStatus
-dt_emit_try(DtEmit *emit, DtLabel start, DtLabel end, DtLabel handler)
+dt_emit_try(DtEmit *emit, DtLabel start, DtLabel end, DtLabel handler, DtLabel handler_end)
 {
-    DtEmitTry region = {start, end, handler};
+    DtEmitTry region = {start, end, handler, handler_end};
     return dt_vec_push(emit->arena, &emit->tries, region) == 0 ? DT_OK : no_memory();
 }
 

@@ -16,11 +16,13 @@
  * - A prologue (cells, closure, RESUME) is never emitted; it is made.
  * - FOR_ITER goes forward.  Other jumps go both ways.
  * - A protected region is left by falling off its end or by an exception only.
- *   Its handler is entered with the stack cut to the depth at the start of the
+ *   (RETURN_VALUE inside is fine, jumps out of it are not.)  Its handler lies
+ *   behind it, is entered with the stack cut to the depth at the start of the
  *   region and begins with PUSH_EXC_INFO.  There the exception counts as one
- *   value, that POP_TOP flagged DT_EMIT_EXCEPTION drops and RERAISE raises;
- *   CHECK_EXC_MATCH must be followed by POP_JUMP_IF_FALSE.  POP_EXCEPT ends the
- *   handler once the exception itself is dropped.  RERAISE (arg 0) needs no POP_EXCEPT.
+ *   value, that POP_TOP flagged DT_EMIT_EXCEPTION drops; CHECK_EXC_MATCH must
+ *   be followed by POP_JUMP_IF_FALSE.  POP_EXCEPT ends the handler once the
+ *   exception is dropped; or RERAISE (arg 0) does, with the exception on top
+ *   and nothing above what PUSH_EXC_INFO left.
  * - LOAD_FAST is unchecked unless flagged DT_EMIT_CHECK: a slot that may be
  *   unbound must be flagged.
  *
@@ -63,6 +65,7 @@ typedef struct DtEmitTry {
     DtLabel start;
     DtLabel end;
     DtLabel handler;
+    DtLabel handler_end; /* behind the handler's last instruction */
 } DtEmitTry;
 
 typedef struct DtEmit {
@@ -106,7 +109,8 @@ void dt_emit_mark(DtEmit *emit, uint16_t flags);
 DtStatus dt_emit_new_label(DtEmit *emit, DtLabel *label) DT_MUST_CHECK;
 void dt_emit_bind(DtEmit *emit, DtLabel label);
 
-DtStatus dt_emit_try(DtEmit *emit, DtLabel start, DtLabel end, DtLabel handler) DT_MUST_CHECK;
+DtStatus dt_emit_try(DtEmit *emit, DtLabel start, DtLabel end, DtLabel handler,
+                     DtLabel handler_end) DT_MUST_CHECK;
 
 /* How many values an emitted instruction takes and leaves (NULLs do not exist here). */
 int dt_emit_popped(const DtEmitInstr *instr);
