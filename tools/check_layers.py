@@ -119,7 +119,7 @@ def check_style(name: str, raw: list[str]) -> Iterator[tuple[int, str]]:
 
 def check_text(name: str, raw: list[str], code: list[str]) -> Iterator[tuple[int, str]]:
     folder = name.split("/")[0]
-    if raw and not raw[0].startswith(("/*", "//")):
+    if raw and not raw[0].startswith(("/*", "//", "#") if name.endswith(".def") else ("/*", "//")):
         yield 0, "the file does not begin with a comment that says what it is for"
     for index, line in enumerate(raw):
         if re.search(r"\b(TODO|FIXME|XXX)\b", line):
