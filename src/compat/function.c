@@ -60,6 +60,21 @@ dt_function_sync(PyFunctionObject *to, PyFunctionObject *from)
     SHARE(to, from, func_kwdefaults);
 }
 
+void
+dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry)
+{
+    PyFunctionObject *target = (PyFunctionObject *)function;
+#if DT_PY_AT_LEAST(3, 12)
+    PyFunction_SetVectorcall(target, entry);
+#else
+    target->vectorcall = entry;
+#endif
+#if DT_PY_AT_LEAST(3, 11)
+    target->func_version = 0;
+#endif
+    Py_SET_TYPE(function, subtype);
+}
+
 PyObject *
 dt_function_with_code(PyCodeObject *code, PyFunctionObject *like)
 {

@@ -31,6 +31,10 @@ dt_function_is_synced(const PyFunctionObject *a, const PyFunctionObject *b)
            && a->func_kwdefaults == b->func_kwdefaults;
 }
 
+/* Makes a plain function an instance of `subtype` (same layout) that is entered by `entry` from every call
+ * site, warm ones included. */
+void dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry);
+
 /* A plain function that runs `code` where `like` would run: its globals, closure, defaults, names. */
 DT_OWNED PyObject *dt_function_with_code(PyCodeObject *code, PyFunctionObject *like);
 

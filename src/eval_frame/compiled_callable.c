@@ -151,7 +151,8 @@ static PyTypeObject compiled_callable_type = {
 int
 dt_compiled_function_add_types(PyObject *module)
 {
-    if (PyType_Ready(&DtCompiledFunction_Type) < 0 || PyType_Ready(&DtEntry_Type) < 0) {
+    if (dt_adoption_init() < 0 || PyType_Ready(&DtCompiledFunction_Type) < 0
+        || PyType_Ready(&DtEntry_Type) < 0) {
         return -1;
     }
     return PyModule_AddType(module, &compiled_callable_type) < 0

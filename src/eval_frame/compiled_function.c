@@ -168,7 +168,8 @@ dt_compiled_function_new(PyObject *function, DtRegion *region)
     self->base.func_dict = dict != NULL ? PyDict_Copy(dict) : NULL;
     Py_XDECREF(dict);
     if (self->base.func_dict == NULL
-        || PyDict_SetItemString(self->base.func_dict, "__wrapped__", function) < 0) {
+        || PyDict_SetItemString(self->base.func_dict, "__wrapped__", function) < 0
+        || dt_adoption_prepare((PyObject *)self, self->base.func_dict, (PyObject *)region) < 0) {
         Py_DECREF(self);
         return NULL;
     }

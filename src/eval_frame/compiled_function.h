@@ -35,6 +35,12 @@ DT_OWNED PyObject *dt_compiled_function_new(PyObject *function, DtRegion *region
 /* A callable object: calls go to `compiled` with `object` in front; attributes are the object's. */
 DT_OWNED PyObject *dt_compiled_callable_new(PyObject *object, PyObject *compiled);
 
+/* Puts an Adoption into the function's `dict`, so that by-value pickles compile again where they
+ * arrive.  -1 with an exception. */
+int dt_adoption_prepare(PyObject *function, PyObject *dict, PyObject *region);
+PyObject *dt_adoption_adopt(PyObject *module, PyObject *args); /* _core.adopt(function, region) */
+int dt_adoption_init(void);
+
 int dt_compiled_function_add_types(PyObject *module);
 
 #endif

@@ -256,7 +256,18 @@ region_reset(PyObject *self, PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+static PyObject *
+region_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    DtRegion *region = (DtRegion *)self;
+    PyObject *dynamic = region->dynamic < 0 ? Py_None : region->dynamic ? Py_True : Py_False;
+    return Py_BuildValue("O(OOOOO)", Py_TYPE(self), region->backend,
+                         region->fullgraph ? Py_True : Py_False, dynamic, region->name,
+                         region->options);
+}
+
 static PyMethodDef region_methods[] = {
+    {"__reduce__", region_reduce, METH_NOARGS, NULL},
     {"reset", region_reset, METH_NOARGS, "Forget everything compiled in this region."},
     {NULL, NULL, 0, NULL},
 };

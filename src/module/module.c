@@ -91,6 +91,7 @@ core_counters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 static PyMethodDef core_methods[] = {
     {"compile_function", core_compile_function, METH_VARARGS, NULL},
     {"compile_callable", core_compile_callable, METH_VARARGS, NULL},
+    {"adopt", dt_adoption_adopt, METH_VARARGS, NULL},
     {"reset", core_reset, METH_NOARGS, NULL},
     {"validate_backend", core_validate_backend, METH_O, NULL},
     {"register_backend", core_register_backend, METH_VARARGS, NULL},
