@@ -8,6 +8,32 @@
  */
 #include "sideeffects/entries.h"
 
+#include "variables/payloads.h"
+
+DtStatus
+dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values, uint32_t *count)
+{
+    bool is_list = container->type->kind == DT_KIND_LIST;
+    const DtSeqVar *list = (const DtSeqVar *)container;
+    const DtDictVar *dict = (const DtDictVar *)container;
+    *count = is_list ? list->count : dict->count;
+    *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, *count + 1);
+    *values = NULL;
+    if (container->type->kind == DT_KIND_DICT) {
+        *values = DT_ARENA_ARRAY(&trace->arena, DtVar *, *count + 1);
+    }
+    if (*items == NULL || (container->type->kind == DT_KIND_DICT && *values == NULL)) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        (*items)[i] = is_list ? list->items[i] : dict->items[i].key_var;
+        if (*values != NULL) {
+            (*values)[i] = dict->items[i].value;
+        }
+    }
+    return DT_OK;
+}
+
 static bool
 is_same(DtVar *a, DtVar *b)
 {
@@ -78,18 +104,14 @@ static DtStatus
 diff_dict(DtTrace *trace, const DtJournalEntry *entry)
 {
     DtVar *dict = entry->object;
-    DtVar **keys;
+    DtVar **keys, **values;
     uint32_t count, kept = 0, next = 0;
-    DT_TRY(dt_var_unpack(trace, dict, &keys, &count));
-    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    DT_TRY(dt_diff_items(trace, dict, &keys, &values, &count));
     /* place[k]: 1 + which of the old keys the k-th one is, as long as they keep their order. */
     uint32_t *place = DT_ARENA_ARRAY(&trace->arena, uint32_t, count + 1);
     bool *stays = DT_ARENA_ARRAY(&trace->arena, bool, entry->count + 1);
-    if (values == NULL || place == NULL || stays == NULL) {
+    if (place == NULL || stays == NULL) {
         return dt_no_memory();
-    }
-    for (uint32_t k = 0; k < count; k++) {
-        DT_TRY(dt_var_subscript(trace, dict, keys[k], &values[k]));
     }
     for (bool same = true; same && kept < count; kept += same) {
         for (same = false; !same && next < entry->count; next++) {
@@ -136,9 +158,9 @@ diff_items(DtTrace *trace, DtVar *set, DtWriteKind kind, DtVar *const *items, ui
 static DtStatus
 diff_set(DtTrace *trace, const DtJournalEntry *entry)
 {
-    DtVar **items;
+    DtVar **items, **none;
     uint32_t count;
-    DT_TRY(dt_var_unpack(trace, entry->object, &items, &count));
+    DT_TRY(dt_diff_items(trace, entry->object, &items, &none, &count));
     DT_TRY(diff_items(trace, entry->object, DT_WRITE_DISCARD, entry->items, entry->count, items, count));
     return diff_items(trace, entry->object, DT_WRITE_ADD, items, count, entry->items, entry->count);
 }

@@ -42,17 +42,15 @@ typedef struct DtWrite {
     int64_t start, stop; /* SLICE */
 } DtWrite;
 
-typedef enum DtUndoKind { DT_UNDO_ENTRY, DT_UNDO_VALUE, DT_UNDO_CELL, DT_UNDO_LIST, DT_UNDO_SAVED } DtUndoKind;
+typedef enum DtUndoKind { DT_UNDO_ENTRY, DT_UNDO_VALUE, DT_UNDO_CELL, DT_UNDO_PAYLOAD } DtUndoKind;
 
 typedef struct DtUndo {
     uint8_t kind; /* DtUndoKind */
     bool written;      /* CELL */
     uint32_t index;    /* VALUE: of the entry */
-    DtVar *var;        /* CELL, LIST, SAVED */
+    DtVar *var;        /* CELL, PAYLOAD */
     DtVar *value;      /* VALUE, CELL: what was there */
-    DtVar **items;     /* LIST */
-    uint32_t count;
-    const void *saved; /* SAVED: by the kind's save slot */
+    const void *saved; /* PAYLOAD: by dt_payload_snapshot() */
 } DtUndo;
 
 struct DtJournal {
@@ -63,6 +61,10 @@ struct DtJournal {
     DtMap saved;    /* tracker -> epoch in which its payload was saved last */
     DT_VEC(DtWrite) writes; /* by dt_journal_finish() */
 };
+
+/* Copies of what a list, dict or set holds now: items, or keys with their values (else NULL). */
+DtStatus dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values,
+                       uint32_t *count) DT_MUST_CHECK;
 
 /* Turns one entry of an existing container into writes. */
 DtStatus dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry) DT_MUST_CHECK;

@@ -11,7 +11,7 @@
  */
 #include "sideeffects/entries.h"
 
-#include <string.h>
+#include "variables/payloads.h"
 
 DtStatus
 dt_journal_init(DtTrace *trace)
@@ -195,45 +195,17 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
 
 /* ---- Contents of containers ------------------------------------------------------------------- */
 
-static DtStatus
-copy_items(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar ***out)
-{
-    *out = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    if (*out == NULL) {
-        return dt_no_memory();
-    }
-    if (count > 0) {
-        memcpy(*out, items, sizeof(DtVar *) * count);
-    }
-    return DT_OK;
-}
-
 /* What an existing container holds before its first change: the replay writes the difference. */
 static DtStatus
 snapshot(DtTrace *trace, DtVar *var)
 {
     DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
-    DtVar **items;
-    switch (var->type->kind) {
-    case DT_KIND_LIST:
-        items = ((DtSeqVar *)var)->items;
-        entry.count = ((DtSeqVar *)var)->count;
-        break;
-    case DT_KIND_SET:
-    case DT_KIND_DICT:
-        DT_TRY(dt_var_unpack(trace, var, &items, &entry.count));
-        break;
-    default:
+    DtKind kind = var->type->kind;
+    if (kind != DT_KIND_LIST && kind != DT_KIND_DICT && kind != DT_KIND_SET) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }
-    DT_TRY(copy_items(trace, items, entry.count, &entry.items));
-    if (var->type->kind == DT_KIND_DICT) {
-        DT_TRY(copy_items(trace, items, entry.count, &entry.values));
-        for (uint32_t i = 0; i < entry.count; i++) {
-            DT_TRY(dt_var_subscript(trace, var, entry.items[i], &entry.values[i]));
-        }
-    }
+    DT_TRY(dt_diff_items(trace, var, &entry.items, &entry.values, &entry.count));
     return add_entry(trace, entry);
 }
 
@@ -246,26 +218,14 @@ save_payload(DtTrace *trace, DtVar *var)
         || (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
         return DT_OK;
     }
-    DtUndo undo = {.var = var};
-    if (var->type->kind == DT_KIND_LIST) {
-        undo.kind = DT_UNDO_LIST;
-        undo.count = ((DtSeqVar *)var)->count;
-        DT_TRY(copy_items(trace, ((DtSeqVar *)var)->items, undo.count, &undo.items));
-    }
-    else if (var->type->save != NULL && var->type->restore != NULL) {
-        void *saved;
-        DT_TRY(var->type->save(trace, var, &saved));
-        undo.kind = DT_UNDO_SAVED;
-        undo.saved = saved;
-    }
-    else {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s is changed where it can't be taken back",
-                        var->type->name);
+    const void *saved = dt_payload_snapshot(trace, var);
+    if (saved == NULL) {
+        return DT_ERROR;
     }
     if (dt_map_set(&trace->arena, &journal->saved, var, (void *)(uintptr_t)journal->epoch) != 0) {
         return dt_no_memory();
     }
-    return add_undo(trace, undo);
+    return add_undo(trace, (DtUndo){.kind = DT_UNDO_PAYLOAD, .var = var, .saved = saved});
 }
 
 DtStatus
@@ -313,16 +273,8 @@ undo_one(DtTrace *trace, const DtUndo *undo)
         ((DtCellVar *)undo->var)->contents = undo->value;
         ((DtCellVar *)undo->var)->written = undo->written;
         break;
-    case DT_UNDO_LIST: {
-        /* The saved array is exactly full, so the next append moves away from it. */
-        DtSeqVar *list = (DtSeqVar *)undo->var;
-        list->items = undo->items;
-        list->count = list->capacity = undo->count;
-        break;
-    }
-    case DT_UNDO_SAVED:
-        undo->var->type->restore(undo->var, undo->saved);
-        break;
+    case DT_UNDO_PAYLOAD:
+        return dt_payload_restore(trace, undo->var, undo->saved);
     }
     return DT_OK;
 }

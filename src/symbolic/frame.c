@@ -1,7 +1,8 @@
 /* Making symbolic frames, and the questions that handlers ask of them.
  *
- * Invariant: every free slot holds a DtCellVar before the first instruction, and
- * so does every slot of a cell that this CPython makes without an instruction.
+ * Invariant: every free slot holds a DtCellVar before the first instruction; the
+ * frame's own cells are made by MAKE_CELL, which the decoder adds where CPython
+ * has no such instruction.
  */
 #include "symbolic/frame.h"
 
@@ -55,21 +56,8 @@ dt_frame_new_cell(DtTrace *trace, DtFrame *frame, int slot, DtVar *contents, DtV
     return DT_OK;
 }
 
-/* CPython 3.10 makes cells when it makes the frame; later versions have MAKE_CELL, which may also stand in
- * the middle of the code, so a slot that such an instruction fills is left alone. */
-static bool
-has_make_cell(const DtBytecode *bytecode, int slot)
-{
-    for (uint32_t i = 0; i < bytecode->count; i++) {
-        if (bytecode->instrs[i].op == DT_OP_MAKE_CELL && bytecode->instrs[i].arg == slot) {
-            return true;
-        }
-    }
-    return false;
-}
-
 DtStatus
-dt_frame_set_up_cells(DtTrace *trace, DtFrame *frame, DtCellVar *const *closure, uint32_t count)
+dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure, uint32_t count)
 {
     const DtCodeLayout *layout = &frame->bytecode->layout;
     if (count != (uint32_t)layout->nfrees) {
@@ -79,13 +67,6 @@ dt_frame_set_up_cells(DtTrace *trace, DtFrame *frame, DtCellVar *const *closure,
     }
     for (uint32_t i = 0; i < count; i++) {
         frame->locals[layout->free_start + (int)i] = (DtVar *)closure[i];
-    }
-    for (int slot = 0; layout->ncells > 0 && slot < layout->nslots; slot++) {
-        if ((layout->slots[slot].kind & DT_SLOT_CELL) && !has_make_cell(frame->bytecode, slot)) {
-            DtVar *cell;
-            DT_TRY(dt_frame_new_cell(trace, frame, slot, frame->locals[slot], &cell));
-            frame->locals[slot] = cell;
-        }
     }
     return DT_OK;
 }
@@ -141,13 +122,14 @@ dt_frame_position(const DtFrame *frame)
     };
 }
 
-DtPosition
-dt_trace_position(const DtTrace *trace)
+uint32_t
+dt_frame_positions(const DtTrace *trace, DtPosition *out, uint32_t max)
 {
-    if (trace->frame == NULL) {
-        return (DtPosition){trace->code, -1, -1, -1, -1};
+    uint32_t count = 0;
+    for (const DtFrame *frame = trace->frame; frame != NULL && count < max; frame = frame->parent) {
+        out[count++] = dt_frame_position(frame);
     }
-    return dt_frame_position(trace->frame);
+    return count;
 }
 
 DtStatus

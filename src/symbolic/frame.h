@@ -49,15 +49,16 @@ extern const DtOpHandler dt_op_handlers[DT_OP_COUNT];
 DtStatus dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals,
                         const DtSource *function, DtFrame *parent, DtFrame **out) DT_MUST_CHECK;
 
-/* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns.
- * After DT_BREAK the callers' positions are appended to trace->brk.chain by dt_inline_call(). */
+/* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns. */
 DtStatus dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result) DT_MUST_CHECK;
 
 /* Goes on at `target`; a backward jump counts against the unroll limit. */
 DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_CHECK;
 
-/* The position of the instruction that `frame` is at. */
+/* The position of the instruction that `frame` is at; and of all active frames, innermost first
+ * (trace->positions). */
 DtPosition dt_frame_position(const DtFrame *frame);
+uint32_t dt_frame_positions(const DtTrace *trace, DtPosition *out, uint32_t max);
 
 /* The source of `name` in the frame's globals, or NULL with an exception. */
 DtStatus dt_frame_global_source(DtTrace *trace, DtFrame *frame, PyObject *name,
@@ -71,10 +72,9 @@ DtStatus dt_frame_new_cell(DtTrace *trace, DtFrame *frame, int slot, DtVar *cont
 const char *dt_frame_slot_name(const DtFrame *frame, int slot);
 const char *dt_frame_text(PyObject *name);
 
-/* Makes the cells of captured arguments and variables that the version makes without an
- * instruction; `closure` are the trackers of the free slots. */
-DtStatus dt_frame_set_up_cells(DtTrace *trace, DtFrame *frame, DtCellVar *const *closure,
-                               uint32_t count) DT_MUST_CHECK;
+/* Puts the cells of the closure into the free slots. */
+DtStatus dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure,
+                                  uint32_t count) DT_MUST_CHECK;
 
 /* Binds arguments to the slots of `frame` by CPython's rules; a mismatch is a graph break with
  * the text of CPython's TypeError. */

@@ -4,12 +4,9 @@
  *
  * The callee is interpreted by a recursive call of the loop.  Depth is limited
  * by options.inline_depth, by Python's own recursion check, and by the room
- * that is left on the C stack.  On the way out of a graph break every frame
- * adds its position to the chain, innermost caller first.
+ * that is left on the C stack.
  */
 #include "symbolic/frame.h"
-
-#include <string.h>
 
 /* C stack that a trace may use below its root, in bytes; threads of other programs may have 512 KiB. */
 #define STACK_ROOM (256 * 1024)
@@ -87,23 +84,6 @@ record_inlined(DtTrace *trace, PyCodeObject *code)
                                                                                      : dt_no_memory();
 }
 
-/* The caller's place joins the reason of a break. */
-static DtStatus
-extend_chain(DtTrace *trace, const DtFrame *caller)
-{
-    DtBreakInfo *brk = &trace->brk;
-    DtPosition *chain = DT_ARENA_ARRAY(&trace->arena, DtPosition, brk->nchain + 1);
-    if (chain == NULL) {
-        return dt_no_memory();
-    }
-    if (brk->nchain > 0) {
-        memcpy(chain, brk->chain, sizeof(DtPosition) * brk->nchain);
-    }
-    chain[brk->nchain++] = dt_frame_position(caller);
-    brk->chain = chain;
-    return DT_BREAK;
-}
-
 static DtStatus
 run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **out)
 {
@@ -112,7 +92,7 @@ run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **
     DT_TRY(globals_source(trace, function, &source));
     DT_TRY(dt_frame_build(trace, function->code, function->globals, source, trace->frame, &frame));
     DT_TRY(dt_bind_arguments(trace, frame, function, args));
-    DT_TRY(dt_frame_set_up_cells(trace, frame, function->closure, function->nclosure));
+    DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
     DT_TRY(record_inlined(trace, function->code));
     return dt_frame_run(trace, frame, out);
 }
@@ -132,9 +112,6 @@ dt_inline_call(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVa
     }
     trace->depth++;
     DtStatus status = run_callee(trace, function, args, out);
-    if (status == DT_BREAK && trace->frame != caller) {
-        status = extend_chain(trace, caller);
-    }
     trace->depth--;
     trace->frame = caller;
     Py_LeaveRecursiveCall();

@@ -161,6 +161,7 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     char here;
     root->stack_base = &here;
     trace->frame = root;
+    trace->positions = dt_frame_positions;
     const DtCodeLayout *layout = &root->bytecode->layout;
     for (int slot = 0; slot < layout->nlocals; slot++) {
         if (frame->locals[slot] == NULL) {
@@ -175,7 +176,7 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     DtCellVar **closure;
     uint32_t count;
     DT_TRY(build_closure(trace, root, frame->closure, &closure, &count));
-    DT_TRY(dt_frame_set_up_cells(trace, root, closure, count));
+    DT_TRY(dt_frame_fill_free_slots(root, closure, count));
     DT_TRY(dt_frame_run(trace, root, result));
     return dt_journal_finish(trace, *result);
 }

@@ -125,10 +125,6 @@ struct DtVarType {
     /* Calls visit() on every tracker inside (items, values, attributes). */
     DtStatus (*children)(DtTrace *, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *);
     void (*repr)(DtVar *self, DtStrbuf *buf);
-    /* Of a mutable kind with a private payload: a copy of it (in the arena) for a rollback, and back.
-     * The journal copies lists and cells itself. */
-    DtStatus (*save)(DtTrace *, DtVar *self, void **saved);
-    void (*restore)(DtVar *self, const void *saved);
 };
 
 /* ---- Shared payloads ------------------------------------------------------------------------ */
