@@ -292,7 +292,8 @@ class Installed(Environment):
     """The suite against what `pip install .` gives a user."""
 
     def work(self) -> None:
-        self.pip("install", ".[test]")
+        strict = ["--config-settings=cmake.define.DYNTRACE_WERROR=ON"] if self.args.werror else []
+        self.pip("install", *strict, ".[test]")
         self.pytest()
 
 
