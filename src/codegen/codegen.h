@@ -28,7 +28,8 @@ typedef struct DtPlan {
     const DtSource **loads;
     uint32_t nloads;
     DtResultProgram *result; /* DT_OWNED; NULL if the result needs a frame */
-    bool has_graph;          /* false: no array operation is needed at all */
+    bool has_graph;          /* false: the graph has neither calls nor outputs */
+    uint32_t ncalls;         /* operations left in the graph; 0: nothing but sizes and numbers */
     DtEmit *emit;            /* canonical instructions of the rewritten code; graph callable is a placeholder
                                 constant patched by dt_codegen_assemble */
     struct DtCodegenState *state; /* private */

@@ -1,0 +1,239 @@
+/* The services that reconstruct slots and the journal call while the epilogue
+ * of a rewritten frame is emitted (contracts: variables/trace.h).
+ *
+ *   tracker ─► its source, if it has one       loaded where it lies; before the
+ *           │                                  first effect if there are effects
+ *           ├► a graph output                  from the temporary it is unpacked into
+ *           └► its reconstruct slot            built once, then shared
+ *
+ * Identity is kept because every tracker is built at most once per frame.
+ */
+#include "codegen/codegen.h"
+
+#include "codegen/state.h"
+
+DtTrace *
+dt_codegen_trace(DtCodegen *codegen)
+{
+    return codegen->trace;
+}
+
+DtStatus
+dt_codegen_op(DtCodegen *codegen, int op, int32_t arg)
+{
+    return dt_emit_op(codegen->emit, op, arg);
+}
+
+DtStatus
+dt_codegen_name(DtCodegen *codegen, int op, PyObject *name)
+{
+    return dt_emit_name(codegen->emit, op, name);
+}
+
+DtStatus
+dt_codegen_const(DtCodegen *codegen, PyObject *value)
+{
+    DT_TRY(dt_trace_keep(codegen->trace, value));
+    return dt_emit_const(codegen->emit, value);
+}
+
+DtStatus
+dt_codegen_push_callable(DtCodegen *codegen, PyObject *callable)
+{
+    DT_TRY(dt_codegen_const(codegen, callable));
+    dt_emit_mark_callable(codegen->emit);
+    return DT_OK;
+}
+
+DtStatus
+dt_codegen_push_callable_var(DtCodegen *codegen, DtVar *callable)
+{
+    DT_TRY(dt_codegen_var(codegen, callable));
+    dt_emit_mark_callable(codegen->emit);
+    return DT_OK;
+}
+
+DtStatus
+dt_codegen_call(DtCodegen *codegen, uint32_t argc)
+{
+    return dt_emit_op(codegen->emit, DT_OP_CALL, (int32_t)argc);
+}
+
+/* ---- Temporaries ------------------------------------------------------------------------------- */
+
+DtStatus
+dt_codegen_temporary(DtCodegen *codegen, int *slot)
+{
+    PyObject *name = PyUnicode_FromFormat(".dt%d", codegen->temporaries++);
+    name = dt_trace_keep_take(codegen->trace, name);
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    return dt_emit_add_slot(codegen->emit, name, DT_SLOT_LOCAL, slot);
+}
+
+static bool
+same_output(const DtOperand *a, const DtOperand *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    if (a->kind == DT_OPERAND_NODE) {
+        return a->u.node == b->u.node && a->result == b->result;
+    }
+    return dt_sym_equal(a->u.sym, b->u.sym);
+}
+
+DtStatus
+dt_codegen_output(DtCodegen *codegen, const DtOperand *operand, int *slot)
+{
+    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
+        if (same_output(&codegen->outputs.items[i].operand, operand)) {
+            *slot = codegen->outputs.items[i].slot;
+            return DT_OK;
+        }
+    }
+    DT_TRY(dt_codegen_temporary(codegen, slot));
+    DtPlanOutput output = {*operand, *slot};
+    if (dt_vec_push(&codegen->trace->arena, &codegen->outputs, output) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+/* ---- Sources ----------------------------------------------------------------------------------- */
+
+/* Nothing that is replayed changes what these give. */
+static bool
+is_stable(const DtCodegen *codegen, const DtSource *source)
+{
+    if (source->kind == DT_SOURCE_OBJECT) {
+        return true;
+    }
+    return source->kind == DT_SOURCE_LOCAL
+           && !(codegen->layout.slots[source->index].kind & DT_SLOT_CELL);
+}
+
+static DtStatus
+early_load(DtCodegen *codegen, const DtSource *source)
+{
+    for (uint32_t i = 0; i < codegen->early.count; i++) {
+        if (codegen->early.items[i].source == source) {
+            return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, codegen->early.items[i].slot);
+        }
+    }
+    DtEarlyLoad load = {source, -1};
+    DT_TRY(dt_codegen_temporary(codegen, &load.slot));
+    if (dt_vec_push(&codegen->trace->arena, &codegen->early, load) < 0) {
+        return dt_no_memory();
+    }
+    return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, load.slot);
+}
+
+DtStatus
+dt_codegen_source(DtCodegen *codegen, const DtSource *source)
+{
+    if (!dt_codegen_is_loadable(source)) {
+        return dt_codegen_load_source(codegen, source); /* breaks, naming it */
+    }
+    if (codegen->effects && !codegen->prologue && !is_stable(codegen, source)) {
+        return early_load(codegen, source);
+    }
+    DtSourceRange range = {codegen->emit->instrs.count, 0, source};
+    DT_TRY(dt_codegen_load_source(codegen, source));
+    range.end = codegen->emit->instrs.count;
+    if (!codegen->prologue && dt_vec_push(&codegen->trace->arena, &codegen->ranges, range) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+/* ---- Trackers ---------------------------------------------------------------------------------- */
+
+static DtStatus
+array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
+{
+    DtOperand operand = {0};
+    if (var->type->kind == DT_KIND_ARRAY) {
+        operand.kind = DT_OPERAND_NODE;
+        operand.u.node = ((DtArrayVar *)var)->node;
+        operand.result = ((DtArrayVar *)var)->result;
+    }
+    else if (var->type->kind == DT_KIND_SYMBOLIC) {
+        operand.kind = DT_OPERAND_SYM;
+        operand.u.sym = ((DtSymVar *)var)->sym;
+    }
+    else {
+        return DT_OK;
+    }
+    *done = true;
+    int slot;
+    DT_TRY(dt_codegen_output(codegen, &operand, &slot));
+    return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, slot);
+}
+
+/* A size is computed by the graph, which has the array anyway; all other values with a source are loaded
+ * from it, and are the very objects that they were. */
+static bool
+lies_in_source(const DtVar *var)
+{
+    return var->source != NULL && var->source->kind != DT_SOURCE_ARRAY_DIM
+           && dt_codegen_is_loadable(var->source);
+}
+
+/* One instruction that gives the same object each time needs no temporary. */
+static bool
+is_cheap(const DtEmitInstr *instr)
+{
+    return instr->op == DT_OP_LOAD_CONST || instr->op == DT_OP_LOAD_FAST
+           || instr->op == DT_OP_LOAD_CLOSURE;
+}
+
+static DtStatus
+build_shared(DtCodegen *codegen, DtVar *var)
+{
+    DtArena *arena = &codegen->trace->arena;
+    DtShared *shared = DT_ARENA_NEW(arena, DtShared);
+    if (shared == NULL) {
+        return dt_no_memory();
+    }
+    shared->slot = -1;
+    if (dt_map_set(arena, &codegen->shared, var, shared) < 0) {
+        return dt_no_memory();
+    }
+    uint32_t start = codegen->emit->instrs.count;
+    DT_TRY(var->type->reconstruct(codegen, var));
+    uint32_t end = codegen->emit->instrs.count;
+    if (end == start + 1 && is_cheap(&codegen->emit->instrs.items[start])) {
+        return dt_map_set(arena, &codegen->shared, var, NULL) < 0 ? dt_no_memory() : DT_OK;
+    }
+    DT_TRY(dt_codegen_temporary(codegen, &shared->slot));
+    shared->pair = end;
+    DT_TRY(dt_emit_slot(codegen->emit, DT_OP_STORE_FAST, shared->slot));
+    DT_TRY(dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, shared->slot));
+    return dt_vec_push(arena, &codegen->pairs, shared) < 0 ? dt_no_memory() : DT_OK;
+}
+
+DtStatus
+dt_codegen_var(DtCodegen *codegen, DtVar *var)
+{
+    var = dt_var_peek(var);
+    if (lies_in_source(var)) {
+        return dt_codegen_source(codegen, var->source);
+    }
+    bool done = false;
+    DT_TRY(array_or_symbol(codegen, var, &done));
+    if (done) {
+        return DT_OK;
+    }
+    DtShared *shared = dt_map_get(&codegen->shared, var);
+    if (shared == NULL) {
+        return build_shared(codegen, var);
+    }
+    if (shared->slot < 0) {
+        return dt_break(codegen->trace, DT_BREAK_RECONSTRUCT, "a %s that contains itself",
+                        var->type->name);
+    }
+    shared->reused = true;
+    return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, shared->slot);
+}

@@ -1,0 +1,137 @@
+/* Loading sources: one row per kind says how its value is reached from its
+ * base's.
+ *
+ * Not in here: values that the trace made (codegen.c, reconstruct slots).
+ */
+#include "codegen/state.h"
+
+typedef enum Access {
+    NONE,
+    KEY_ATTR,   /* base.<key> */
+    KEY_ITEM,   /* base[key] */
+    INDEX_ITEM, /* base[index] */
+    SLOT,       /* unified slot `index` of the root frame */
+    GLOBAL,     /* LOAD_GLOBAL key */
+    CONSTANT    /* the key itself */
+} Access;
+
+/* How a source is loaded: callable(base) if there is one, then .attribute, then the access. */
+typedef struct SourceRow {
+    bool loadable;
+    PyTypeObject *callable;
+    const char *attribute;
+    Access access;
+    int op; /* of a slot */
+} SourceRow;
+
+static const SourceRow rows[DT_SOURCE_COUNT] = {
+    [DT_SOURCE_LOCAL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_FAST},
+    [DT_SOURCE_LOCAL_DEREF] = {true, NULL, NULL, SLOT, DT_OP_LOAD_DEREF},
+    [DT_SOURCE_LOCAL_CELL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_CLOSURE},
+    [DT_SOURCE_GLOBAL] = {true, NULL, NULL, GLOBAL, 0},
+    [DT_SOURCE_BUILTIN] = {true, NULL, NULL, GLOBAL, 0},
+    [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0},
+    [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0},
+    [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},
+    [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0},
+    [DT_SOURCE_ITEM] = {true, NULL, NULL, KEY_ITEM, 0},
+    [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0},
+    [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0},
+    [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", INDEX_ITEM, 0},
+    [DT_SOURCE_FUNC_KWDEFAULT] = {true, NULL, "__kwdefaults__", KEY_ITEM, 0},
+    [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0},
+    [DT_SOURCE_CELL_CONTENTS] = {true, NULL, "cell_contents", NONE, 0},
+    [DT_SOURCE_METHOD_FUNC] = {true, NULL, "__func__", NONE, 0},
+    [DT_SOURCE_METHOD_SELF] = {true, NULL, "__self__", NONE, 0},
+    [DT_SOURCE_PARTIAL_FUNC] = {true, NULL, "func", NONE, 0},
+    [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
+    [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
+};
+
+bool
+dt_codegen_is_loadable(const DtSource *source)
+{
+    for (; source != NULL; source = source->base) {
+        if (source->synthetic || !rows[source->kind].loadable) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static DtStatus
+load_base(DtCodegen *codegen, const DtSource *source, const SourceRow *row)
+{
+    if (row->callable != NULL) {
+        DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)row->callable));
+    }
+    DT_TRY(dt_codegen_load_source(codegen, source->base));
+    if (row->callable != NULL) {
+        DT_TRY(dt_codegen_call(codegen, 1));
+    }
+    return DT_OK;
+}
+
+static DtStatus
+load_attribute(DtCodegen *codegen, const char *attribute)
+{
+    PyObject *name = PyUnicode_InternFromString(attribute);
+    name = dt_trace_keep_take(codegen->trace, name);
+    return name != NULL ? dt_codegen_name(codegen, DT_OP_LOAD_ATTR, name) : DT_ERROR;
+}
+
+static DtStatus
+load_slot(DtCodegen *codegen, const DtSource *source, const SourceRow *row)
+{
+    int slot = (int)source->index;
+    int kind = codegen->layout.slots[slot].kind;
+    /* An argument that closures capture lies in a cell by now. */
+    int op = row->op == DT_OP_LOAD_FAST && (kind & DT_SLOT_CELL) ? DT_OP_LOAD_DEREF : row->op;
+    return dt_emit_slot(codegen->emit, op, slot);
+}
+
+static DtStatus
+subscript(DtCodegen *codegen, PyObject *key)
+{
+    DT_TRY(dt_codegen_const(codegen, key));
+    return dt_codegen_op(codegen, DT_OP_BINARY_SUBSCR, 0);
+}
+
+DtStatus
+dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
+{
+    const SourceRow *row = &rows[source->kind];
+    if (source->synthetic || !row->loadable) {
+        DtStrbuf text = {0};
+        dt_source_print(source, &text);
+        DtStatus status = dt_break(codegen->trace, DT_BREAK_RECONSTRUCT, "%s can't be loaded again",
+                                   dt_strbuf_text(&text));
+        dt_strbuf_release(&text);
+        return status;
+    }
+    if (source->base != NULL) {
+        DT_TRY(load_base(codegen, source, row));
+    }
+    if (row->attribute != NULL) {
+        DT_TRY(load_attribute(codegen, row->attribute));
+    }
+    switch (row->access) {
+    case NONE:
+        return DT_OK;
+    case KEY_ATTR:
+        return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);
+    case KEY_ITEM:
+        return subscript(codegen, source->key);
+    case INDEX_ITEM: {
+        PyObject *index = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(source->index));
+        return index != NULL ? subscript(codegen, index) : DT_ERROR;
+    }
+    case SLOT:
+        return load_slot(codegen, source, row);
+    case GLOBAL:
+        return dt_codegen_name(codegen, DT_OP_LOAD_GLOBAL, source->key);
+    case CONSTANT:
+        return dt_codegen_const(codegen, source->key);
+    }
+    Py_UNREACHABLE();
+}
