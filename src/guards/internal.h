@@ -1,0 +1,200 @@
+/* The inside of a guard program; for the files of guards/ only.
+ *
+ *   instrs:  [ pure ............ ][ user ........ ][ folded ........ ]
+ *              loads and checks     Python adapters  checks of names in groups,
+ *              in C                 and what hangs   run only when a group's
+ *                                   on them          dict or type has changed
+ *
+ * A group is everything that is read by name from one dict or type.  Its values
+ * are remembered together with the version of the dict or type, so that a
+ * warm check is one compare, and the remembered values are known to be alive
+ * because the container with that version still holds them.
+ *
+ * The program owns its arena; objects are owned through `kept` (strong
+ * references and weak reference objects).  Objects held weakly may only be
+ * compared by address, and only while `life` is not dead.
+ */
+#ifndef DT_GUARDS_INTERNAL_H
+#define DT_GUARDS_INTERNAL_H
+
+#include "guards/program.h"
+#include "guards/recipe.h"
+
+typedef enum DtGuardOp {
+    /* Loads: regs[dst] = ... */
+    DT_GOP_LOCAL,         /* locals[y] */
+    DT_GOP_CLOSURE,       /* contents of the function's closure cell y */
+    DT_GOP_CLOSURE_CELL,  /* that cell */
+    DT_GOP_FUNCTION,
+    DT_GOP_OBJECT,        /* x */
+    DT_GOP_GROUP,         /* all needed names of group x of regs[a] */
+    DT_GOP_ATTR,          /* own attribute of an instance of a known type: place x */
+    DT_GOP_ATTR_ANY,      /* attribute of whatever it is: place x */
+    DT_GOP_SLOT,          /* at offset y of an instance of type x */
+    DT_GOP_MEMBER,        /* member descriptor named x */
+    DT_GOP_TYPE_OF,
+    DT_GOP_INDEX,         /* [y] */
+    DT_GOP_DICT_KEY,      /* key number y */
+    DT_GOP_FUNC_DEFAULT,  /* y */
+    DT_GOP_FUNC_CLOSURE,  /* y */
+    DT_GOP_CELL_CONTENTS,
+    DT_GOP_METHOD_FUNC,
+    DT_GOP_METHOD_SELF,
+    DT_GOP_DIM_OBJECT,    /* dimension as an int object: x */
+    /* Loads of numbers: numbers[dst] = ... */
+    DT_GOP_SYM_DIM,       /* adapter x, dimension y */
+    DT_GOP_SYM_INT,
+    DT_GOP_SYM_FLOAT,
+    DT_GOP_SYM_BOOL,
+    /* Checks of regs[a]. */
+    DT_GOP_IS_TYPE,       /* type x */
+    DT_GOP_IS,            /* x */
+    DT_GOP_IS_SAME,       /* regs[dst] */
+    DT_GOP_IS_NOT_SAME,
+    DT_GOP_IS_INT,        /* exact int y */
+    DT_GOP_IS_CONST,      /* x */
+    DT_GOP_LENGTH,        /* exact type x, length y */
+    DT_GOP_KEYS,          /* x */
+    DT_GOP_ABSENT,        /* place x */
+    DT_GOP_TYPE_VERSION,  /* x */
+    DT_GOP_CELL_EMPTY,
+    DT_GOP_ADAPTER,       /* spec x of adapter y */
+    DT_GOP_STATE,
+    /* Checks of numbers. */
+    DT_GOP_CMP_CONST,     /* numbers[a] <dst> y */
+    DT_GOP_CMP,           /* numbers[a] <dst> numbers[y] */
+    DT_GOP_SYM,           /* condition x */
+    DT_GOP_COUNT
+} DtGuardOp;
+
+typedef struct DtGuardInstr {
+    uint8_t op;
+    uint32_t dst;
+    uint32_t a;
+    int32_t origin; /* fact index, or ~register of the source that could not be read */
+    void *x;
+    union {
+        int64_t i;
+        const void *p;
+    } y;
+} DtGuardInstr;
+
+typedef enum DtGroupKind {
+    DT_GROUP_NONE,
+    DT_GROUP_GLOBALS,
+    DT_GROUP_BUILTINS,
+    DT_GROUP_FUNC_GLOBALS,
+    DT_GROUP_FUNC_KWDEFAULTS,
+    DT_GROUP_MODULE,
+    DT_GROUP_DICT,
+    DT_GROUP_TYPE_OWN, /* the own dict of a type */
+    DT_GROUP_TYPE,     /* through the MRO of the value's type */
+    DT_GROUP_CLASS     /* through the MRO of the value, a type */
+} DtGroupKind;
+
+typedef struct DtGroupName {
+    PyObject *name;
+    Py_ssize_t hint;
+    uint32_t reg;
+    uint32_t first_check; /* index into instrs */
+    uint32_t nchecks;
+    int32_t origin;
+    bool absent;          /* must not be there */
+} DtGroupName;
+
+typedef struct DtGroup {
+    uint8_t kind;      /* DtGroupKind */
+    uint32_t nneeded;  /* names whose register the warm path fills: the first ones */
+    uint32_t count;
+    uint64_t version;  /* 0: never verified */
+    PyObject **cached; /* of the needed ones; borrowed from the container */
+    uint32_t *regs;    /* of the needed ones */
+    DtGroupName *names;
+} DtGroup;
+
+/* Where an attribute was found (or missed) last time. */
+typedef struct DtPlace {
+    PyObject *name; /* interned */
+    Py_ssize_t hint;
+    PyTypeObject *type; /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
+    uint64_t version;   /* DT_GOP_ABSENT: of the dict seen last */
+    Py_ssize_t nkeys;   /* DT_GOP_ABSENT: shared keys seen last */
+} DtPlace;
+
+typedef struct DtKeys {
+    uint64_t version; /* of the dict that matched last */
+    PyObject *keys;   /* tuple */
+} DtKeys;
+
+typedef struct DtTypeState {
+    PyTypeObject *type;
+    unsigned int version;
+    uint32_t nbases; /* of the MRO, itself included */
+    PyTypeObject **bases;
+    uint64_t *versions; /* of their dicts */
+} DtTypeState;
+
+typedef struct DtDimObject {
+    const DtAdapter *adapter;
+    int dim;
+    int64_t value;
+    PyObject *object; /* DT_OWNED */
+} DtDimObject;
+
+typedef struct DtSymCheck {
+    DtSymProgram program; /* count 0: too deep, `sym` is evaluated instead */
+    const DtSym *sym;
+} DtSymCheck;
+
+/* Shared with the callbacks of weak references. */
+typedef struct DtLife {
+    uint32_t refs;
+    bool dead;
+} DtLife;
+
+typedef struct DtGuardFact {
+    DtFact fact;      /* with sources of the program; weak objects are addresses only */
+    const char *text; /* expected object in words, made while it lived; or NULL */
+} DtGuardFact;
+
+struct DtGuardProgram {
+    DtGuardInstr *instrs;
+    uint32_t npure, nuser, nfolded;
+    uint32_t nregs;
+    DtNumber *numbers;
+    DtLife *life;
+    int32_t failed;   /* origin of the failure inside a group, or DT_NO_ORIGIN */
+    uint32_t *wanted; /* registers */
+    uint32_t nwanted;
+    DtGuardFact *facts;
+    uint32_t nfacts;
+    DtSource *sources; /* one per register; id is the register */
+    DtSymbol *symbols; /* those in use have a source */
+    uint32_t nsymbols;
+    int free_start;
+    int argument_slots;
+    DT_VEC(PyObject *) kept; /* DT_OWNED */
+    DT_VEC(DtDimObject *) dims;
+    DtMap owned; /* object -> not NULL: kept strongly or weakly already */
+    PyObject *callback; /* DT_OWNED by kept */
+    DtArena arena;
+};
+#define DT_NO_ORIGIN INT32_MIN
+
+DtGuardProgram *dt_program_new(void); /* NULL with MemoryError */
+/* Keeps a strong reference. */
+DtStatus dt_program_keep(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
+/* Keeps a weak reference where the type allows, else a strong one. */
+DtStatus dt_program_watch(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
+
+/* Runs the program: 1, 0, -1; *origin tells which guard failed. */
+int dt_program_run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
+                   int32_t *origin);
+
+/* Attribute of whatever object it is, as ATTR sources mean it; 1 and *value, else 0. */
+int dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value);
+
+/* An object in words, for people; no user code. */
+void dt_program_describe(PyObject *object, DtStrbuf *buf);
+
+#endif

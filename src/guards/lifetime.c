@@ -1,0 +1,155 @@
+/* What a guard program owns, and how it learns that an object has died.
+ *
+ * Identity guards hold their object weakly where its type allows that.  The weak
+ * references share one callback, which sets a flag that outlives the program;
+ * CPython calls it before the object's memory can be used again, so an address
+ * compared while the flag is clear is the address of the object meant.
+ */
+#include "guards/internal.h"
+
+#include "compat/type.h"
+
+static const char life_name[] = "dyntrace.guards.life";
+
+static void
+life_decref(DtLife *life)
+{
+    if (--life->refs == 0) {
+        PyMem_Free(life);
+    }
+}
+
+static void
+release_capsule(PyObject *capsule)
+{
+    DtLife *life = PyCapsule_GetPointer(capsule, life_name);
+    if (life != NULL) {
+        life_decref(life);
+    }
+}
+
+static PyObject *
+object_died(PyObject *capsule, PyObject *reference)
+{
+    (void)reference;
+    DtLife *life = PyCapsule_GetPointer(capsule, life_name);
+    if (life == NULL) {
+        return NULL;
+    }
+    life->dead = true;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef died_method = {"object_died", object_died, METH_O, NULL};
+
+DtGuardProgram *
+dt_program_new(void)
+{
+    DtGuardProgram *program = PyMem_Calloc(1, sizeof(*program));
+    DtLife *life = PyMem_Calloc(1, sizeof(*life));
+    if (program == NULL || life == NULL) {
+        PyMem_Free(program);
+        PyMem_Free(life);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    dt_arena_init(&program->arena);
+    life->refs = 1;
+    program->life = life;
+    program->failed = DT_NO_ORIGIN;
+    return program;
+}
+
+void
+dt_program_free(DtGuardProgram *program)
+{
+    if (program == NULL) {
+        return;
+    }
+    /* Releasing an object can run user code, which must not find half a program. */
+    PyObject **kept = program->kept.items;
+    uint32_t count = program->kept.count;
+    program->kept.count = 0;
+    program->life->dead = true;
+    for (uint32_t i = 0; i < count; i++) {
+        Py_DECREF(kept[i]);
+    }
+    for (uint32_t i = 0; i < program->dims.count; i++) {
+        Py_XDECREF(program->dims.items[i]->object);
+    }
+    life_decref(program->life);
+    dt_arena_release(&program->arena);
+    PyMem_Free(program);
+}
+
+int
+dt_program_traverse(DtGuardProgram *program, visitproc visit, void *arg)
+{
+    for (uint32_t i = 0; i < program->kept.count; i++) {
+        Py_VISIT(program->kept.items[i]);
+    }
+    return 0;
+}
+
+static DtStatus
+own(DtGuardProgram *program, PyObject *key, DT_STEALS PyObject *reference)
+{
+    if (dt_vec_push(&program->arena, &program->kept, reference) < 0) {
+        Py_DECREF(reference);
+        return dt_no_memory();
+    }
+    if (dt_map_set(&program->arena, &program->owned, key, program) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_program_keep(DtGuardProgram *program, PyObject *object)
+{
+    /* Twice does no harm, and something only watched so far has to be kept as well. */
+    Py_INCREF(object);
+    return own(program, object, object);
+}
+
+static DtStatus
+make_callback(DtGuardProgram *program)
+{
+    PyObject *capsule = PyCapsule_New(program->life, life_name, release_capsule);
+    if (capsule == NULL) {
+        return DT_ERROR;
+    }
+    program->life->refs++;
+    PyObject *callback = PyCFunction_New(&died_method, capsule);
+    Py_DECREF(capsule);
+    if (callback == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(own(program, callback, callback));
+    program->callback = callback;
+    return DT_OK;
+}
+
+DtStatus
+dt_program_watch(DtGuardProgram *program, PyObject *object)
+{
+    if (dt_map_get(&program->owned, object) != NULL) {
+        return DT_OK;
+    }
+    bool immortal = PyType_Check(object) && dt_type_is_static((PyTypeObject *)object);
+    if (immortal || !PyType_SUPPORTS_WEAKREFS(Py_TYPE(object))) {
+        return dt_program_keep(program, object);
+    }
+    if (program->callback == NULL) {
+        DT_TRY(make_callback(program));
+    }
+    PyObject *reference = PyWeakref_NewRef(object, program->callback);
+    if (reference == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return DT_ERROR;
+        }
+        PyErr_Clear(); /* "cannot create weak reference": a strong one then */
+        return dt_program_keep(program, object);
+    }
+    return own(program, object, reference);
+}

@@ -1,0 +1,69 @@
+/* Shared by the files that lower a recipe; see lower.c. */
+#ifndef DT_GUARDS_LOWER_H
+#define DT_GUARDS_LOWER_H
+
+#include "guards/internal.h"
+
+typedef struct DtLowerGroup DtLowerGroup;
+
+/* A source that the program reads. */
+typedef struct DtLowerSource {
+    const DtSource *source;
+    struct DtLowerSource *base;
+    const DtFact *facts;  /* newest first */
+    DtLowerGroup *group;  /* of which it is a name, or NULL */
+    uint32_t reg;
+    bool needed; /* its register is read on every call */
+    bool loaded;
+} DtLowerSource;
+
+/* A name of a group: a source, or the fact that the name is absent. */
+typedef struct DtLowerName {
+    DtLowerSource *source;
+    const DtFact *absent;
+} DtLowerName;
+
+struct DtLowerGroup {
+    DtGroupKind kind;
+    DtLowerSource *base; /* NULL: of the frame */
+    DT_VEC(DtLowerName) names;
+    bool emitted;
+};
+
+typedef struct DtInstrs {
+    DtGuardInstr *items;
+    uint32_t count;
+    uint32_t capacity;
+} DtInstrs;
+
+typedef struct DtLower {
+    DtTrace *trace;
+    DtGuardProgram *program;
+    DtArena *arena; /* of the trace: for what lives only while lowering */
+    DT_VEC(DtLowerSource *) sources; /* by register; bases first */
+    DtMap by_source;
+    DT_VEC(DtLowerGroup *) groups;
+    DtMap fact_index;   /* fact -> index + 1 */
+    DtMap absent_names; /* facts that became names of a group */
+    bool *symbol_read;
+    DtInstrs pure, user, folded;
+} DtLower;
+
+DtLowerSource *dt_lower_find(DtLower *lower, const DtSource *source); /* or NULL */
+DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr) DT_MUST_CHECK;
+/* The name, interned and kept by the program. */
+DtStatus dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out) DT_MUST_CHECK;
+DtStatus dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type,
+                        DtPlace **out) DT_MUST_CHECK;
+DtStatus dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded) DT_MUST_CHECK;
+
+/* lower_load.c: sorts sources and absent names into groups. */
+DtStatus dt_lower_group(DtLower *lower) DT_MUST_CHECK;
+/* Emits the load of a source (with its base and its group) and its facts, once. */
+DtStatus dt_lower_source(DtLower *lower, DtLowerSource *source) DT_MUST_CHECK;
+/* Emits the groups that consist of absent names only. */
+DtStatus dt_lower_groups(DtLower *lower) DT_MUST_CHECK;
+/* Whether the fact is checked as an absent name of a group. */
+bool dt_lower_is_absent_name(DtLower *lower, const DtFact *fact);
+
+#endif

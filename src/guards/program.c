@@ -1,0 +1,654 @@
+/* Running a guard program; see program.h and internal.h.
+ *
+ * Invariants: nothing is allocated (but by Python adapters), no user code runs
+ * in the pure part, and every load checks what it reads through, so that a
+ * program is safe on any frame, also on one it was not made for.
+ *
+ * A Python adapter's guard can do anything, so when a program has one, the
+ * registers are kept alive around it and the pure part runs once more after it.
+ *
+ * Not in here: making programs (lower.c), ownership (lifetime.c), texts (explain.c).
+ */
+#include "guards/internal.h"
+
+#include "compat/dict.h"
+#include "compat/object.h"
+#include "compat/type.h"
+
+/* ---- Attributes -------------------------------------------------------------------------------- */
+
+/* The value of a member descriptor (a slot) of `object`, or NULL. */
+static PyObject *
+read_member(PyObject *object, PyObject *descriptor)
+{
+    if (descriptor == NULL || Py_TYPE(descriptor) != &PyMemberDescr_Type) {
+        return NULL;
+    }
+    PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
+    if ((member->type != T_OBJECT && member->type != T_OBJECT_EX)
+        || !PyObject_TypeCheck(object, ((PyDescrObject *)descriptor)->d_type)) {
+        return NULL;
+    }
+    return *(PyObject **)((char *)object + member->offset);
+}
+
+/* An attribute of the object's own; NULL if there is none or that can't be told. */
+static inline PyObject *
+read_own_attr(PyObject *object, DtPlace *place)
+{
+    PyObject *value = dt_object_get_hinted(object, place->name, place->hint);
+    if (DT_UNLIKELY(value == NULL)) {
+        if (dt_object_instance_dict_get(object, place->name, &value) == 1) {
+            place->hint = dt_object_hint(object, place->name);
+        }
+    }
+    return value;
+}
+
+static PyObject *
+read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
+{
+    PyObject *value = dt_dict_get_hinted(dict, name, *hint);
+    *found = 1;
+    if (value == NULL) {
+        *found = dt_dict_get(dict, name, &value);
+        if (*found == 1) {
+            *hint = dt_dict_hint(dict, name);
+        }
+    }
+    return value;
+}
+
+int
+dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
+{
+    int found;
+    if (PyType_Check(object)) {
+        *value = dt_type_lookup((PyTypeObject *)object, place->name);
+        return *value != NULL;
+    }
+    if (PyModule_Check(object)) {
+        PyObject *dict = PyModule_GetDict(object);
+        *value = dict == NULL ? NULL : read_dict(dict, place->name, &place->hint, &found);
+        return *value != NULL;
+    }
+    *value = read_own_attr(object, place);
+    if (*value == NULL) {
+        PyObject *attr = dt_type_lookup(Py_TYPE(object), place->name);
+        PyObject *member = read_member(object, attr);
+        *value = member != NULL ? member : attr;
+        if (attr != NULL && Py_TYPE(attr) == &PyMemberDescr_Type && member == NULL) {
+            *value = NULL; /* an empty slot */
+        }
+    }
+    return *value != NULL;
+}
+
+/* Whether the object has no own attribute of that name. */
+static int
+is_absent(PyObject *object, DtPlace *place)
+{
+    PyObject *value;
+#if !DT_PY310
+    PyObject **values = dt_object_inline_values(object);
+    if (values != NULL) {
+        /* Shared keys only grow while their type lives. */
+        PyTypeObject *type = Py_TYPE(object);
+        PyDictKeysObject *keys = ((PyHeapTypeObject *)type)->ht_cached_keys;
+        Py_ssize_t nkeys = dt_dict_keys_count(keys);
+        if (place->type != type || place->nkeys != nkeys) {
+            if (dt_object_instance_dict_get(object, place->name, &value) != 0) {
+                return 0;
+            }
+            place->type = type;
+            place->nkeys = nkeys;
+            place->hint = dt_dict_keys_find(keys, place->name);
+            return 1;
+        }
+        if (place->hint >= 0) {
+            return values[place->hint] == NULL;
+        }
+        return 1;
+    }
+#endif
+    PyObject *dict = dt_object_existing_dict(object);
+    if (dict == NULL) {
+        return 1;
+    }
+    if (place->version == dt_dict_version(dict)) {
+        return 1;
+    }
+    if (dt_dict_get(dict, place->name, &value) != 0) {
+        return 0;
+    }
+    place->version = dt_dict_version(dict);
+    return 1;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------ */
+
+static inline bool
+is_function(PyObject *object)
+{
+    return Py_TYPE(object) == &PyFunction_Type || PyObject_TypeCheck(object, &PyFunction_Type);
+}
+
+/* The dict or type that a group reads from, and its version; NULL if there is none. */
+static inline PyObject *
+group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const *regs, uint32_t a,
+                uint64_t *version)
+{
+    PyObject *container = NULL;
+    PyObject *base = group->kind <= DT_GROUP_BUILTINS ? NULL : regs[a];
+    switch ((DtGroupKind)group->kind) {
+    case DT_GROUP_GLOBALS:
+        container = frame->globals;
+        break;
+    case DT_GROUP_BUILTINS:
+        container = frame->builtins;
+        break;
+    case DT_GROUP_FUNC_GLOBALS:
+        container = is_function(base) ? ((PyFunctionObject *)base)->func_globals : NULL;
+        break;
+    case DT_GROUP_FUNC_KWDEFAULTS:
+        container = is_function(base) ? ((PyFunctionObject *)base)->func_kwdefaults : NULL;
+        break;
+    case DT_GROUP_MODULE:
+        container = PyModule_Check(base) ? PyModule_GetDict(base) : NULL;
+        break;
+    case DT_GROUP_DICT:
+        container = PyDict_CheckExact(base) ? base : NULL;
+        break;
+    case DT_GROUP_TYPE_OWN:
+        container = PyType_Check(base) ? dt_type_dict((PyTypeObject *)base) : NULL;
+        break;
+    case DT_GROUP_TYPE:
+    case DT_GROUP_CLASS: {
+        PyTypeObject *type = group->kind == DT_GROUP_TYPE ? Py_TYPE(base)
+                             : PyType_Check(base)         ? (PyTypeObject *)base
+                                                          : NULL;
+        if (type == NULL) {
+            return NULL;
+        }
+        *version = dt_type_has_version(type, (unsigned int)group->version) ? group->version : 0;
+        return (PyObject *)type;
+    }
+    case DT_GROUP_NONE:
+        break;
+    }
+    if (container == NULL || !PyDict_Check(container)) {
+        return NULL;
+    }
+    *version = dt_dict_version(container);
+    return container;
+}
+
+/* One run. */
+typedef struct Run {
+    DtGuardProgram *program;
+    const DtGuardFrame *frame;
+    PyObject **regs;
+    DtNumber *numbers;
+} Run;
+
+static int execute(const Run *run, const DtGuardInstr *in);
+
+/* The container has changed since it was verified last: reads every name anew, checks what was relied
+ * on, and remembers the new version if all of it holds. */
+static int
+verify_group(const Run *run, DtGroup *group, PyObject *container)
+{
+    DtGuardProgram *program = run->program;
+    bool by_type = group->kind == DT_GROUP_TYPE || group->kind == DT_GROUP_CLASS;
+    for (uint32_t i = 0; i < group->count; i++) {
+        DtGroupName *name = &group->names[i];
+        PyObject *value;
+        int found;
+        if (by_type) {
+            value = dt_type_lookup((PyTypeObject *)container, name->name);
+            found = value != NULL;
+        }
+        else {
+            value = read_dict(container, name->name, &name->hint, &found);
+        }
+        if (found != (name->absent ? 0 : 1)) {
+            program->failed = name->origin;
+            return 0;
+        }
+        if (name->absent) {
+            continue;
+        }
+        run->regs[name->reg] = value;
+        if (i < group->nneeded) {
+            group->cached[i] = value;
+        }
+        const DtGuardInstr *check = &program->instrs[name->first_check];
+        for (uint32_t j = 0; j < name->nchecks; j++, check++) {
+            if (execute(run, check) != 1) {
+                program->failed = check->origin;
+                return 0;
+            }
+        }
+    }
+    group->version = by_type ? dt_type_version((PyTypeObject *)container)
+                             : dt_dict_version(container);
+    return 1;
+}
+
+/* The type's tag has gone: has anything in its MRO changed, or was it only taken away? */
+static int
+verify_type(DtTypeState *state)
+{
+    PyObject *mro = state->type->tp_mro;
+    if (mro == NULL || PyTuple_GET_SIZE(mro) != (Py_ssize_t)state->nbases) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < state->nbases; i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        if (base != state->bases[i]) {
+            return 0;
+        }
+        PyObject *dict = dt_type_dict(base);
+        if (dict == NULL || dt_dict_version(dict) != state->versions[i]) {
+            return 0;
+        }
+    }
+    state->version = dt_type_version(state->type);
+    return 1;
+}
+
+/* ---- Small checks ------------------------------------------------------------------------------ */
+
+static int
+has_length(PyObject *object, PyTypeObject *type, int64_t length)
+{
+    if (Py_TYPE(object) != type) {
+        return 0;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS)) {
+        return Py_SIZE(object) == length;
+    }
+    if (PyDict_Check(object)) {
+        return ((PyDictObject *)object)->ma_used == length;
+    }
+    if (PyAnySet_Check(object)) {
+        return ((PySetObject *)object)->used == length;
+    }
+    if (PyUnicode_Check(object)) {
+        return PyUnicode_GET_LENGTH(object) == length;
+    }
+    if (dt_type_is_static(type) && type->tp_as_sequence != NULL
+        && type->tp_as_sequence->sq_length != NULL) {
+        Py_ssize_t size = type->tp_as_sequence->sq_length(object); /* C code of the interpreter */
+        if (size < 0) {
+            PyErr_Clear(); /* a length that can't be had is not the expected one */
+        }
+        return size == length;
+    }
+    return 0;
+}
+
+static inline bool
+compare_ints(uint32_t op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case DT_SYM_OP_EQ:
+        return a == b;
+    case DT_SYM_OP_NE:
+        return a != b;
+    case DT_SYM_OP_LT:
+        return a < b;
+    case DT_SYM_OP_LE:
+        return a <= b;
+    case DT_SYM_OP_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+static inline int
+read_int(PyObject *object, DtNumber *out)
+{
+    int overflow;
+    if (!PyLong_CheckExact(object)) {
+        return 0;
+    }
+    out->i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow == 0;
+}
+
+static int
+holds(const DtSymCheck *check, const DtNumber *numbers)
+{
+    DtNumber truth;
+    bool ok = check->program.count != 0 ? dt_sym_run(&check->program, numbers, &truth)
+                                        : dt_sym_eval(check->sym, numbers, &truth);
+    return ok && truth.i != 0;
+}
+
+static int
+load_dim(DtDimObject *dim, PyObject *object, PyObject **out)
+{
+    int64_t value = dim->adapter->dim(dim->adapter, object, dim->dim);
+    if (dim->object == NULL || dim->value != value) {
+        PyObject *number = PyLong_FromLongLong(value);
+        if (number == NULL) {
+            return -1;
+        }
+        Py_XSETREF(dim->object, number); /* an int: no user code */
+        dim->value = value;
+    }
+    *out = dim->object;
+    return 1;
+}
+
+/* ---- The interpreter --------------------------------------------------------------------------- */
+
+#define LOAD(expr)                                                             \
+    do {                                                                       \
+        PyObject *loaded_ = (expr);                                            \
+        regs[in->dst] = loaded_;                                               \
+        return loaded_ != NULL;                                                \
+    } while (0)
+
+static inline __attribute__((always_inline)) int
+execute_inline(const Run *run, const DtGuardInstr *in)
+{
+    const DtGuardFrame *frame = run->frame;
+    PyObject **regs = run->regs;
+    DtNumber *numbers = run->numbers;
+    PyObject *a;
+    switch ((DtGuardOp)in->op) {
+    case DT_GOP_LOCAL:
+        LOAD(frame->locals[in->y.i]);
+    case DT_GOP_CLOSURE:
+    case DT_GOP_CLOSURE_CELL: {
+        PyObject *function = frame->function;
+        if (function == NULL || !is_function(function)) {
+            return 0;
+        }
+        PyObject *closure = ((PyFunctionObject *)function)->func_closure;
+        if (closure == NULL || in->y.i >= PyTuple_GET_SIZE(closure)) {
+            return 0;
+        }
+        PyObject *cell = PyTuple_GET_ITEM(closure, in->y.i);
+        if (in->op == DT_GOP_CLOSURE_CELL) {
+            LOAD(cell);
+        }
+        LOAD(PyCell_GET(cell));
+    }
+    case DT_GOP_FUNCTION:
+        LOAD(frame->function);
+    case DT_GOP_OBJECT:
+        LOAD((PyObject *)in->x);
+    case DT_GOP_GROUP: {
+        DtGroup *group = in->x;
+        uint64_t version = 0;
+        PyObject *container = group_container(group, frame, regs, in->a, &version);
+        if (DT_UNLIKELY(container == NULL)) {
+            return 0;
+        }
+        if (DT_UNLIKELY(version != group->version || version == 0)) {
+            return verify_group(run, group, container);
+        }
+        for (uint32_t i = 0; i < group->nneeded; i++) {
+            regs[group->regs[i]] = group->cached[i];
+        }
+        return 1;
+    }
+    case DT_GOP_ATTR: {
+        DtPlace *place = in->x;
+        a = regs[in->a];
+        if (Py_TYPE(a) != place->type) {
+            return 0;
+        }
+        LOAD(read_own_attr(a, place));
+    }
+    case DT_GOP_ATTR_ANY: {
+        PyObject *value = NULL;
+        dt_program_read_attr(regs[in->a], in->x, &value);
+        LOAD(value);
+    }
+    case DT_GOP_SLOT:
+        a = regs[in->a];
+        if (Py_TYPE(a) != (PyTypeObject *)in->x) {
+            return 0;
+        }
+        LOAD(*(PyObject **)((char *)a + in->y.i));
+    case DT_GOP_MEMBER:
+        a = regs[in->a];
+        LOAD(read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
+    case DT_GOP_TYPE_OF:
+        LOAD((PyObject *)Py_TYPE(regs[in->a]));
+    case DT_GOP_INDEX:
+        a = regs[in->a];
+        if (PyTuple_Check(a)) {
+            LOAD(in->y.i < PyTuple_GET_SIZE(a) ? PyTuple_GET_ITEM(a, in->y.i) : NULL);
+        }
+        if (PyList_Check(a)) {
+            LOAD(in->y.i < PyList_GET_SIZE(a) ? PyList_GET_ITEM(a, in->y.i) : NULL);
+        }
+        return 0;
+    case DT_GOP_DICT_KEY:
+        a = regs[in->a];
+        LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
+    case DT_GOP_FUNC_DEFAULT:
+    case DT_GOP_FUNC_CLOSURE: {
+        a = regs[in->a];
+        if (!is_function(a)) {
+            return 0;
+        }
+        PyFunctionObject *function = (PyFunctionObject *)a;
+        PyObject *items = in->op == DT_GOP_FUNC_DEFAULT ? function->func_defaults
+                                                        : function->func_closure;
+        if (items == NULL || !PyTuple_Check(items) || in->y.i >= PyTuple_GET_SIZE(items)) {
+            return 0;
+        }
+        LOAD(PyTuple_GET_ITEM(items, in->y.i));
+    }
+    case DT_GOP_CELL_CONTENTS:
+        a = regs[in->a];
+        LOAD(PyCell_Check(a) ? PyCell_GET(a) : NULL);
+    case DT_GOP_METHOD_FUNC:
+        a = regs[in->a];
+        LOAD(PyMethod_Check(a) ? PyMethod_GET_FUNCTION(a) : NULL);
+    case DT_GOP_METHOD_SELF:
+        a = regs[in->a];
+        if (PyCFunction_Check(a)) {
+            LOAD(PyCFunction_GET_SELF(a));
+        }
+        LOAD(PyMethod_Check(a) ? PyMethod_GET_SELF(a) : NULL);
+    case DT_GOP_DIM_OBJECT:
+        return load_dim(in->x, regs[in->a], &regs[in->dst]);
+
+    case DT_GOP_SYM_DIM: {
+        const DtAdapter *adapter = in->x;
+        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
+        return 1;
+    }
+    case DT_GOP_SYM_INT:
+        return read_int(regs[in->a], &numbers[in->dst]);
+    case DT_GOP_SYM_FLOAT:
+        a = regs[in->a];
+        if (!PyFloat_CheckExact(a)) {
+            return 0;
+        }
+        numbers[in->dst].d = PyFloat_AS_DOUBLE(a);
+        return 1;
+    case DT_GOP_SYM_BOOL:
+        a = regs[in->a];
+        numbers[in->dst].i = a == Py_True;
+        return PyBool_Check(a);
+
+    case DT_GOP_IS_TYPE:
+        return Py_TYPE(regs[in->a]) == (PyTypeObject *)in->x;
+    case DT_GOP_IS:
+        return regs[in->a] == (PyObject *)in->x;
+    case DT_GOP_IS_SAME:
+        return regs[in->a] == regs[in->dst];
+    case DT_GOP_IS_NOT_SAME:
+        return regs[in->a] != regs[in->dst];
+    case DT_GOP_IS_INT: {
+        DtNumber number;
+        return read_int(regs[in->a], &number) && number.i == in->y.i;
+    }
+    case DT_GOP_IS_CONST:
+        return dt_recipe_same_constant(regs[in->a], in->x);
+    case DT_GOP_LENGTH:
+        return has_length(regs[in->a], in->x, in->y.i);
+    case DT_GOP_KEYS: {
+        DtKeys *keys = in->x;
+        a = regs[in->a];
+        if (!PyDict_CheckExact(a)) {
+            return 0;
+        }
+        if (dt_dict_version(a) == keys->version) {
+            return 1;
+        }
+        if (!dt_dict_keys_match(a, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {
+            return 0;
+        }
+        keys->version = dt_dict_version(a);
+        return 1;
+    }
+    case DT_GOP_ABSENT:
+        return is_absent(regs[in->a], in->x);
+    case DT_GOP_TYPE_VERSION: {
+        DtTypeState *state = in->x;
+        if (Py_TYPE(regs[in->a]) != state->type) {
+            return 0;
+        }
+        return DT_LIKELY(dt_type_has_version(state->type, state->version)) || verify_type(state);
+    }
+    case DT_GOP_CELL_EMPTY:
+        a = regs[in->a];
+        return PyCell_Check(a) && PyCell_GET(a) == NULL;
+    case DT_GOP_ADAPTER: {
+        const DtAdapter *adapter = in->y.p;
+        return adapter->check(adapter, in->x, regs[in->a]);
+    }
+    case DT_GOP_STATE: {
+        const DtAdapter *adapter = in->y.p;
+        return adapter->check_state(adapter, in->x);
+    }
+
+    case DT_GOP_CMP_CONST:
+        return compare_ints(in->dst, numbers[in->a].i, in->y.i);
+    case DT_GOP_CMP:
+        return compare_ints(in->dst, numbers[in->a].i, numbers[in->y.i].i);
+    case DT_GOP_SYM:
+        return holds(in->x, numbers);
+    case DT_GOP_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* Out of line: for the folded checks of a group. */
+static int __attribute__((noinline))
+execute(const Run *run, const DtGuardInstr *in)
+{
+    return execute_inline(run, in);
+}
+
+static inline int
+run_range(const Run *run, uint32_t first, uint32_t count, int32_t *origin)
+{
+    DtGuardProgram *program = run->program;
+    const DtGuardInstr *in = &program->instrs[first];
+    for (const DtGuardInstr *end = in + count; in != end; in++) {
+        int ok = execute_inline(run, in);
+        if (DT_UNLIKELY(ok != 1)) {
+            *origin = in->op == DT_GOP_GROUP && program->failed != DT_NO_ORIGIN ? program->failed
+                                                                                : in->origin;
+            program->failed = DT_NO_ORIGIN;
+            return ok;
+        }
+    }
+    return 1;
+}
+
+/* A program with Python adapters' guards.  The registers are kept alive while those run; what they
+ * might have changed is seen by a second run of the pure part.  Other threads may check the same
+ * program meanwhile, so this run has numbers of its own. */
+static int __attribute__((noinline))
+run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, int32_t *origin)
+{
+    uint32_t nregs = program->nregs;
+    int ok = -1;
+    PyObject **held = PyMem_Calloc(nregs + 1, sizeof(PyObject *));
+    DtNumber *numbers = PyMem_Calloc(program->nsymbols + 1, sizeof(DtNumber));
+    Run run = {program, frame, regs, numbers};
+    if (held == NULL || numbers == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (uint32_t i = 0; i < nregs; i++) {
+        regs[i] = NULL; /* some are loaded by the user part, some only when a group has changed */
+    }
+    ok = run_range(&run, 0, program->npure, origin);
+    if (ok != 1) {
+        goto done;
+    }
+    for (uint32_t i = 0; i < nregs; i++) {
+        held[i] = regs[i];
+        Py_XINCREF(held[i]);
+    }
+    ok = run_range(&run, program->npure, program->nuser, origin);
+    if (ok == 1) {
+        ok = program->life->dead ? 0 : run_range(&run, 0, program->npure, origin);
+    }
+done:
+    for (uint32_t i = 0; held != NULL && i < nregs; i++) {
+        Py_XDECREF(held[i]);
+    }
+    PyMem_Free(held);
+    PyMem_Free(numbers);
+    return ok;
+}
+
+int
+dt_program_run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, int32_t *origin)
+{
+    if (DT_UNLIKELY(program->life->dead)) {
+        *origin = DT_NO_ORIGIN;
+        return 0;
+    }
+    if (DT_UNLIKELY(program->nuser != 0)) {
+        return run_user(program, frame, regs, origin);
+    }
+    Run run = {program, frame, regs, program->numbers};
+    return run_range(&run, 0, program->npure, origin);
+}
+
+int
+dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs)
+{
+    int32_t origin;
+    return dt_program_run(program, frame, regs, &origin);
+}
+
+uint32_t
+dt_program_register_count(const DtGuardProgram *program)
+{
+    return program->nregs;
+}
+
+uint32_t
+dt_program_register(const DtGuardProgram *program, uint32_t wanted)
+{
+    return program->wanted[wanted];
+}
+
+bool
+dt_program_is_dead(const DtGuardProgram *program)
+{
+    return program->life->dead;
+}
+
+uint32_t
+dt_program_guard_count(const DtGuardProgram *program)
+{
+    return program->nfacts;
+}

@@ -1,0 +1,325 @@
+/* The guard services of variables/trace.h: facts are collected while tracing;
+ * see recipe.h. */
+#include "guards/recipe.h"
+
+#include <string.h>
+
+#include "compat/code.h"
+#include "compat/dict.h"
+
+const DtGuardRow dt_guard_rows[DT_GUARD_COUNT] = {
+#define GUARD(NAME, TEXT) {#NAME, TEXT},
+#include "guards/guards.def"
+#undef GUARD
+};
+
+DtStatus
+dt_recipe_init(DtTrace *trace)
+{
+    trace->guards = DT_ARENA_NEW(&trace->arena, DtGuardRecipe);
+    if (trace->guards == NULL) {
+        return dt_no_memory();
+    }
+    trace->guards->free_start = -1;
+    trace->guards->argument_slots = -1;
+    return DT_OK;
+}
+
+/* ---- Constants -------------------------------------------------------------------------------- */
+
+bool
+dt_recipe_is_constant(PyObject *value)
+{
+    if (value == Py_NotImplemented) {
+        return true;
+    }
+    return dt_dict_is_plain_key(value);
+}
+
+static bool
+same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+bool
+dt_recipe_same_constant(PyObject *a, PyObject *b)
+{
+    if (a == b) {
+        return true;
+    }
+    if (Py_TYPE(a) != Py_TYPE(b)) {
+        return false;
+    }
+    if (PyFloat_CheckExact(a)) {
+        return same_bits(PyFloat_AS_DOUBLE(a), PyFloat_AS_DOUBLE(b));
+    }
+    if (PyComplex_CheckExact(a)) {
+        Py_complex ca = ((PyComplexObject *)a)->cval, cb = ((PyComplexObject *)b)->cval;
+        return same_bits(ca.real, cb.real) && same_bits(ca.imag, cb.imag);
+    }
+    if (PyTuple_CheckExact(a)) {
+        Py_ssize_t size = PyTuple_GET_SIZE(a);
+        if (PyTuple_GET_SIZE(b) != size) {
+            return false;
+        }
+        for (Py_ssize_t i = 0; i < size; i++) {
+            if (!dt_recipe_same_constant(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    if (PyUnicode_CheckExact(a) || PyLong_CheckExact(a) || PyBytes_CheckExact(a)) {
+        return PyObject_RichCompareBool(a, b, Py_EQ) == 1; /* of these exact types: can't fail */
+    }
+    return false;
+}
+
+/* ---- Adding ----------------------------------------------------------------------------------- */
+
+static bool
+same_object(uint8_t kind, PyObject *a, PyObject *b)
+{
+    if (a == b) {
+        return true;
+    }
+    if (a == NULL || b == NULL) {
+        return false;
+    }
+    switch (kind) {
+    case DT_GUARD_CONSTANT:
+    case DT_GUARD_ATTR_ABSENT:
+    case DT_GUARD_GLOBAL_ABSENT:
+        return dt_recipe_same_constant(a, b);
+    default: /* equal tuples of keys are kept twice: that does no harm */
+        return false;
+    }
+}
+
+static bool
+same_fact(const DtFact *a, const DtFact *b)
+{
+    if (a->kind != b->kind || a->other != b->other || a->number != b->number
+        || a->adapter != b->adapter || a->spec_size != b->spec_size
+        || !same_object(a->kind, a->object, b->object)) {
+        return false;
+    }
+    if (a->spec_size != 0 && memcmp(a->spec, b->spec, a->spec_size) != 0) {
+        return false;
+    }
+    if (a->sym != b->sym) {
+        return a->sym != NULL && b->sym != NULL && dt_sym_equal(a->sym, b->sym);
+    }
+    return true;
+}
+
+DtStatus
+dt_recipe_add(DtTrace *trace, const DtFact *fact)
+{
+    DtGuardRecipe *recipe = trace->guards;
+    bool sourceless = fact->kind == DT_GUARD_SYM || fact->kind == DT_GUARD_GLOBAL_ABSENT
+                      || fact->kind == DT_GUARD_ADAPTER_STATE;
+    if (fact->source == NULL && !sourceless) {
+        return DT_OK; /* made by the trace: nothing outside can change it */
+    }
+    if ((fact->source != NULL && fact->source->synthetic)
+        || (fact->other != NULL && fact->other->synthetic)) {
+        return DT_OK;
+    }
+    DtFact *newest = fact->source == NULL ? recipe->sourceless
+                                          : dt_map_get(&recipe->by_source, fact->source);
+    for (DtFact *old = newest; old != NULL; old = old->previous) {
+        if (same_fact(old, fact)) {
+            return DT_OK;
+        }
+    }
+    DtFact *copy = DT_ARENA_NEW(&trace->arena, DtFact);
+    if (copy == NULL) {
+        return dt_no_memory();
+    }
+    *copy = *fact;
+    copy->previous = newest;
+    if (fact->object != NULL) {
+        DT_TRY(dt_trace_keep(trace, fact->object));
+    }
+    if (fact->filename != NULL) {
+        DT_TRY(dt_trace_keep(trace, fact->filename));
+    }
+    if (fact->spec_size != 0) {
+        void *spec = dt_arena_alloc(&trace->arena, fact->spec_size);
+        if (spec == NULL) {
+            return dt_no_memory();
+        }
+        memcpy(spec, fact->spec, fact->spec_size);
+        copy->spec = spec;
+    }
+    if (fact->nrefs != 0) {
+        PyObject **refs = DT_ARENA_ARRAY(&trace->arena, PyObject *, fact->nrefs);
+        if (refs == NULL) {
+            return dt_no_memory();
+        }
+        for (uint32_t i = 0; i < fact->nrefs; i++) {
+            refs[i] = fact->refs[i];
+            DT_TRY(dt_trace_keep(trace, refs[i]));
+        }
+        copy->refs = refs;
+    }
+    if (dt_vec_push(&trace->arena, &recipe->facts, copy) < 0) {
+        return dt_no_memory();
+    }
+    if (fact->source == NULL) {
+        recipe->sourceless = copy;
+    }
+    else if (dt_map_set(&trace->arena, &recipe->by_source, fact->source, copy) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+/* Fills in the user's position and adds. */
+static DtStatus
+add_here(DtTrace *trace, DtFact *fact)
+{
+    DtPosition where = dt_trace_position(trace);
+    if (where.code != NULL) {
+        fact->filename = dt_code_filename(where.code);
+        fact->line = where.line > 0 ? where.line : 0;
+    }
+    return dt_recipe_add(trace, fact);
+}
+
+/* ---- Services (contracts in variables/trace.h) ------------------------------------------------- */
+
+DtStatus
+dt_guard_type(DtTrace *trace, const DtSource *source, PyTypeObject *exact)
+{
+    DtFact fact = {.kind = DT_GUARD_TYPE, .source = source, .object = (PyObject *)exact};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_identity(DtTrace *trace, const DtSource *source, PyObject *object)
+{
+    DtFact fact = {.kind = DT_GUARD_IDENTITY, .source = source, .object = object};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_constant(DtTrace *trace, const DtSource *source, PyObject *value)
+{
+    DtFact fact = {.kind = DT_GUARD_CONSTANT, .source = source, .object = value};
+    if (!dt_recipe_is_constant(value)) {
+        /* Only identity says that such an object has not changed its value. */
+        fact.kind = DT_GUARD_IDENTITY;
+    }
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_length(DtTrace *trace, const DtSource *source, PyTypeObject *exact, int64_t length)
+{
+    DtFact fact = {.kind = DT_GUARD_LENGTH, .source = source, .object = (PyObject *)exact,
+                   .number = length};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_dict_keys(DtTrace *trace, const DtSource *source, PyObject *dict)
+{
+    Py_ssize_t size = PyDict_GET_SIZE(dict), pos = 0;
+    PyObject *key, *value;
+    PyObject *keys = PyTuple_New(size);
+    if (keys == NULL) {
+        return DT_ERROR;
+    }
+    for (Py_ssize_t i = 0; i < size && dt_dict_next(dict, &pos, &key, &value); i++) {
+        Py_INCREF(key);
+        PyTuple_SET_ITEM(keys, i, key);
+    }
+    keys = dt_trace_keep_take(trace, keys);
+    if (keys == NULL) {
+        return DT_ERROR;
+    }
+    DtFact fact = {.kind = DT_GUARD_DICT_KEYS, .source = source, .object = keys};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_attr_absent(DtTrace *trace, const DtSource *source, PyObject *name)
+{
+    DtFact fact = {.kind = DT_GUARD_ATTR_ABSENT, .source = source, .object = name};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_type_version(DtTrace *trace, const DtSource *source, PyTypeObject *exact)
+{
+    DtFact fact = {.kind = DT_GUARD_TYPE_VERSION, .source = source, .object = (PyObject *)exact};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_alias(DtTrace *trace, const DtSource *a, const DtSource *b, bool same)
+{
+    DtFact fact = {.kind = same ? DT_GUARD_SAME : DT_GUARD_NOT_SAME, .source = a, .other = b};
+    if (a->id > b->id) { /* one form for both orders */
+        fact.source = b;
+        fact.other = a;
+    }
+    return add_here(trace, &fact);
+}
+
+/* Whether the condition mentions a symbol whose source is synthetic. */
+static bool
+mentions_synthetic(DtTrace *trace, const DtSym *sym)
+{
+    if (sym == NULL) {
+        return false;
+    }
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        return trace->symbols.items[sym->id].source->synthetic;
+    }
+    return mentions_synthetic(trace, sym->a) || mentions_synthetic(trace, sym->b);
+}
+
+DtStatus
+dt_guard_sym(DtTrace *trace, const DtSym *condition)
+{
+    if (dt_sym_is_const(condition) || mentions_synthetic(trace, condition)) {
+        return DT_OK;
+    }
+    DtFact fact = {.kind = DT_GUARD_SYM, .sym = condition};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_global_absent(DtTrace *trace, const DtSource *function, PyObject *name)
+{
+    DtFact fact = {.kind = DT_GUARD_GLOBAL_ABSENT, .source = function, .object = name};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_cell_empty(DtTrace *trace, const DtSource *cell)
+{
+    DtFact fact = {.kind = DT_GUARD_CELL_EMPTY, .source = cell};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_adapter(DtTrace *trace, const DtSource *source, const DtAdapter *adapter, const void *spec,
+                 size_t size, PyObject *const *refs, uint32_t nrefs)
+{
+    DtFact fact = {.kind = DT_GUARD_ADAPTER, .source = source, .adapter = adapter, .spec = spec,
+                   .spec_size = size, .refs = refs, .nrefs = nrefs};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_adapter_state(DtTrace *trace, const DtAdapter *adapter, const void *spec, size_t size)
+{
+    DtFact fact = {.kind = DT_GUARD_ADAPTER_STATE, .adapter = adapter, .spec = spec,
+                   .spec_size = size};
+    return add_here(trace, &fact);
+}
