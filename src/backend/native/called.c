@@ -1,0 +1,118 @@
+/* Called stages: nodes that NumPy runs itself, by a Python call.
+ *
+ * Nothing may be reported from here, for there is no frame of the user's function.
+ * Floating-point errors are made exceptions by an errstate that raises for whatever
+ * the user's does not ignore; any exception drops the run and the call is made again
+ * plainly.  The one Python-level warning that array functions give without a
+ * floating-point flag is about empty operands (mean of nothing), so functions that
+ * are written in Python are not called on them: replay.
+ *
+ * Once an effect has happened nothing can be replayed: exceptions are the user's then,
+ * and NumPy reports as the context says.
+ */
+#include <string.h>
+
+#include "backend/eager.h"
+#include "backend/native/native.h"
+
+/* Targets that look at no element. */
+static const char *const quiet_targets[] = {
+    "operator.getitem",  "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes",
+    "ndarray.ravel",     "ndarray.view",    "ndarray.squeeze",   "ndarray.copy",
+    "ndarray.T",         "numpy.reshape",   "numpy.transpose",   "numpy.where",
+    "numpy.zeros",       "numpy.empty",     "numpy.ones",        "numpy.arange",
+    "numpy.full",
+};
+
+uint8_t
+dt_called_flags(const DtNode *node)
+{
+    uint8_t flags = dt_eager_has_effect(node) ? DT_CALLED_EFFECT : 0;
+    for (size_t i = 0; i < sizeof(quiet_targets) / sizeof(quiet_targets[0]); i++) {
+        if (strcmp(node->target, quiet_targets[i]) == 0) {
+            return flags | DT_CALLED_QUIET;
+        }
+    }
+    PyObject *callee = node->callee;
+    if (PyObject_TypeCheck(callee, &PyUFunc_Type)) {
+        return flags;
+    }
+    /* ufunc.reduce and the like. */
+    if (PyCFunction_Check(callee)) {
+        PyObject *self = PyCFunction_GET_SELF(callee);
+        if (self != NULL && PyObject_TypeCheck(self, &PyUFunc_Type)) {
+            return flags;
+        }
+    }
+    return flags | DT_CALLED_PYTHON;
+}
+
+static bool
+has_empty_operand(const DtNode *node, const DtNativeRun *run)
+{
+    for (uint32_t i = 0; i < node->nargs; i++) {
+        const DtOperand *operand = &node->args[i];
+        if (operand->kind != DT_OPERAND_NODE) {
+            continue;
+        }
+        DtValue value = {operand->u.node, operand->result};
+        PyObject *object = dt_native_value(run, &value);
+        if (object != NULL && PyArray_Check(object) && PyArray_SIZE((PyArrayObject *)object) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+dt_called_restore(DtNativeRun *run)
+{
+    PyObject *token = run->errstate;
+    if (token == NULL) {
+        return;
+    }
+    run->errstate = NULL;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (dt_errstate_restore(token) < 0) {
+        /* The token is ours and unused: this can't fail; if it does, say so without losing the run. */
+        PyErr_WriteUnraisable(NULL);
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+static DtRun
+call_node(const DtNode *node, uint8_t flags, DtNativeRun *run)
+{
+    if (flags & DT_CALLED_EFFECT) {
+        run->committed = true;
+        dt_called_restore(run);
+    }
+    else if (!run->committed) {
+        if ((flags & DT_CALLED_PYTHON) && has_empty_operand(node, run)) {
+            return DT_RUN_REPLAY;
+        }
+        if (!(flags & DT_CALLED_QUIET) && run->errstate == NULL
+            && dt_errstate_raise(&run->errstate) < 0) {
+            return dt_eager_failure(false);
+        }
+    }
+    PyObject *value = dt_eager_call(node, run->values, run->symbols);
+    if (value == NULL) {
+        return dt_eager_failure(run->committed);
+    }
+    Py_XSETREF(run->values[node->index], value);
+    return DT_RUN_OK;
+}
+
+DtRun
+dt_called_run(const DtStage *stage, DtNativeRun *run)
+{
+    for (uint32_t i = 0; i < stage->nnodes; i++) {
+        DtRun result = call_node(stage->nodes[i], stage->called[i], run);
+        if (result != DT_RUN_OK) {
+            return result;
+        }
+    }
+    return DT_RUN_OK;
+}

@@ -1,0 +1,293 @@
+/* Builds one fused stage: which memory each operand lives in, and the steps in order.
+ *
+ * Slots are numbered inputs, scalars, outputs and registers as they come up.  A register is taken
+ * when a node needs one and free again after the node's last use; a result may take the
+ * register of an operand that dies with it if the elements have the same size, for
+ * NumPy's loops give the same bits in place.
+ */
+#include <string.h>
+
+#include "backend/native/plan.h"
+
+typedef struct Builder {
+    DtNative *exe;
+    DtPlan *plan;
+    DtPlanStage *stage;
+    DtFused *fused;
+    uint16_t free_slots[DT_FUSED_MAX_SLOTS]; /* registers nobody uses now */
+    uint32_t nfree;
+    /* Casts of inputs, made once per block. */
+    struct {
+        uint16_t from, to;
+        int type_num;
+    } casts[DT_FUSED_MAX_INPUTS * 2];
+    uint32_t ncasts;
+} Builder;
+
+static uint8_t
+register_size(const DtFused *fused, uint16_t slot)
+{
+    for (uint32_t i = 0; i < fused->nregisters; i++) {
+        if (fused->registers[i].slot == slot) {
+            return fused->registers[i].size;
+        }
+    }
+    return 0;
+}
+
+static uint16_t
+take_register(Builder *builder, uint8_t size)
+{
+    DtFused *fused = builder->fused;
+    for (uint32_t i = builder->nfree; i > 0; i--) {
+        uint16_t slot = builder->free_slots[i - 1];
+        if (register_size(fused, slot) == size) {
+            builder->free_slots[i - 1] = builder->free_slots[--builder->nfree];
+            return slot;
+        }
+    }
+    uint16_t slot = (uint16_t)fused->nslots++;
+    fused->registers[fused->nregisters++] = (DtFusedRegister){slot, size};
+    fused->register_bytes += size;
+    return slot;
+}
+
+static void
+free_register(Builder *builder, uint16_t slot)
+{
+    if (register_size(builder->fused, slot) != 0) {
+        builder->free_slots[builder->nfree++] = slot;
+    }
+}
+
+static uint8_t
+type_size(int type_num)
+{
+    PyArray_Descr *descr = PyArray_DescrFromType(type_num);
+    uint8_t size = (uint8_t)PyDataType_ELSIZE(descr);
+    Py_DECREF(descr);
+    return size;
+}
+
+/* The input for an array from outside of the stage. */
+static DtFusedInput *
+find_input(Builder *builder, const DtPlanUse *use, uint8_t allow)
+{
+    DtFused *fused = builder->fused;
+    const DtOperand *operand = use->operand;
+    DtFusedInput *input;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        input = &fused->inputs[i];
+        if (input->value.node == operand->u.node && input->value.result == operand->result) {
+            input->allow = allow < input->allow ? allow : input->allow;
+            return input;
+        }
+    }
+    input = &fused->inputs[fused->ninputs++];
+    input->value = (DtValue){operand->u.node, operand->result};
+    input->type_num = use->type_num;
+    input->size = type_size(use->type_num);
+    input->allow = allow;
+    input->slot = (uint16_t)fused->nslots++;
+    return input;
+}
+
+static uint16_t
+add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
+{
+    DtFused *fused = builder->fused;
+    DtFusedScalar *scalar = &fused->scalars[fused->nscalars++];
+    const DtOperand *operand = use->operand;
+    scalar->slot = (uint16_t)fused->nslots++;
+    scalar->type_num = type_num;
+    if (use->kind == DT_USE_SCALAR) {
+        scalar->kind = DT_SCALAR_VALUE;
+        scalar->value = (DtValue){operand->u.node, operand->result};
+        scalar->from_type = use->type_num;
+    }
+    else if (operand->kind == DT_OPERAND_SYM) {
+        scalar->kind = DT_SCALAR_SYM;
+        scalar->sym = operand->u.sym;
+    }
+    else {
+        scalar->kind = DT_SCALAR_CONST;
+        /* The planner has checked that it fits. */
+        (void)dt_cast_number(operand->u.object, type_num, scalar->cell);
+    }
+    return scalar->slot;
+}
+
+/* A step that casts `from` to a register; inputs keep theirs for later users. */
+static uint16_t
+add_cast(Builder *builder, uint16_t from, int from_type, int to_type, bool keep)
+{
+    DtFused *fused = builder->fused;
+    for (uint32_t i = 0; keep && i < builder->ncasts; i++) {
+        if (builder->casts[i].from == from && builder->casts[i].type_num == to_type) {
+            return builder->casts[i].to;
+        }
+    }
+    uint8_t size = type_size(to_type);
+    uint16_t to = take_register(builder, size);
+    fused->steps[fused->nsteps++] = (DtStep){
+        .call = dt_cast_get(from_type, to_type),
+        .strides = {type_size(from_type), size},
+        .slots = {from, to},
+        .nargs = 2,
+    };
+    if (keep && builder->ncasts < sizeof(builder->casts) / sizeof(builder->casts[0])) {
+        builder->casts[builder->ncasts].from = from;
+        builder->casts[builder->ncasts].to = to;
+        builder->casts[builder->ncasts++].type_num = to_type;
+    }
+    return to;
+}
+
+/* An intermediate of the stage, or NULL for a value from outside. */
+static DtPlanNode *
+inner_node(const Builder *builder, const DtPlanUse *use, const DtPlanNode *user)
+{
+    DtPlanNode *producer = &builder->plan->nodes[use->operand->u.node->index];
+    return producer->stage == user->stage ? producer : NULL;
+}
+
+static void
+build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
+{
+    DtFused *fused = builder->fused;
+    const DtLoop *loop = plan->loop;
+    const DtUfuncRow *row = loop->row;
+    int nin = loop->nargs - 1;
+    uint16_t temporary[DT_LOOP_MAX_ARGS];
+    int ntemporary = 0;
+    DtFusedOp *op = &fused->ops[index];
+    op->node = plan->node;
+    op->size = loop->sizes[nin];
+    DtStep step = {
+        .call = loop->call,
+        .context = loop->context,
+        .auxdata = loop->auxdata,
+        .nargs = loop->nargs,
+        .flags = (row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ)
+                 | (loop->no_flags ? DT_STEP_READ | DT_STEP_CLEAR : 0),
+    };
+    for (int i = 0; i < nin; i++) {
+        const DtPlanUse *use = &plan->uses[i];
+        if (use->kind != DT_USE_ARRAY) {
+            step.slots[i] = add_scalar(builder, use, loop->types[i]);
+            step.strides[i] = 0;
+            continue;
+        }
+        DtPlanNode *inner = inner_node(builder, use, plan);
+        step.strides[i] = loop->sizes[i];
+        if (inner != NULL) {
+            op->operands[op->nin++] = (int16_t)~inner->op;
+            step.slots[i] = inner->slot;
+        }
+        else {
+            DtFusedInput *input = find_input(builder, use, loop->allow);
+            op->operands[op->nin++] = (int16_t)(input - fused->inputs);
+            step.slots[i] = input->slot;
+        }
+        if (use->type_num != loop->types[i]) {
+            step.slots[i] =
+                add_cast(builder, step.slots[i], use->type_num, loop->types[i], inner == NULL);
+            if (inner != NULL) {
+                temporary[ntemporary++] = step.slots[i];
+            }
+        }
+    }
+    /* Registers that die here come free first, so that the result may take one of them. */
+    for (int i = 0; i < nin; i++) {
+        DtPlanNode *inner =
+            plan->uses[i].kind == DT_USE_ARRAY ? inner_node(builder, &plan->uses[i], plan) : NULL;
+        if (inner != NULL && inner->last_op == index && !inner->outside) {
+            free_register(builder, inner->slot);
+            inner->last_op = UINT32_MAX; /* once, though it may be an operand twice */
+        }
+    }
+    for (int i = 0; i < ntemporary; i++) {
+        free_register(builder, temporary[i]);
+    }
+    if (plan->outside) {
+        plan->slot = (uint16_t)fused->nslots++;
+        fused->outputs[fused->noutputs++] = (DtFusedOutput){
+            plan->node, loop->out, loop->sizes[nin], plan->slot, (uint8_t)index,
+        };
+    }
+    else {
+        plan->slot = take_register(builder, loop->sizes[nin]);
+    }
+    step.slots[nin] = plan->slot;
+    step.strides[nin] = loop->sizes[nin];
+    fused->steps[fused->nsteps++] = step;
+    fused->raises = fused->raises || (row->flags & DT_UFUNC_RAISES);
+    fused->single_called = fused->single_called || loop->allow != DT_ALLOW_ANY;
+    fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
+}
+
+/* Elements per block: registers, inputs and outputs of a block should stay in the first or
+ * second level cache.  Measured; see docs/decisions. */
+static npy_intp
+choose_block(const DtFused *fused)
+{
+    uint32_t bytes = fused->register_bytes;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        bytes += fused->inputs[i].size;
+    }
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        bytes += fused->outputs[i].size;
+    }
+    npy_intp block = 65536 / (bytes == 0 ? 1 : bytes);
+    block = block < 512 ? 512 : block > 4096 ? 4096 : block;
+    return block & ~(npy_intp)63;
+}
+
+DtStatus
+dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
+{
+    uint32_t count = stage->nodes.count;
+    DtArena *arena = &exe->arena;
+    Builder *builder = DT_ARENA_NEW(&plan->arena, Builder);
+    DtFused *fused = DT_ARENA_NEW(arena, DtFused);
+    if (builder == NULL || fused == NULL) {
+        goto no_memory;
+    }
+    *builder = (Builder){.exe = exe, .plan = plan, .stage = stage, .fused = fused};
+    fused->ndim = stage->shape->ndim;
+    /* Every array operand may need a cast of its own. */
+    fused->inputs = DT_ARENA_ARRAY(arena, DtFusedInput, DT_FUSED_MAX_INPUTS);
+    fused->scalars = DT_ARENA_ARRAY(arena, DtFusedScalar, stage->nnumbers + 1);
+    fused->outputs = DT_ARENA_ARRAY(arena, DtFusedOutput, count);
+    fused->registers = DT_ARENA_ARRAY(arena, DtFusedRegister, count * DT_LOOP_MAX_ARGS);
+    fused->ops = DT_ARENA_ARRAY(arena, DtFusedOp, count);
+    fused->steps = DT_ARENA_ARRAY(arena, DtStep, count * DT_LOOP_MAX_ARGS);
+    if (fused->inputs == NULL || fused->scalars == NULL || fused->outputs == NULL
+        || fused->registers == NULL || fused->ops == NULL || fused->steps == NULL) {
+        goto no_memory;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        plan->nodes[stage->nodes.items[i]].op = i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DtPlanNode *node = &plan->nodes[stage->nodes.items[i]];
+        for (uint32_t j = 0; j < node->node->nargs; j++) {
+            if (node->uses[j].kind == DT_USE_ARRAY) {
+                DtPlanNode *inner = inner_node(builder, &node->uses[j], node);
+                if (inner != NULL) {
+                    inner->last_op = i;
+                }
+            }
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        build_node(builder, &plan->nodes[stage->nodes.items[i]], i);
+    }
+    fused->nops = count;
+    fused->block = choose_block(fused);
+    *out = fused;
+    return DT_OK;
+no_memory:
+    PyErr_NoMemory();
+    return DT_ERROR;
+}

@@ -1,0 +1,501 @@
+/* Runs a fused stage: NumPy's inner loops over blocks that stay in cache.
+ *
+ *   operands ──dense in one order──► blocks of the operands' own memory
+ *            ──anything else───────► layout, then blocks gathered into scratch
+ *
+ * Outputs are new arrays in the memory order that NumPy would choose; intermediates
+ * exist one block at a time.  Floating-point flags are cleared before the first loop,
+ * collected before every loop that may clear them, and looked at once at the end.
+ * For large operands the GIL is released around the loops; the arrays are kept alive
+ * by references of the run, and everything else that the loops touch is the run's own
+ * or immutable.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/eager.h"
+#include "backend/native/fpflags.h"
+#include "backend/native/native.h"
+
+enum {
+    STACK_SCRATCH = 4096,       /* small operands need no scratch memory of their own */
+    RELEASE_GIL_WORK = 1 << 17, /* elements times steps from which on other threads may run */
+    LONG_ROW = 256,             /* from here on blocks end with rows, so that rows need no gathering */
+};
+
+/* What the block loop reports. */
+typedef struct Outcome {
+    unsigned flags; /* floating-point flags seen */
+    bool failed;    /* a loop said so */
+} Outcome;
+
+static inline void
+run_steps(const DtFused *fused, char *const *slots, npy_intp count, Outcome *outcome)
+{
+    const DtStep *step = fused->steps;
+    for (const DtStep *end = step + fused->nsteps; step < end; step++) {
+        char *args[DT_LOOP_MAX_ARGS];
+        args[0] = slots[step->slots[0]];
+        args[1] = slots[step->slots[1]];
+        args[2] = slots[step->slots[2]];
+        args[3] = slots[step->slots[3]];
+        if (step->flags & DT_STEP_READ) {
+            outcome->flags |= dt_fpflags_read();
+        }
+        if (DT_UNLIKELY(step->call(step->context, args, &count, step->strides, step->auxdata) < 0)) {
+            outcome->failed = true;
+        }
+        if (step->flags & DT_STEP_CLEAR) {
+            dt_fpflags_clear();
+        }
+    }
+}
+
+/* ---- Scalars ---------------------------------------------------------------------------------- */
+
+/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type planned. */
+static bool
+read_scalar(PyObject *object, int type_num, void *cell)
+{
+    if (object == NULL) {
+        return false;
+    }
+    if (type_num == NPY_DOUBLE && PyArray_IsScalar(object, Double)
+        && Py_IS_TYPE(object, &PyDoubleArrType_Type)) {
+        *(double *)cell = PyArrayScalar_VAL(object, Double);
+        return true;
+    }
+    if (PyArray_CheckExact(object)) {
+        PyArrayObject *array = (PyArrayObject *)object;
+        if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != type_num
+            || !PyArray_ISNOTSWAPPED(array)) {
+            return false;
+        }
+        memcpy(cell, PyArray_DATA(array), (size_t)PyArray_ITEMSIZE(array));
+        return true;
+    }
+    if (!PyArray_CheckScalar(object)) {
+        return false;
+    }
+    PyArray_Descr *descr = PyArray_DescrFromScalar(object);
+    bool same = descr != NULL && descr->type_num == type_num;
+    Py_XDECREF(descr);
+    if (same) {
+        PyArray_ScalarAsCtype(object, cell);
+    }
+    return same;
+}
+
+static DtFusedRun
+fill_scalar(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
+{
+    if (scalar->kind == DT_SCALAR_SYM) {
+        DtNumber number;
+        if (!dt_sym_eval(scalar->sym, run->symbols, &number)) {
+            return DT_FUSED_REPLAY;
+        }
+        bool fits;
+        if (scalar->sym->type == DT_SYM_FLOAT) {
+            fits = dt_cast_double(number.d, scalar->type_num, cell);
+        }
+        else if (scalar->type_num == NPY_BOOL) {
+            *(npy_bool *)cell = number.i != 0;
+            fits = scalar->sym->type == DT_SYM_BOOL;
+        }
+        else {
+            fits = dt_cast_int(number.i, scalar->type_num, cell);
+        }
+        return fits ? DT_FUSED_OK : DT_FUSED_CALL;
+    }
+    uint64_t raw[2] = {0, 0};
+    bool direct = scalar->from_type == scalar->type_num;
+    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type, direct ? cell : raw)) {
+        return DT_FUSED_CALL;
+    }
+    if (!direct) {
+        char *data[2] = {(char *)raw, cell};
+        npy_intp one = 1, strides[2] = {0, 0};
+        dt_cast_get(scalar->from_type, scalar->type_num)(NULL, data, &one, strides, NULL);
+    }
+    return DT_FUSED_OK;
+}
+
+/* ---- Dense operands --------------------------------------------------------------------------- */
+
+static void
+run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Outcome *outcome)
+{
+    if (total <= block) {
+        run_steps(fused, slots, total, outcome);
+        return;
+    }
+    for (npy_intp done = 0; done < total && !outcome->failed; done += block) {
+        npy_intp count = total - done < block ? total - done : block;
+        run_steps(fused, slots, count, outcome);
+        for (uint32_t i = 0; i < fused->ninputs; i++) {
+            slots[fused->inputs[i].slot] += count * fused->inputs[i].size;
+        }
+        for (uint32_t i = 0; i < fused->noutputs; i++) {
+            slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
+        }
+    }
+}
+
+/* ---- Other operands --------------------------------------------------------------------------- */
+
+/* How one input is read, block by block. */
+typedef struct Reader {
+    char *data;
+    const npy_intp *strides; /* of the walk */
+    char *scratch;
+    char *last;              /* what a run of one repeated element was filled from ... */
+    npy_intp last_count;     /* ... and how far */
+    bool linear;             /* dense in the walk's order */
+} Reader;
+
+#define COPY_RUN(T)                                                                                \
+    for (npy_intp i = 0; i < count; i++) {                                                         \
+        ((T *)to)[i] = *(const T *)(from + i * stride);                                            \
+    }
+
+typedef struct Pair {
+    uint64_t a, b;
+} Pair;
+
+static void
+copy_run(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size)
+{
+    if (stride == size) {
+        memcpy(to, from, (size_t)(count * size));
+        return;
+    }
+    switch (size) {
+    case 1:
+        COPY_RUN(uint8_t)
+        break;
+    case 2:
+        COPY_RUN(uint16_t)
+        break;
+    case 4:
+        COPY_RUN(uint32_t)
+        break;
+    case 8:
+        COPY_RUN(uint64_t)
+        break;
+    default:
+        COPY_RUN(Pair)
+        break;
+    }
+}
+
+/* The address of `count` elements from walk position `start` on: the operand's own memory where they lie
+ * together, else a copy in the reader's scratch. */
+static char *
+read_block(Reader *reader, const DtLayout *layout, npy_intp start, npy_intp count, uint8_t size)
+{
+    int last = layout->nwalk - 1;
+    npy_intp position[DT_FUSED_MAX_NDIM];
+    npy_intp inner = layout->walk_shape[last];
+    npy_intp stride = reader->strides[last];
+    char *from = reader->data;
+    if (reader->linear) {
+        return from + start * size;
+    }
+    for (int i = last; i >= 0; i--) {
+        position[i] = start % layout->walk_shape[i];
+        start /= layout->walk_shape[i];
+        from += position[i] * reader->strides[i];
+    }
+    if (position[last] + count <= inner) {
+        if (stride == size) {
+            return from;
+        }
+        if (stride == 0 && from == reader->last && count <= reader->last_count) {
+            return reader->scratch;
+        }
+        copy_run(reader->scratch, from, stride, count, size);
+        reader->last = stride == 0 ? from : NULL;
+        reader->last_count = count;
+        return reader->scratch;
+    }
+    reader->last = NULL;
+    char *to = reader->scratch;
+    for (;;) {
+        npy_intp run = inner - position[last];
+        run = run < count ? run : count;
+        copy_run(to, from, stride, run, size);
+        to += run * size;
+        count -= run;
+        if (count == 0) {
+            return reader->scratch;
+        }
+        /* To the start of the next row. */
+        from -= position[last] * stride;
+        position[last] = 0;
+        for (int i = last - 1; i >= 0; i--) {
+            from += reader->strides[i];
+            if (++position[i] < layout->walk_shape[i]) {
+                break;
+            }
+            from -= position[i] * reader->strides[i];
+            position[i] = 0;
+        }
+    }
+}
+
+static void
+run_walk(const DtFused *fused, char **slots, const DtLayout *layout, Reader *readers,
+         npy_intp block, Outcome *outcome)
+{
+    npy_intp inner = layout->walk_shape[layout->nwalk - 1];
+    npy_intp count;
+    for (npy_intp done = 0; done < layout->total && !outcome->failed; done += count) {
+        count = layout->total - done < block ? layout->total - done : block;
+        if (inner >= LONG_ROW && inner - done % inner < count) {
+            count = inner - done % inner;
+        }
+        for (uint32_t i = 0; i < fused->ninputs; i++) {
+            slots[fused->inputs[i].slot] =
+                read_block(&readers[i], layout, done, count, fused->inputs[i].size);
+        }
+        run_steps(fused, slots, count, outcome);
+        for (uint32_t i = 0; i < fused->noutputs; i++) {
+            slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
+        }
+    }
+}
+
+/* ---- The stage -------------------------------------------------------------------------------- */
+
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+/* Gives every register (and every reader that gathers) its part of `scratch`; returns the bytes needed. */
+static size_t
+place_scratch(const DtFused *fused, char **slots, Reader *readers, npy_intp block, char *scratch)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < fused->nregisters; i++) {
+        slots[fused->registers[i].slot] = scratch + used;
+        used += aligned((size_t)block * fused->registers[i].size);
+    }
+    for (uint32_t i = 0; readers != NULL && i < fused->ninputs; i++) {
+        if (!readers[i].linear) {
+            readers[i].scratch = scratch + used;
+            used += aligned((size_t)block * fused->inputs[i].size);
+        }
+    }
+    return used;
+}
+
+static DtFusedRun
+finish(const Outcome *outcome, bool raises)
+{
+    unsigned watched;
+    if (outcome->failed || (raises && PyErr_Occurred())) {
+        if (PyErr_Occurred() && dt_eager_failure(false) == DT_RUN_ERROR) {
+            return DT_FUSED_ERROR;
+        }
+        return DT_FUSED_REPLAY;
+    }
+    if (DT_LIKELY((outcome->flags & DT_FP_ALL) == 0)) {
+        return DT_FUSED_OK;
+    }
+    if (dt_errstate_watched(&watched) < 0) {
+        return dt_eager_failure(false) == DT_RUN_ERROR ? DT_FUSED_ERROR : DT_FUSED_REPLAY;
+    }
+    return outcome->flags & watched ? DT_FUSED_REPLAY : DT_FUSED_OK;
+}
+
+/* Takes the operands.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they are not all dense in one order. */
+static bool
+take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays, int *order)
+{
+    int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    bool same = true;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        PyObject *object = dt_native_value(run, &input->value);
+        if (object == NULL || !PyArray_CheckExact(object)) {
+            return false;
+        }
+        PyArrayObject *array = (PyArrayObject *)object;
+        if (PyArray_TYPE(array) != input->type_num || !PyArray_ISNOTSWAPPED(array)
+            || !PyArray_ISALIGNED(array)) {
+            return false;
+        }
+        arrays[i] = array;
+        flags &= PyArray_FLAGS(array);
+        same = same && PyArray_NDIM(array) == (int)fused->ndim
+               && (i == 0
+                   || memcmp(PyArray_DIMS(array), PyArray_DIMS(arrays[0]),
+                             fused->ndim * sizeof(npy_intp)) == 0);
+    }
+    *order = !same                            ? 0
+             : flags & NPY_ARRAY_C_CONTIGUOUS ? NPY_ARRAY_C_CONTIGUOUS
+                                              : flags & NPY_ARRAY_F_CONTIGUOUS;
+    return true;
+}
+
+static PyObject *
+new_output(const DtFusedOutput *output, int ndim, const npy_intp *shape, const npy_intp *strides,
+           int order)
+{
+    Py_INCREF(output->descr);
+    return PyArray_NewFromDescr(&PyArray_Type, output->descr, ndim, shape, strides, NULL,
+                                order == NPY_ARRAY_F_CONTIGUOUS ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
+}
+
+typedef struct Scratch {
+    char *memory;
+    size_t size;
+} Scratch;
+
+/* The executable's cached block memory, or new; NULL with MemoryError. */
+static char *
+take_scratch(DtNative *exe, size_t need, Scratch *scratch)
+{
+    if (exe->scratch != NULL && exe->scratch_size >= need) {
+        *scratch = (Scratch){exe->scratch, exe->scratch_size};
+        exe->scratch = NULL;
+        return scratch->memory;
+    }
+    *scratch = (Scratch){aligned_alloc(64, aligned(need)), need};
+    if (scratch->memory == NULL) {
+        PyErr_NoMemory();
+    }
+    return scratch->memory;
+}
+
+static void
+give_scratch(DtNative *exe, Scratch *scratch)
+{
+    if (scratch->memory == NULL) {
+        return;
+    }
+    if (exe->scratch == NULL || exe->scratch_size < scratch->size) {
+        free(exe->scratch);
+        exe->scratch = scratch->memory;
+        exe->scratch_size = scratch->size;
+    }
+    else {
+        free(scratch->memory);
+    }
+}
+
+DtFusedRun
+dt_fused_run(const DtFused *fused, DtNativeRun *run)
+{
+    PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
+    char *slots[DT_FUSED_MAX_SLOTS];
+    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
+    char small[STACK_SCRATCH + 64];
+    Reader readers[DT_FUSED_MAX_INPUTS];
+    DtLayout layout;
+    Scratch scratch = {NULL, 0};
+    int order;
+
+    if (!take_inputs(fused, run, arrays, &order)) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp total;
+    const npy_intp *shape;
+    if (DT_LIKELY(order != 0)) {
+        total = PyArray_SIZE(arrays[0]);
+        shape = PyArray_DIMS(arrays[0]);
+    }
+    else {
+        if (fused->dense_called || !dt_layout_compute(fused, arrays, &layout)) {
+            return DT_FUSED_CALL;
+        }
+        for (uint32_t i = 0; i < fused->ninputs; i++) {
+            if (!dt_layout_allows(fused, i, arrays[i], &layout)) {
+                return DT_FUSED_CALL;
+            }
+        }
+        total = layout.total;
+        shape = layout.shape;
+    }
+    if (total == 0 || (total == 1 && fused->single_called)) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp block = total < fused->block ? total : fused->block;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
+        if (order == 0) {
+            const npy_intp *strides = layout.walk_strides[i];
+            readers[i] = (Reader){
+                .data = PyArray_BYTES(arrays[i]),
+                .strides = strides,
+                .linear = layout.nwalk == 1 && strides[0] == fused->inputs[i].size,
+            };
+        }
+    }
+    for (uint32_t i = 0; i < fused->nscalars; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        if (scalar->kind == DT_SCALAR_CONST) {
+            slots[scalar->slot] = (char *)scalar->cell;
+            continue;
+        }
+        slots[scalar->slot] = (char *)cells[i];
+        DtFusedRun filled = fill_scalar(scalar, run, cells[i]);
+        if (filled != DT_FUSED_OK) {
+            return filled;
+        }
+    }
+
+    DtFusedRun result = DT_FUSED_ERROR;
+    PyObject *made[DT_FUSED_MAX_OUTPUTS];
+    uint32_t nmade = 0;
+    Reader *gather = order == 0 ? readers : NULL;
+    char *memory = (char *)aligned((size_t)small);
+    size_t need = place_scratch(fused, slots, gather, block, memory);
+    if (need > STACK_SCRATCH) {
+        memory = take_scratch(run->exe, need, &scratch);
+        if (memory == NULL) {
+            return DT_FUSED_ERROR;
+        }
+        place_scratch(fused, slots, gather, block, memory);
+    }
+    for (; nmade < fused->noutputs; nmade++) {
+        const DtFusedOutput *output = &fused->outputs[nmade];
+        made[nmade] = new_output(output, (int)fused->ndim, shape,
+                                 order == 0 ? layout.strides[nmade] : NULL, order);
+        if (made[nmade] == NULL) {
+            goto done;
+        }
+        slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+    }
+
+    Outcome outcome = {0, false};
+    PyThreadState *thread = NULL;
+    if (total * (npy_intp)fused->nsteps >= RELEASE_GIL_WORK && !fused->raises) {
+        thread = PyEval_SaveThread();
+    }
+    dt_fpflags_clear();
+    if (order != 0) {
+        run_dense(fused, slots, total, block, &outcome);
+    }
+    else {
+        run_walk(fused, slots, &layout, readers, block, &outcome);
+    }
+    outcome.flags |= dt_fpflags_read();
+    if (thread != NULL) {
+        PyEval_RestoreThread(thread);
+    }
+    result = finish(&outcome, fused->raises);
+done:
+    give_scratch(run->exe, &scratch);
+    for (uint32_t i = 0; i < nmade; i++) {
+        if (result == DT_FUSED_OK) {
+            run->values[fused->outputs[i].node->index] = made[i];
+        }
+        else {
+            Py_DECREF(made[i]);
+        }
+    }
+    return result;
+}

@@ -1,0 +1,231 @@
+/* Memory order: which axes of a result are slow and which fast, as NumPy's iterator decides.
+ *
+ *   operands' strides ──sort axes per op──► strides of each intermediate ──► of the outputs
+ *                                                                 │
+ *                               walk: the outputs' memory order, neighbouring axes merged
+ *
+ * A result allocated in K order follows its operands' strides: axes are compared pairwise over all operands
+ * that have a non-zero stride in both; where operands disagree, C order wins.  An intermediate's order decides
+ * its users' order, so every op of the stage is followed although its memory never exists.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/native/native.h"
+
+typedef npy_intp Strides[DT_FUSED_MAX_NDIM];
+
+/* Does axis `slow` have to come inside of axis `fast`, which stands inside now?  1 yes, 0 no, -1 nothing known. */
+static int
+must_swap(const npy_intp *const *operands, int count, int slow, int fast)
+{
+    int swap = -1;
+    for (int i = 0; i < count; i++) {
+        npy_intp outer = operands[i][slow], inner = operands[i][fast];
+        if (outer == 0 || inner == 0) {
+            continue;
+        }
+        if (llabs(inner) <= llabs(outer)) {
+            swap = 0;
+        }
+        else if (swap < 0) {
+            swap = 1;
+        }
+    }
+    return swap;
+}
+
+/* order[0] is the fastest axis. */
+static void
+sort_axes(const npy_intp *const *operands, int count, int ndim, int *order)
+{
+    for (int i = 0; i < ndim; i++) {
+        order[i] = ndim - 1 - i;
+    }
+    for (int i = 1; i < ndim; i++) {
+        int axis = order[i];
+        int position = i;
+        for (int j = i - 1; j >= 0; j--) {
+            int swap = must_swap(operands, count, axis, order[j]);
+            if (swap == 0) {
+                break;
+            }
+            if (swap == 1) {
+                position = j;
+            }
+        }
+        for (int j = i; j > position; j--) {
+            order[j] = order[j - 1];
+        }
+        order[position] = axis;
+    }
+}
+
+/* Strides of `array` as an operand of a result with these dimensions: 0 where it is broadcast. */
+static bool
+broadcast_strides(PyArrayObject *array, int ndim, const npy_intp *shape, npy_intp *strides)
+{
+    int own = PyArray_NDIM(array);
+    if (own > ndim) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        int axis = i - (ndim - own);
+        npy_intp dim = axis < 0 ? 1 : PyArray_DIM(array, axis);
+        if (dim != shape[i] && dim != 1) {
+            return false;
+        }
+        strides[i] = dim == 1 ? 0 : PyArray_STRIDE(array, axis);
+    }
+    return true;
+}
+
+static bool
+result_shape(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout)
+{
+    int ndim = (int)fused->ndim;
+    for (int i = 0; i < ndim; i++) {
+        layout->shape[i] = 1;
+    }
+    for (uint32_t k = 0; k < fused->ninputs; k++) {
+        int own = PyArray_NDIM(arrays[k]);
+        if (own > ndim) {
+            return false;
+        }
+        for (int axis = 0; axis < own; axis++) {
+            npy_intp dim = PyArray_DIM(arrays[k], axis);
+            npy_intp *target = &layout->shape[ndim - own + axis];
+            if (dim != 1) {
+                if (*target != 1 && *target != dim) {
+                    return false;
+                }
+                *target = dim;
+            }
+        }
+    }
+    layout->total = 1;
+    for (int i = 0; i < ndim; i++) {
+        layout->total *= layout->shape[i];
+    }
+    return true;
+}
+
+/* Merges axes (given fastest first) that every input steps through as one. */
+static void
+build_walk(const DtFused *fused, Strides *inputs, const int *order, DtLayout *layout)
+{
+    int count = 0; /* dimensions so far, fastest first */
+    for (int i = 0; i < layout->ndim; i++) {
+        int axis = order[i];
+        npy_intp size = layout->shape[axis];
+        if (size == 1) {
+            continue;
+        }
+        bool merge = count > 0;
+        for (uint32_t k = 0; k < fused->ninputs && merge; k++) {
+            merge = inputs[k][axis]
+                    == layout->walk_strides[k][count - 1] * layout->walk_shape[count - 1];
+        }
+        if (merge) {
+            layout->walk_shape[count - 1] *= size;
+            continue;
+        }
+        layout->walk_shape[count] = size;
+        for (uint32_t k = 0; k < fused->ninputs; k++) {
+            layout->walk_strides[k][count] = inputs[k][axis];
+        }
+        count++;
+    }
+    if (count == 0) {
+        layout->walk_shape[0] = 1;
+        for (uint32_t k = 0; k < fused->ninputs; k++) {
+            layout->walk_strides[k][0] = 0;
+        }
+        count = 1;
+    }
+    layout->nwalk = count;
+    for (int i = 0, j = count - 1; i < j; i++, j--) {
+        npy_intp size = layout->walk_shape[i];
+        layout->walk_shape[i] = layout->walk_shape[j];
+        layout->walk_shape[j] = size;
+        for (uint32_t k = 0; k < fused->ninputs; k++) {
+            npy_intp stride = layout->walk_strides[k][i];
+            layout->walk_strides[k][i] = layout->walk_strides[k][j];
+            layout->walk_strides[k][j] = stride;
+        }
+    }
+}
+
+bool
+dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout)
+{
+    Strides inputs[DT_FUSED_MAX_INPUTS];
+    Strides results[DT_FUSED_MAX_OPS];
+    int order[DT_FUSED_MAX_NDIM], first_order[DT_FUSED_MAX_NDIM];
+    int ndim = (int)fused->ndim;
+    layout->ndim = ndim;
+    if (!result_shape(fused, arrays, layout)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < fused->ninputs; k++) {
+        if (!broadcast_strides(arrays[k], ndim, layout->shape, inputs[k])) {
+            return false;
+        }
+    }
+    uint32_t outputs = 0;
+    for (uint32_t i = 0; i < fused->nops; i++) {
+        const DtFusedOp *op = &fused->ops[i];
+        const npy_intp *operands[DT_LOOP_MAX_ARGS];
+        for (int j = 0; j < op->nin; j++) {
+            operands[j] = op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
+        }
+        sort_axes(operands, op->nin, ndim, order);
+        npy_intp stride = op->size;
+        for (int j = 0; j < ndim; j++) {
+            int axis = order[j];
+            results[i][axis] = stride;
+            stride *= layout->shape[axis];
+        }
+        if (outputs < fused->noutputs && fused->outputs[outputs].op == i) {
+            memcpy(layout->strides[outputs], results[i], sizeof(Strides));
+            if (outputs == 0) {
+                memcpy(first_order, order, sizeof(order));
+            }
+            for (int j = 0; outputs > 0 && j < ndim; j++) {
+                /* One walk serves all outputs: compare the orders of axes that have more than one element. */
+                npy_intp first = layout->strides[0][j] / fused->outputs[0].size;
+                if (layout->shape[j] != 1 && results[i][j] / op->size != first) {
+                    return false;
+                }
+            }
+            outputs++;
+        }
+        for (int j = 0; j < ndim; j++) {
+            if (layout->shape[j] == 1) {
+                results[i][j] = 0; /* as an operand, an axis of one element has no say */
+            }
+        }
+    }
+    build_walk(fused, inputs, first_order, layout);
+    return outputs == fused->noutputs;
+}
+
+bool
+dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
+                 const DtLayout *layout)
+{
+    uint8_t allow = fused->inputs[input].allow;
+    if (allow == DT_ALLOW_ANY) {
+        return true;
+    }
+    if (allow != DT_ALLOW_STRIDED || PyArray_NDIM(array) != layout->ndim) {
+        return false;
+    }
+    for (int i = 0; i < layout->ndim; i++) {
+        if (PyArray_DIM(array, i) != layout->shape[i]
+            || (layout->shape[i] != 1 && PyArray_STRIDE(array, i) <= 0)) {
+            return false;
+        }
+    }
+    return true;
+}

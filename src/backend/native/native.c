@@ -1,0 +1,181 @@
+/* The native executor: runs the stages of a planned graph. */
+#define DT_NATIVE_IMPORTS_NUMPY
+#include "backend/native/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/eager.h"
+
+/* Values and symbols of small graphs live on the C stack. */
+enum { STACK_VALUES = 96, STACK_SYMBOLS = 32 };
+
+static int
+import_numpy(void)
+{
+    static bool imported;
+    if (!imported) {
+        import_array1(-1);
+        import_umath1(-1);
+        imported = true;
+    }
+    return 0;
+}
+
+static DtRun
+run_stage(const DtStage *stage, DtNativeRun *run)
+{
+    if (stage->fused != NULL) {
+        switch (dt_fused_run(stage->fused, run)) {
+        case DT_FUSED_OK:
+            return DT_RUN_OK;
+        case DT_FUSED_CALL:
+            break;
+        case DT_FUSED_REPLAY:
+            if (!run->committed) {
+                return DT_RUN_REPLAY;
+            }
+            break; /* too late for that: NumPy reports as it would */
+        case DT_FUSED_ERROR:
+            return DT_RUN_ERROR;
+        }
+    }
+    return dt_called_run(stage, run);
+}
+
+static DtRun
+run_stages(DtNative *exe, DtNativeRun *run)
+{
+    for (uint32_t i = 0; i < exe->nstages; i++) {
+        const DtStage *stage = &exe->stages[i];
+        DtRun result = run_stage(stage, run);
+        if (result != DT_RUN_OK) {
+            return result;
+        }
+        for (uint32_t j = 0; j < stage->nrelease; j++) {
+            Py_CLEAR(run->values[stage->release[j]->index]);
+        }
+    }
+    return DT_RUN_OK;
+}
+
+/* Outputs of the graph from the values; on failure none. */
+static DtRun
+take_outputs(const DtNative *exe, DtNativeRun *run, PyObject **outputs)
+{
+    const DtGraph *graph = exe->base.graph;
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        const DtOperand *operand = &graph->outputs[i];
+        outputs[i] = dt_eager_operand(operand, run->values, run->symbols);
+        if (outputs[i] == NULL) {
+            while (i > 0) {
+                Py_CLEAR(outputs[--i]);
+            }
+            return dt_eager_failure(run->committed);
+        }
+    }
+    return DT_RUN_OK;
+}
+
+static DtRun
+native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
+{
+    DtNative *exe = (DtNative *)base;
+    const DtGraph *graph = base->graph;
+    uint32_t nodes = graph->nodes.count;
+    PyObject *stack_values[STACK_VALUES];
+    DtNumber stack_symbols[STACK_SYMBOLS];
+    DtNativeRun run = {.exe = exe, .values = stack_values, .symbols = stack_symbols};
+    void *heap = NULL;
+    DtRun result = DT_RUN_REPLAY;
+
+    if (DT_UNLIKELY(nodes > STACK_VALUES || graph->symbol_limit > STACK_SYMBOLS)) {
+        heap = PyMem_Malloc(graph->symbol_limit * sizeof(DtNumber) + nodes * sizeof(PyObject *));
+        if (heap == NULL) {
+            PyErr_NoMemory();
+            return DT_RUN_ERROR;
+        }
+        run.symbols = heap;
+        run.values = (PyObject **)(run.symbols + graph->symbol_limit);
+    }
+    memset(run.values, 0, nodes * sizeof(PyObject *));
+    dt_executable_incref(base); /* a called op may drop the entry that owns us */
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        const DtNode *node = graph->inputs.items[i].node;
+        if (node != NULL) {
+            run.values[node->index] = Py_NewRef(inputs[i]);
+        }
+    }
+    if (!exe->needs_symbols || dt_graph_read_symbols(graph, inputs, run.symbols)) {
+        result = run_stages(exe, &run);
+        if (result == DT_RUN_OK) {
+            result = take_outputs(exe, &run, outputs);
+        }
+    }
+    dt_called_restore(&run);
+    for (uint32_t i = 0; i < nodes; i++) {
+        Py_XDECREF(run.values[i]);
+    }
+    PyMem_Free(heap);
+    dt_executable_decref(base);
+    return result;
+}
+
+static void
+native_dealloc(DtExecutable *base)
+{
+    DtNative *exe = (DtNative *)base;
+    free(exe->scratch);
+    dt_arena_release(&exe->arena);
+    free(exe);
+}
+
+static void
+native_describe(const DtExecutable *base, DtStrbuf *buf)
+{
+    const DtNative *exe = (const DtNative *)base;
+    dt_strbuf_addf(buf, "native: %u stages\n", exe->nstages);
+    for (uint32_t i = 0; i < exe->nstages; i++) {
+        const DtStage *stage = &exe->stages[i];
+        if (stage->fused == NULL) {
+            dt_strbuf_addf(buf, "  called  %s", stage->nodes[0]->target);
+        }
+        else {
+            dt_strbuf_addf(buf, "  fused   %u ops, blocks of %ld:", stage->nnodes,
+                           (long)stage->fused->block);
+            for (uint32_t j = 0; j < stage->nnodes; j++) {
+                dt_strbuf_addf(buf, " %s", stage->nodes[j]->target);
+            }
+        }
+        dt_strbuf_add(buf, "\n");
+    }
+}
+
+static const DtExecutableType native_type = {
+    .name = "native",
+    .run = native_run,
+    .dealloc = native_dealloc,
+    .describe = native_describe,
+};
+
+DtStatus
+dt_native_compile(DtGraph *graph, DtExecutable **out)
+{
+    if (import_numpy() < 0) {
+        return DT_ERROR;
+    }
+    DtNative *exe = calloc(1, sizeof(DtNative));
+    if (exe == NULL) {
+        PyErr_NoMemory();
+        return DT_ERROR;
+    }
+    dt_executable_init(&exe->base, &native_type, graph);
+    dt_arena_init(&exe->arena);
+    DtStatus status = dt_native_plan(exe);
+    if (status != DT_OK) {
+        dt_executable_decref(&exe->base);
+        return status;
+    }
+    *out = &exe->base;
+    return DT_OK;
+}

@@ -1,0 +1,197 @@
+/* The native executor's own structures: a graph as a list of stages.
+ *
+ *   graph ──plan.c──► stages   CALLED  one node, by a Python call           called.c
+ *                              FUSED   many elementwise nodes, block-wise   fused.c, layout.c
+ *
+ * A fused stage has slots, each a pointer into memory while it runs: array inputs,
+ * scalar cells, outputs, and registers (block-sized scratch).  Steps are loops over
+ * slots.  Whenever a fused stage finds operands that it can't serve with NumPy's bits,
+ * it answers "call" and its nodes run one by one as called ones.
+ *
+ * Everything here is immutable once planned, except the cached scratch memory, which is
+ * taken and put back under the GIL.
+ */
+#ifndef DT_BACKEND_NATIVE_NATIVE_H
+#define DT_BACKEND_NATIVE_NATIVE_H
+
+#include "backend/backend.h"
+#include "backend/native/loops.h"
+
+enum {
+    DT_FUSED_MAX_NDIM = 8,
+    DT_FUSED_MAX_INPUTS = 24,
+    DT_FUSED_MAX_SCALARS = 32,
+    DT_FUSED_MAX_OUTPUTS = 64,
+    DT_FUSED_MAX_OPS = 64,
+    DT_FUSED_MAX_SLOTS = 256,
+};
+
+/* A result of a node. */
+typedef struct DtValue {
+    const DtNode *node;
+    uint32_t result;
+} DtValue;
+
+enum {
+    DT_STEP_READ = 1,  /* the loop may clear flags: read them before it */
+    DT_STEP_CLEAR = 2, /* flags that the loop raises don't count */
+};
+
+typedef struct DtStep {
+    PyArrayMethod_StridedLoop *call;
+    PyArrayMethod_Context *context;
+    NpyAuxData *auxdata;
+    npy_intp strides[DT_LOOP_MAX_ARGS]; /* for dense operands and scalar cells */
+    uint16_t slots[DT_LOOP_MAX_ARGS];
+    uint8_t nargs;
+    uint8_t flags; /* DT_STEP_* */
+} DtStep;
+
+typedef struct DtFusedInput {
+    DtValue value;
+    int type_num;
+    uint8_t size;
+    uint8_t allow; /* DtAllow: the strictest of its users */
+    uint16_t slot;
+} DtFusedInput;
+
+/* A number: filled in once per call, with stride 0. */
+typedef struct DtFusedScalar {
+    enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE } kind;
+    uint16_t slot;
+    int type_num;        /* of the loop */
+    const DtSym *sym;    /* SYM */
+    DtValue value;       /* VALUE: a NumPy scalar or an array of no dimensions */
+    int from_type;       /* VALUE */
+    uint64_t cell[2];    /* CONST */
+} DtFusedScalar;
+
+typedef struct DtFusedOutput {
+    const DtNode *node;
+    PyArray_Descr *descr; /* DT_BORROWED from the loop */
+    uint8_t size;
+    uint16_t slot;
+    uint8_t op; /* which op makes it */
+} DtFusedOutput;
+
+/* Register: scratch of `size` bytes per element. */
+typedef struct DtFusedRegister {
+    uint16_t slot;
+    uint8_t size;
+} DtFusedRegister;
+
+/* What layouts are computed from: the array operands of each node. */
+typedef struct DtFusedOp {
+    const DtNode *node;
+    uint8_t size;                        /* bytes per element of the result */
+    uint8_t nin;                         /* array operands */
+    int16_t operands[DT_LOOP_MAX_ARGS];  /* input i, or ~op */
+} DtFusedOp;
+
+typedef struct DtFused {
+    uint32_t ndim;
+    DtFusedInput *inputs;
+    uint32_t ninputs;
+    DtFusedScalar *scalars;
+    uint32_t nscalars;
+    DtFusedOutput *outputs;
+    uint32_t noutputs;
+    DtFusedRegister *registers;
+    uint32_t nregisters;
+    DtFusedOp *ops;
+    uint32_t nops;
+    DtStep *steps;
+    uint32_t nsteps;
+    uint32_t nslots;
+    uint32_t register_bytes; /* per element, of all registers */
+    npy_intp block;          /* elements */
+    bool single_called;      /* one element alone runs other code in NumPy */
+    bool dense_called;       /* operands that are not all dense in one order do */
+    bool raises;             /* a loop may set an exception */
+} DtFused;
+
+enum {
+    DT_CALLED_QUIET = 1,  /* can't raise floating-point errors: views, item access */
+    DT_CALLED_EFFECT = 2, /* a second run could be noticed */
+    DT_CALLED_PYTHON = 4, /* may run Python code, which may warn */
+};
+
+typedef struct DtStage {
+    DtFused *fused;     /* NULL: called */
+    const DtNode **nodes; /* in order; a called stage has one */
+    uint8_t *called;    /* per node: DT_CALLED_* */
+    uint32_t nnodes;
+    const DtNode **release; /* values that die with this stage */
+    uint32_t nrelease;
+} DtStage;
+
+typedef struct DtNative {
+    DtExecutable base;
+    DtArena arena;
+    DtStage *stages;
+    uint32_t nstages;
+    bool needs_symbols;
+    uint32_t called_nodes;
+    char *scratch; /* cached block memory, or NULL while a run has it */
+    size_t scratch_size;
+} DtNative;
+
+/* One run. */
+typedef struct DtNativeRun {
+    DtNative *exe;
+    PyObject **values;
+    DtNumber *symbols;
+    PyObject *errstate; /* token that restores the context's errstate, or NULL */
+    bool committed;     /* an effect has happened */
+} DtNativeRun;
+
+/* plan.c */
+DtStatus dt_native_plan(DtNative *exe) DT_MUST_CHECK;
+
+/* fused.c: DT_FUSED_CALL = nothing has happened, run the nodes one by one. */
+typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;
+DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
+
+/* layout.c: how a fused stage walks over operands that are not all dense in one order. */
+typedef struct DtLayout {
+    int ndim;                                 /* of the result */
+    npy_intp shape[DT_FUSED_MAX_NDIM];        /* of the result */
+    npy_intp strides[DT_FUSED_MAX_OUTPUTS][DT_FUSED_MAX_NDIM]; /* of each output */
+    npy_intp total;
+    int nwalk; /* coalesced dimensions, slowest first */
+    npy_intp walk_shape[DT_FUSED_MAX_NDIM];
+    npy_intp walk_strides[DT_FUSED_MAX_INPUTS][DT_FUSED_MAX_NDIM];
+} DtLayout;
+/* False: the operands don't broadcast, or the outputs have no common order. */
+bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout);
+/* Whether input `input` may be copied into dense blocks that way. */
+bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
+                      const DtLayout *layout);
+
+/* called.c */
+uint8_t dt_called_flags(const DtNode *node);
+DtRun dt_called_run(const DtStage *stage, DtNativeRun *run);
+void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate back */
+
+/* errstate.c: the floating-point flags (DT_FP_*) that the current errstate does not ignore, and the
+ * errstate that raises for exactly those; 0 or -1 with an exception. */
+int dt_errstate_watched(unsigned *flags);
+/* Sets it in the current context; *token restores it (NULL: nothing was to be done). */
+int dt_errstate_raise(PyObject **token);
+int dt_errstate_restore(DT_STEALS PyObject *token);
+
+/* A value that dt_eager_operand would give for a node operand, borrowed; NULL: not there. */
+static inline PyObject *
+dt_native_value(const DtNativeRun *run, const DtValue *value)
+{
+    PyObject *object = run->values[value->node->index];
+    if (value->node->kind == DT_NODE_CALL && value->node->nresults > 1) {
+        return object != NULL && PyTuple_Check(object)
+                       && PyTuple_GET_SIZE(object) > (Py_ssize_t)value->result
+                   ? PyTuple_GET_ITEM(object, value->result)
+                   : NULL;
+    }
+    return object;
+}
+
+#endif

@@ -1,0 +1,399 @@
+/* From a graph to stages.
+ *
+ *   nodes in program order ──classify──► fusable or called
+ *                          ──assign────► stages (a fused one takes every later node of the same shape whose
+ *                                        operands are there by then)
+ *                          ──build─────► slots, registers, steps of each fused stage (fuse.c)
+ *                          ──lifetimes─► what to release after which stage
+ *
+ * Pure nodes may move to an earlier stage; nothing crosses a node with an effect.  A
+ * node that is not fusable for any reason is called: that is always right.
+ */
+#include "backend/native/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/eager.h"
+
+static DtStatus
+out_of_memory(void)
+{
+    PyErr_NoMemory();
+    return DT_ERROR;
+}
+
+/* ---- Classify --------------------------------------------------------------------------------- */
+
+static bool
+is_plain_array(const DtMeta *meta)
+{
+    return meta->type == &PyArray_Type && meta->dtype != NULL && PyArray_DescrCheck(meta->dtype);
+}
+
+/* What NumPy's resolution is asked with for a number; NULL: not a number. */
+static PyObject *
+number_type(PyObject *number)
+{
+    if (PyBool_Check(number)) {
+        return NULL; /* a strong bool: the caller has its dtype */
+    }
+    if (PyLong_CheckExact(number) || PyFloat_CheckExact(number) || PyComplex_CheckExact(number)) {
+        return (PyObject *)Py_TYPE(number);
+    }
+    return NULL;
+}
+
+/* Fills `use` for one operand; *type gets what the resolution needs, borrowed (dtypes of bool live as long as
+ * the process).  False: this node is called. */
+static bool
+classify_operand(const DtOperand *operand, uint32_t ndim, DtPlanUse *use, PyObject **type)
+{
+    static PyArray_Descr *bool_descr;
+    if (bool_descr == NULL) {
+        bool_descr = PyArray_DescrFromType(NPY_BOOL);
+    }
+    use->operand = operand;
+    switch ((DtOperandKind)operand->kind) {
+    case DT_OPERAND_SYM:
+        use->kind = DT_USE_NUMBER;
+        *type = operand->u.sym->type == DT_SYM_INT     ? (PyObject *)&PyLong_Type
+                : operand->u.sym->type == DT_SYM_FLOAT ? (PyObject *)&PyFloat_Type
+                                                       : (PyObject *)bool_descr;
+        return true;
+    case DT_OPERAND_CONST:
+        use->kind = DT_USE_NUMBER;
+        *type = PyBool_Check(operand->u.object) ? (PyObject *)bool_descr
+                                                : number_type(operand->u.object);
+        return *type != NULL;
+    case DT_OPERAND_NODE:
+        break;
+    default:
+        return false;
+    }
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    if (meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype)) {
+        return false;
+    }
+    PyArray_Descr *descr = (PyArray_Descr *)meta->dtype;
+    use->type_num = descr->type_num;
+    *type = (PyObject *)descr;
+    if (!dt_loop_knows_type(descr->type_num) || !PyArray_ISNBO(descr->byteorder)) {
+        return false;
+    }
+    if (meta->ndim == 0) {
+        use->kind = DT_USE_SCALAR;
+        return meta->type == &PyArray_Type || PyType_IsSubtype(meta->type, &PyGenericArrType_Type);
+    }
+    use->kind = DT_USE_ARRAY;
+    return is_plain_array(meta) && meta->ndim <= ndim;
+}
+
+static bool
+same_shape(const DtMeta *a, const DtMeta *b)
+{
+    if (a->ndim != b->ndim) {
+        return false;
+    }
+    for (int i = 0; i < a->ndim; i++) {
+        if (a->shape[i] != b->shape[i] && !dt_sym_equal(a->shape[i], b->shape[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The rules of ufuncs.def that can be decided from types and shapes alone. */
+static bool
+rules_hold(const DtPlanNode *plan, const DtMeta *result)
+{
+    const DtLoop *loop = plan->loop;
+    bool power = loop->row->flags & DT_UFUNC_POWER;
+    bool any_array = false;
+    for (int i = 0; i < loop->nargs - 1; i++) {
+        const DtPlanUse *use = &plan->uses[i];
+        bool casts = use->kind != DT_USE_NUMBER && use->type_num != loop->types[i];
+        any_array = any_array || use->kind == DT_USE_ARRAY;
+        if (casts && (power || loop->allow == DT_ALLOW_CONTIG
+                      || dt_cast_get(use->type_num, loop->types[i]) == NULL)) {
+            return false;
+        }
+        /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in others. */
+        if (power && use->kind == DT_USE_ARRAY
+            && !same_shape(&use->operand->u.node->results[use->operand->result], result)) {
+            return false;
+        }
+        uint64_t cell[2];
+        if (use->kind == DT_USE_NUMBER && use->operand->kind == DT_OPERAND_CONST
+            && !dt_cast_number(use->operand->u.object, loop->types[i], cell)) {
+            return false;
+        }
+        if (use->kind == DT_USE_NUMBER && use->operand->kind == DT_OPERAND_SYM
+            && use->operand->u.sym->type == DT_SYM_FLOAT && !PyTypeNum_ISFLOAT(loop->types[i])
+            && !PyTypeNum_ISCOMPLEX(loop->types[i])) {
+            return false;
+        }
+    }
+    return any_array;
+}
+
+/* Sets plan->loop if the node can be fused. */
+static DtStatus
+classify(const DtNode *node, DtPlanNode *plan)
+{
+    PyObject *types[DT_LOOP_MAX_ARGS];
+    plan->node = node;
+    if (node->effect != DT_EFFECT_PURE || node->nresults != 1 || node->kwnames != NULL
+        || node->nargs == 0 || node->nargs >= DT_LOOP_MAX_ARGS
+        || !PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
+        return DT_OK;
+    }
+    const DtMeta *result = &node->results[0];
+    if (!is_plain_array(result) || result->ndim == 0 || result->ndim > DT_FUSED_MAX_NDIM) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < node->nargs; i++) {
+        if (!classify_operand(&node->args[i], result->ndim, &plan->uses[i], &types[i])) {
+            return DT_OK;
+        }
+    }
+    const DtLoop *loop;
+    DT_TRY(dt_loop_get(node->callee, types, node->nargs, &loop));
+    if (loop == NULL || loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num) {
+        return DT_OK;
+    }
+    plan->loop = loop;
+    if (!rules_hold(plan, result)) {
+        plan->loop = NULL;
+    }
+    return DT_OK;
+}
+
+/* ---- Assign ----------------------------------------------------------------------------------- */
+
+static void
+latest_producer(const DtOperand *operand, const DtPlanNode *nodes, int32_t *stage)
+{
+    if (operand->kind == DT_OPERAND_NODE) {
+        int32_t producer = nodes[operand->u.node->index].stage;
+        *stage = producer > *stage ? producer : *stage;
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        latest_producer(&operand->items[i], nodes, stage);
+    }
+}
+
+/* Room in a fused stage for one more node; counts are upper bounds. */
+static bool
+has_room(const DtPlanStage *stage, const DtPlanNode *plan)
+{
+    uint32_t nin = plan->node->nargs;
+    return stage->nodes.count < DT_FUSED_MAX_OPS
+           && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
+           && stage->nnumbers + nin <= DT_FUSED_MAX_SCALARS;
+}
+
+/* Array operands that come from outside and numbers, after adding the node. */
+static void
+count_operands(DtPlanStage *stage, const DtPlanNode *nodes, const DtPlanNode *plan, uint32_t index)
+{
+    for (uint32_t i = 0; i < plan->node->nargs; i++) {
+        const DtPlanUse *use = &plan->uses[i];
+        if (use->kind != DT_USE_ARRAY) {
+            stage->nnumbers++;
+        }
+        else if (nodes[use->operand->u.node->index].stage != (int32_t)index) {
+            bool seen = false;
+            for (uint32_t j = 0; j < stage->noutside && !seen; j++) {
+                seen = stage->outside[j].node == use->operand->u.node
+                       && stage->outside[j].result == use->operand->result;
+            }
+            if (!seen && stage->noutside < DT_FUSED_MAX_INPUTS) {
+                stage->outside[stage->noutside++] =
+                    (DtValue){use->operand->u.node, use->operand->result};
+            }
+            stage->noperands = stage->noutside;
+        }
+    }
+}
+
+static DtStatus
+assign(DtPlan *plan)
+{
+    const DtGraph *graph = plan->graph;
+    int32_t barrier = 0;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i];
+        DtPlanNode *own = &plan->nodes[i];
+        own->stage = -1;
+        if (node->kind != DT_NODE_CALL) {
+            continue;
+        }
+        int32_t earliest = -1;
+        for (uint32_t j = 0; j < node->nargs; j++) {
+            latest_producer(&node->args[j], plan->nodes, &earliest);
+        }
+        earliest = earliest < barrier ? barrier : earliest;
+        DtPlanStage *home = NULL;
+        int32_t index = (int32_t)plan->stages.count - 1;
+        for (; own->loop != NULL && index >= earliest; index--) {
+            DtPlanStage *stage = plan->stages.items[index];
+            if (stage->fused && same_shape(stage->shape, &node->results[0])
+                && has_room(stage, own)) {
+                home = stage;
+                break;
+            }
+        }
+        if (home == NULL) {
+            home = DT_ARENA_NEW(&plan->arena, DtPlanStage);
+            index = (int32_t)plan->stages.count;
+            if (home == NULL || dt_vec_push(&plan->arena, &plan->stages, home) < 0) {
+                return out_of_memory();
+            }
+            home->fused = own->loop != NULL;
+            home->shape = &node->results[0];
+        }
+        own->stage = index;
+        if (dt_vec_push(&plan->arena, &home->nodes, i) < 0) {
+            return out_of_memory();
+        }
+        if (home->fused) {
+            count_operands(home, plan->nodes, own, (uint32_t)index);
+        }
+        if (node->effect != DT_EFFECT_PURE) {
+            barrier = (int32_t)plan->stages.count;
+        }
+    }
+    return DT_OK;
+}
+
+/* ---- Lifetimes -------------------------------------------------------------------------------- */
+
+/* Marks that `stage` uses the nodes in `operand`. */
+static void
+mark_stage(const DtOperand *operand, DtPlan *plan, int32_t stage)
+{
+    if (operand->kind == DT_OPERAND_NODE) {
+        DtPlanNode *producer = &plan->nodes[operand->u.node->index];
+        if (producer->last_stage < stage) {
+            producer->last_stage = stage;
+        }
+        producer->outside = producer->outside || producer->stage != stage;
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        mark_stage(&operand->items[i], plan, stage);
+    }
+}
+
+static void
+lifetimes(DtPlan *plan)
+{
+    const DtGraph *graph = plan->graph;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i];
+        plan->nodes[i].last_stage = plan->nodes[i].stage;
+        for (uint32_t j = 0; node->kind == DT_NODE_CALL && j < node->nargs; j++) {
+            mark_stage(&node->args[j], plan, plan->nodes[i].stage);
+        }
+    }
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        mark_stage(&graph->outputs[i], plan, INT32_MAX);
+    }
+}
+
+static bool
+uses_symbols(const DtOperand *operand)
+{
+    if (operand->kind == DT_OPERAND_SYM) {
+        return true;
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        if (uses_symbols(&operand->items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Emit ------------------------------------------------------------------------------------- */
+
+static DtStatus
+emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
+{
+    DtPlanStage *stage = plan->stages.items[index];
+    uint32_t count = stage->nodes.count;
+    out->nnodes = count;
+    out->nodes = DT_ARENA_ARRAY(&exe->arena, const DtNode *, count);
+    out->called = DT_ARENA_ARRAY(&exe->arena, uint8_t, count);
+    if (out->nodes == NULL || out->called == NULL) {
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        out->nodes[i] = plan->graph->nodes.items[stage->nodes.items[i]];
+        out->called[i] = dt_called_flags(out->nodes[i]);
+    }
+    if (stage->fused) {
+        DT_TRY(dt_fuse_build(exe, plan, stage, &out->fused));
+    }
+    else {
+        exe->called_nodes += count;
+    }
+    uint32_t dying = 0;
+    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
+        dying += plan->nodes[i].last_stage == (int32_t)index;
+    }
+    out->release = DT_ARENA_ARRAY(&exe->arena, const DtNode *, dying + 1);
+    if (out->release == NULL) {
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
+        if (plan->nodes[i].last_stage == (int32_t)index) {
+            out->release[out->nrelease++] = plan->graph->nodes.items[i];
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+build_plan(DtNative *exe, DtPlan *plan)
+{
+    const DtGraph *graph = plan->graph;
+    plan->nodes = DT_ARENA_ARRAY(&plan->arena, DtPlanNode, graph->nodes.count + 1);
+    if (plan->nodes == NULL) {
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i];
+        if (node->kind != DT_NODE_CALL) {
+            continue;
+        }
+        DT_TRY(classify(node, &plan->nodes[i]));
+        for (uint32_t j = 0; j < node->nargs; j++) {
+            exe->needs_symbols = exe->needs_symbols || uses_symbols(&node->args[j]);
+        }
+    }
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        exe->needs_symbols = exe->needs_symbols || uses_symbols(&graph->outputs[i]);
+    }
+    DT_TRY(assign(plan));
+    lifetimes(plan);
+    exe->nstages = plan->stages.count;
+    exe->stages = DT_ARENA_ARRAY(&exe->arena, DtStage, exe->nstages + 1);
+    if (exe->stages == NULL) {
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < exe->nstages; i++) {
+        DT_TRY(emit_stage(exe, plan, i, &exe->stages[i]));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_native_plan(DtNative *exe)
+{
+    DtPlan plan = {.graph = exe->base.graph};
+    dt_arena_init(&plan.arena);
+    DtStatus status = build_plan(exe, &plan);
+    dt_arena_release(&plan.arena);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* Working data of the planner; private to plan.c and fuse.c. */
+#ifndef DT_BACKEND_NATIVE_PLAN_H
+#define DT_BACKEND_NATIVE_PLAN_H
+
+#include "backend/native/native.h"
+
+/* How a fusable node uses an operand. */
+typedef struct DtPlanUse {
+    enum {
+        DT_USE_ARRAY,
+        DT_USE_SCALAR, /* a NumPy scalar or array of no dimensions: strong type, stride 0 */
+        DT_USE_NUMBER, /* a Python number: converted to the loop's type */
+    } kind;
+    const DtOperand *operand;
+    int type_num; /* ARRAY, SCALAR */
+} DtPlanUse;
+
+typedef struct DtPlanNode {
+    const DtNode *node;
+    const DtLoop *loop; /* NULL: called */
+    DtPlanUse uses[DT_LOOP_MAX_ARGS];
+    int32_t stage;      /* -1: an input */
+    int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
+    bool outside;       /* used by another stage, or an output */
+    /* While its stage is built: */
+    uint32_t op;        /* position in the stage */
+    uint32_t last_op;   /* that uses it */
+    uint16_t slot;
+} DtPlanNode;
+
+typedef struct DtPlanStage {
+    bool fused;
+    const DtMeta *shape;
+    DT_VEC(uint32_t) nodes; /* indices */
+    DtValue outside[DT_FUSED_MAX_INPUTS];
+    uint32_t noutside;
+    uint32_t noperands, nnumbers;
+} DtPlanStage;
+
+typedef struct DtPlan {
+    DtArena arena;
+    const DtGraph *graph;
+    DtPlanNode *nodes; /* per node of the graph */
+    DT_VEC(DtPlanStage *) stages;
+} DtPlan;
+
+/* Slots, registers and steps of one fused stage. */
+DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out) DT_MUST_CHECK;
+
+#endif
