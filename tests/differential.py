@@ -1,0 +1,279 @@
+"""Plain against compiled: one function run both ways, everything that a program can see compared.
+
+`check(fn, *args)` runs `fn` plainly and compiled (the call that traces and calls that find its entry),
+each on its own copy of the arguments, and compares results bit for bit, exceptions with their
+traceback lines, warnings, changes of the arguments, and which returned objects are arguments.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import struct
+import traceback
+import types
+import warnings
+
+import dyntrace
+from dyntrace import _core
+from dyntrace.api import _compile_target
+
+np = None
+if importlib.util.find_spec("numpy") is not None:
+    np = importlib.import_module("numpy")
+
+_ATOMS = (
+    int,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+    range,
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+)
+
+
+class Outcome:
+    """What one call did."""
+
+    def __init__(self, fn, args, kwargs, state=None):
+        self.args, self.kwargs = args, kwargs
+        self.result = self.error = None
+        self.lines = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                self.result = fn(*args, **kwargs)
+            except Exception as error:
+                self.error = error
+                self.lines = [
+                    (frame.name, frame.lineno)
+                    for frame in traceback.extract_tb(error.__traceback__)
+                    if frame.filename != __file__
+                ]
+        self.warnings = [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
+        self.state = copy.deepcopy(state()) if state is not None else None
+
+
+def _children(value):
+    """(label, part) of a container or object; None for an atom."""
+    if isinstance(value, dict):
+        return [pair for i, (k, v) in enumerate(value.items()) for pair in ((f".key{i}", k), (f"[{k!r}]", v))]
+    if isinstance(value, (list, tuple)):
+        return [(f"[{i}]", part) for i, part in enumerate(value)]
+    if isinstance(value, types.FunctionType):
+        cells = value.__closure__ or ()
+        parts = [(f".cell{i}", _cell(cell)) for i, cell in enumerate(cells)]
+        return [(".defaults", value.__defaults__), (".kwdefaults", value.__kwdefaults__), *parts]
+    if isinstance(value, types.MethodType):
+        return [(".func", value.__func__), (".self", value.__self__)]
+    parts = list(getattr(value, "__dict__", {}).items())
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, name):
+                parts.append((name, getattr(value, name)))
+    return [(f".{name}", part) for name, part in parts]
+
+
+def _cell(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "<empty>"
+
+
+def _is_array(value):
+    return np is not None and isinstance(value, (np.ndarray, np.generic))
+
+
+def assert_same(plain, compiled, path="result", seen=None):
+    """Equal to the bit, type by type."""
+    seen = {} if seen is None else seen
+    assert type(plain) is type(compiled), f"{path}: {type(plain)} became {type(compiled)}"
+    if isinstance(plain, _ATOMS) and not isinstance(plain, (int, str, bytes, range)):
+        assert plain is compiled, f"{path}: {plain!r} became {compiled!r}"
+        return
+    if _is_array(plain):
+        _assert_same_array(plain, compiled, path)
+        return
+    if isinstance(plain, float):
+        assert struct.pack("d", plain) == struct.pack("d", compiled), f"{path}: {plain!r} became {compiled!r}"
+        return
+    if isinstance(plain, complex):
+        assert struct.pack("dd", plain.real, plain.imag) == struct.pack("dd", compiled.real, compiled.imag), path
+        return
+    if isinstance(plain, (int, str, bytes, range, set, frozenset)):
+        assert plain == compiled, f"{path}: {plain!r} became {compiled!r}"
+        return
+    if id(plain) in seen:
+        assert seen[id(plain)] is compiled, f"{path}: the object is another one"
+        return
+    seen[id(plain)] = compiled
+    if isinstance(plain, types.FunctionType):
+        assert plain.__qualname__ == compiled.__qualname__, path
+        assert plain.__code__ == compiled.__code__, path
+        assert plain.__globals__ is compiled.__globals__, path
+    left, right = _children(plain), _children(compiled)
+    assert [label for label, _ in left] == [label for label, _ in right], f"{path}: {plain!r} became {compiled!r}"
+    for (label, a), (_, b) in zip(left, right):
+        assert_same(a, b, path + label, seen)
+
+
+def _assert_same_array(plain, compiled, path):
+    assert plain.dtype == compiled.dtype, f"{path}: dtype {plain.dtype} became {compiled.dtype}"
+    assert plain.shape == compiled.shape, f"{path}: shape {plain.shape} became {compiled.shape}"
+    if isinstance(plain, np.ndarray):
+        assert plain.strides == compiled.strides, f"{path}: strides {plain.strides} became {compiled.strides}"
+        for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
+            assert plain.flags[flag] == compiled.flags[flag], f"{path}: flag {flag}"
+    assert plain.tobytes() == compiled.tobytes(), f"{path}: {plain!r} became {compiled!r}"
+
+
+def _names_of(roots):
+    """id -> path of every object with an identity that can be reached from `roots`."""
+    names, work = {}, [("", root) for root in roots]
+    while work:
+        path, value = work.pop()
+        if isinstance(value, _ATOMS + (float, complex)) or id(value) in names:
+            continue
+        names[id(value)] = path
+        if not _is_array(value):
+            work += [(path + label, part) for label, part in _children(value)]
+    return names
+
+
+def identities(outcome):
+    """Which objects inside the result are arguments or each other."""
+    names = _names_of([list(outcome.args), outcome.kwargs])
+    found, seen, work = [], set(), [("result", outcome.result)]
+    while work:
+        path, value = work.pop()
+        if isinstance(value, _ATOMS + (float, complex, tuple)) and not isinstance(value, tuple):
+            continue
+        if id(value) in names:
+            found.append((path, names[id(value)]))
+            continue
+        names[id(value)] = path
+        if id(value) not in seen and not _is_array(value):
+            seen.add(id(value))
+            work += [(path + label, part) for label, part in _children(value)]
+    return sorted(found)
+
+
+def compare(plain, compiled):
+    """Asserts that two outcomes can't be told apart."""
+    assert (plain.error is None) == (compiled.error is None), (
+        f"plain: {plain.error or plain.result!r}, compiled: {compiled.error or compiled.result!r}"
+    )
+    if plain.error is not None:
+        assert type(plain.error) is type(compiled.error), compiled.error
+        assert str(plain.error) == str(compiled.error)
+        assert plain.lines == compiled.lines
+    else:
+        assert_same(plain.result, compiled.result)
+        assert identities(plain) == identities(compiled)
+    assert plain.warnings == compiled.warnings
+    assert_same(plain.args, compiled.args, "args")
+    assert_same(plain.kwargs, compiled.kwargs, "kwargs")
+    assert_same(plain.state, compiled.state, "state")
+
+
+class Compiled:
+    """`fn` in a region of its own that records every attempt to compile."""
+
+    def __init__(self, fn, backend="native", dynamic=None):
+        self.region = _core.Region(backend, dynamic=dynamic, record=True)
+        self.fn = _compile_target(fn, self.region)
+
+    def __call__(self, *args, **kwargs):
+        return self.fn(*args, **kwargs)
+
+    @property
+    def records(self):
+        return list(self.region.records)
+
+    @property
+    def breaks(self):
+        return [r["break"]["id"] for r in self.records if r["break"] is not None]
+
+    @property
+    def faults(self):
+        return [r["fault"] for r in self.records if r["fault"] is not None]
+
+    @property
+    def published(self):
+        return sum(1 for r in self.records if r["published"])
+
+    def describe(self):
+        return "\n".join(str(r["break"] or r["fault"] or r["graph"]) for r in self.records)
+
+
+def check(
+    fn,
+    *args,
+    breaks=None,
+    graphs=None,
+    entries=1,
+    calls=3,
+    make=None,
+    state=None,
+    reset=None,
+    backend="native",
+    dynamic=None,
+    **kwargs,
+):
+    """Runs `fn` plainly and compiled and compares.
+
+    Parameters
+    ----------
+    breaks : str, optional
+        The id of the graph break that is expected; without it, the frame must be captured.
+    graphs : int, optional
+        Number of operations of the graph that is expected.
+    entries : int
+        Compiled versions that are expected after all calls with equal arguments.
+    make : callable, optional
+        Makes (args, kwargs) afresh, where deep copies would not do (views, shared objects).
+    state, reset : callable, optional
+        Read and restore what the function changes outside of its arguments.
+
+    Returns
+    -------
+    Compiled
+        For further questions: records, graphs.
+    """
+    if make is None:
+
+        def make():
+            return copy.deepcopy((args, kwargs))
+
+    def run(target):
+        if reset is not None:
+            reset()
+        made_args, made_kwargs = make()
+        return Outcome(target, made_args, made_kwargs, state)
+
+    plain = run(fn)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(fn, backend, dynamic)
+        for _ in range(calls):
+            compare(plain, run(compiled))
+    if breaks is not None:
+        assert breaks in compiled.breaks, f"expected {breaks}, got {compiled.describe()}"
+        return compiled
+    assert not compiled.faults, compiled.describe()
+    assert not compiled.breaks, compiled.describe()
+    assert compiled.published == len(compiled.records) == entries, compiled.describe()
+    if graphs is not None:
+        ops = sum(
+            sum(1 for node in r["graph"].nodes if node.op == "call")
+            for r in compiled.records
+            if r["graph"] is not None
+        )
+        assert ops == graphs, compiled.describe()
+    return compiled
