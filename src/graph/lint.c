@@ -43,17 +43,16 @@ complain(const Lint *lint, const char *format, ...)
 /* ---- Symbols --------------------------------------------------------------------------------- */
 
 static DtStatus
-check_sym(const Lint *lint, const DtSym *sym, int depth)
+check_sym(const Lint *lint, const DtSym *sym)
 {
     REQUIRE(lint, sym != NULL, "an expression is missing");
-    REQUIRE(lint, depth < MAX_DEPTH, "an expression is nested too deeply");
     REQUIRE(lint, sym->op < DT_SYM_OP_COUNT && sym->type <= DT_SYM_BOOL, "a broken expression");
     if (sym->op == DT_SYM_OP_CONST) {
         return DT_OK;
     }
     if (sym->op != DT_SYM_OP_SYMBOL) {
-        DT_TRY(check_sym(lint, sym->a, depth + 1));
-        return sym->b != NULL ? check_sym(lint, sym->b, depth + 1) : DT_OK;
+        DT_TRY(check_sym(lint, sym->a));
+        return sym->b != NULL ? check_sym(lint, sym->b) : DT_OK;
     }
     REQUIRE(lint, sym->id < lint->graph->symbol_limit, "symbol %u is past the limit", sym->id);
     for (uint32_t i = 0; i < lint->graph->symbols.count; i++) {
@@ -113,7 +112,7 @@ check_operand(const Lint *lint, const DtOperand *operand, int depth)
         REQUIRE(lint, operand->u.object != NULL, "a constant is missing");
         return DT_OK;
     case DT_OPERAND_SYM:
-        return check_sym(lint, operand->u.sym, 0);
+        return check_sym(lint, operand->u.sym);
     case DT_OPERAND_DICT:
         REQUIRE(lint, operand->count % 2 == 0, "a key has no value");
         break;
@@ -147,7 +146,7 @@ check_meta(const Lint *lint, const DtMeta *meta)
     REQUIRE(lint, meta->ndim == 0 || meta->shape != NULL, "a result has no shape");
     for (int dim = 0; dim < meta->ndim; dim++) {
         const DtSym *size = meta->shape[dim];
-        DT_TRY(check_sym(lint, size, 0));
+        DT_TRY(check_sym(lint, size));
         REQUIRE(lint, size->type == DT_SYM_INT, "dimension %d is no int", dim);
         REQUIRE(lint, size->op != DT_SYM_OP_CONST || size->hint.i >= 0, "dimension %d is negative",
                 dim);
