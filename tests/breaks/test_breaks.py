@@ -1,0 +1,343 @@
+"""Every row of breaks.def has a case that triggers it; the program does what it does plainly."""
+
+import contextlib
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from differential import Compiled, check
+
+import dyntrace
+
+A = np.linspace(0.5, 2.0, 4)
+ROWS = Path(__file__).parents[2] / "src" / "variables" / "breaks.def"
+
+CASES = {}
+
+
+def case(break_id):
+    """Marks a test function as the case of a row."""
+
+    def mark(test):
+        CASES[break_id] = test
+        return test
+
+    return mark
+
+
+def ids_of_rows():
+    return re.findall(r'^BREAK\(\w+, "([\w-]+)"', ROWS.read_text(), re.MULTILINE)
+
+
+def test_every_row_has_a_case():
+    assert sorted(ids_of_rows()) == sorted(CASES)
+
+
+@pytest.mark.parametrize("break_id", ids_of_rows())
+def test_break(break_id):
+    CASES[break_id]()
+
+
+def expect(break_id, fn, *args, **settings):
+    """The frame breaks with this id, names a line of `fn`'s file, and gives advice; results are plain ones."""
+    with dyntrace.config.patch(**settings):
+        compiled = check(fn, *args, breaks=break_id)
+    info = next(r["break"] for r in compiled.records if r["break"] is not None)
+    assert info["id"] == break_id
+    assert info["reason"] and info["what"] and info["advice"]
+    assert info["where"]["line"] is None or info["where"]["line"] > 0
+    return info
+
+
+@case("unsupported-opcode")
+def unsupported_opcode():
+    def fn(x):
+        import math
+
+        return x * math.pi
+
+    info = expect("unsupported-opcode", fn, A)
+    assert "IMPORT_NAME" in info["reason"]
+
+
+@case("missing-slot")
+def missing_slot():
+    def fn(x):
+        return f"{x}"
+
+    expect("missing-slot", fn, A)
+
+
+@case("unknown-callable")
+def unknown_callable():
+    def fn(x):
+        return x * math.fsum([1.0, 2.0]), re.compile("a")
+
+    expect("unknown-callable", fn, A)
+
+
+@case("unknown-type")
+def unknown_type():
+    class Text(str):
+        pass
+
+    def fn(x, s):
+        return x + 1.0, s.upper()
+
+    expect("unknown-type", fn, A, Text("a"))
+
+
+@case("call-mismatch")
+def call_mismatch():
+    def helper(a, b):
+        return a + b
+
+    def fn(x):
+        return helper(x)
+
+    info = expect("call-mismatch", fn, A)
+    assert "missing 1 required positional argument: 'b'" in info["reason"]
+
+
+@case("raises")
+def raises():
+    def fn(x):
+        if x.ndim == 1:
+            raise ValueError("one dimension")
+        return x
+
+    info = expect("raises", fn, A)
+    assert info["where"]["line"] == fn.__code__.co_firstlineno + 2
+
+
+@case("exception-handler")
+def exception_handler():
+    def fn(x):
+        with contextlib.suppress(ValueError):
+            x = x + 1.0
+        return x
+
+    expect("exception-handler", fn, A)
+
+
+@case("array-branch")
+def array_branch():
+    def fn(x):
+        if x.sum() > 0:
+            return x
+        return -x
+
+    expect("array-branch", fn, A)
+
+
+@case("array-to-scalar")
+def array_to_scalar():
+    def fn(x):
+        return float(x[0]) + 1.0
+
+    expect("array-to-scalar", fn, A)
+
+
+@case("array-op")
+def array_op():
+    def fn(x):
+        return np.linalg.svd(x.reshape(2, 2))[1]
+
+    expect("array-op", fn, A)
+
+
+@case("array-mutation")
+def array_mutation():
+    def fn(x):
+        x[0] = 5.0
+        return x
+
+    expect("array-mutation", fn, A)
+
+
+@case("array-kind")
+def array_kind():
+    def fn(x):
+        return x + x
+
+    expect("array-kind", fn, np.array([1, "a", None], dtype=object))
+
+
+@case("array-shapes")
+def array_shapes():
+    def fn(x, y):
+        return x + y
+
+    expect("array-shapes", fn, A, np.ones(3))
+
+
+@case("object-mutation")
+def object_mutation():
+    class Guarded:
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value)
+
+    class Plain:
+        pass
+
+    def fn(cls, x):
+        cls.count = 1
+        return x + 1.0
+
+    expect("object-mutation", fn, Plain, A)
+
+
+@case("attribute")
+def attribute():
+    class Lazy:
+        def __getattr__(self, name):
+            return 3.0
+
+    def fn(o, x):
+        return x * o.anything
+
+    expect("attribute", fn, Lazy(), A)
+
+
+@case("name-missing")
+def name_missing():
+    def fn(x):
+        return x + nowhere  # noqa: F821
+
+    expect("name-missing", fn, A)
+
+
+@case("unbound-local")
+def unbound_local():
+    def fn(x, flag):
+        if flag:
+            y = x
+        return y + 1.0
+
+    expect("unbound-local", fn, A, False)
+
+
+@case("unroll-limit")
+def unroll_limit():
+    def fn(x):
+        for i in range(100):
+            x = x + i
+        return x
+
+    expect("unroll-limit", fn, A, unroll_limit=50)
+
+
+@case("trace-limit")
+def trace_limit():
+    def fn(x):
+        for i in range(100):
+            x = x + i
+        return x
+
+    expect("trace-limit", fn, A, trace_limit=200)
+
+
+@case("trace-budget")
+def trace_budget():
+    def fn(x):
+        for _ in range(3000):
+            pass
+        return x + 1.0
+
+    with dyntrace.config.patch(trace_budget_ns=1):
+        compiled = Compiled(fn)
+        np.testing.assert_array_equal(compiled(A), fn(A))
+    assert "trace-budget" in compiled.breaks
+
+
+@case("inline-depth")
+def inline_depth():
+    def down(x, n):
+        return x if n == 0 else down(x, n - 1)
+
+    info = expect("inline-depth", lambda x: down(x, 20) + 1.0, A, inline_depth=5)
+    assert len(info.get("chain", [])) in (0, 5)
+
+
+@case("generator")
+def generator():
+    def values(x):
+        yield x
+        yield x + 1.0
+
+    def fn(x):
+        a, b = values(x)
+        return a + b
+
+    expect("generator", fn, A)
+
+
+@case("symbolic-range")
+def symbolic_range():
+    def fn(x, n):
+        return x + n
+
+    # A Python int that does not fit the array's dtype: NumPy raises OverflowError or promotes.
+    expect("symbolic-range", fn, np.arange(4, dtype=np.int8), 300)
+
+
+@case("skipped-function")
+def skipped_function():
+    @dyntrace.disable
+    def helper(x):
+        return x + 1.0
+
+    def fn(x):
+        return helper(x) * 2.0
+
+    expect("skipped-function", fn, A)
+
+
+@case("backend-refused")
+def backend_refused():
+    pytest.skip("no built-in backend refuses a graph")
+
+
+@case("no-arrays")
+def no_arrays():
+    def fn(a, b):
+        return a + b
+
+    compiled = Compiled(fn)
+    assert compiled(1, 2) == 3
+    assert compiled.breaks == ["no-arrays"]
+
+
+@case("reconstruct")
+def reconstruct():
+    def fn(x):
+        items = [x]
+        items.append(items)
+        return items
+
+    compiled = Compiled(fn)
+    result = compiled(A)
+    assert result[1] is result
+    assert "reconstruct" in compiled.breaks
+
+
+@case("forced")
+def forced():
+    def fn(x):
+        dyntrace.graph_break()
+        return x + 1.0
+
+    expect("forced", fn, A)
+
+
+def test_fullgraph_raises_with_the_same_text():
+    def fn(x):
+        if x.sum() > 0:
+            return x
+        return -x
+
+    with pytest.raises(dyntrace.Unsupported, match="array-branch|branch") as error:
+        dyntrace.compile(fn, fullgraph=True)(A)
+    assert str(fn.__code__.co_firstlineno + 1) in str(error.value)
