@@ -1,7 +1,4 @@
 /* See recursion.h.  Stacks grow towards lower addresses on every platform that is supported. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "compat/recursion.h"
 
 #include <pthread.h>
