@@ -85,8 +85,8 @@ diff_list(DtTrace *trace, const DtJournalEntry *entry)
     while (head < shorter && is_same(list->items[head], entry->items[head])) {
         head++;
     }
-    while (tail < shorter - head
-           && is_same(list->items[list->count - 1 - tail], entry->items[entry->count - 1 - tail])) {
+    while (tail < shorter - head &&
+           is_same(list->items[list->count - 1 - tail], entry->items[entry->count - 1 - tail])) {
         tail++;
     }
     if (list->count == entry->count && head == list->count) {
@@ -124,14 +124,15 @@ diff_dict(DtTrace *trace, const DtJournalEntry *entry)
     }
     for (uint32_t i = 0; i < entry->count; i++) {
         if (!stays[i]) {
-            DT_TRY(add_write(trace, (DtWrite){.kind = DT_WRITE_DELETE_ITEM,
-                                              .object = dict,
-                                              .key = entry->items[i]}));
+            DT_TRY(add_write(
+                trace,
+                (DtWrite){.kind = DT_WRITE_DELETE_ITEM, .object = dict, .key = entry->items[i]}));
         }
     }
     for (uint32_t k = 0; k < count; k++) {
         if (k >= kept || !is_same(entry->values[place[k] - 1], values[k])) {
-            DT_TRY(add_value(trace, (DtWrite){.kind = DT_WRITE_ITEM, .object = dict, .key = keys[k]},
+            DT_TRY(add_value(trace,
+                             (DtWrite){.kind = DT_WRITE_ITEM, .object = dict, .key = keys[k]},
                              values[k]));
         }
     }
@@ -161,7 +162,8 @@ diff_set(DtTrace *trace, const DtJournalEntry *entry)
     DtVar **items, **none;
     uint32_t count;
     DT_TRY(dt_diff_items(trace, entry->object, &items, &none, &count));
-    DT_TRY(diff_items(trace, entry->object, DT_WRITE_DISCARD, entry->items, entry->count, items, count));
+    DT_TRY(diff_items(trace, entry->object, DT_WRITE_DISCARD, entry->items, entry->count, items,
+                      count));
     return diff_items(trace, entry->object, DT_WRITE_ADD, items, count, entry->items, entry->count);
 }
 

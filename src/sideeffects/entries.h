@@ -16,11 +16,11 @@ typedef struct DtJournalEntry {
     DtVar *object;
     PyObject *globals;
     PyObject *name;
-    DtVar *value;       /* ATTR, GLOBAL: NULL means deleted.  CELL: contents before the first write */
-    DtVar **items;      /* CONTENTS: items (dict: keys) before the first change ... */
-    DtVar **values;     /* ... and the dict's values */
+    DtVar *value;   /* ATTR, GLOBAL: NULL means deleted.  CELL: contents before the first write */
+    DtVar **items;  /* CONTENTS: items (dict: keys) before the first change ... */
+    DtVar **values; /* ... and the dict's values */
     uint32_t count;
-    uint32_t previous;  /* 1 + index of the entry before with the same object or globals, or 0 */
+    uint32_t previous; /* 1 + index of the entry before with the same object or globals, or 0 */
 } DtJournalEntry;
 
 typedef enum DtWriteKind {
@@ -45,7 +45,7 @@ typedef struct DtWrite {
 typedef enum DtUndoKind { DT_UNDO_ENTRY, DT_UNDO_VALUE, DT_UNDO_CELL, DT_UNDO_PAYLOAD } DtUndoKind;
 
 typedef struct DtUndo {
-    uint8_t kind; /* DtUndoKind */
+    uint8_t kind;      /* DtUndoKind */
     bool written;      /* CELL */
     uint32_t index;    /* VALUE: of the entry */
     DtVar *var;        /* CELL, PAYLOAD */
@@ -57,8 +57,8 @@ struct DtJournal {
     DT_VEC(DtJournalEntry) entries;
     DtMap latest; /* object (realised tracker) or globals dict -> 1 + index of its latest entry */
     DT_VEC(DtUndo) undo;
-    uint32_t epoch; /* number of marks and rollbacks; 0: nothing is ever rolled back */
-    DtMap saved;    /* tracker -> epoch in which its payload was saved last */
+    uint32_t epoch;         /* number of marks and rollbacks; 0: nothing is ever rolled back */
+    DtMap saved;            /* tracker -> epoch in which its payload was saved last */
     DT_VEC(DtWrite) writes; /* by dt_journal_finish() */
 };
 

@@ -33,7 +33,8 @@ add_undo(DtTrace *trace, DtUndo undo)
 static const void *
 entry_target(const DtJournalEntry *entry)
 {
-    return entry->kind == DT_ENTRY_GLOBAL ? (const void *)entry->globals : (const void *)entry->object;
+    return entry->kind == DT_ENTRY_GLOBAL ? (const void *)entry->globals
+                                          : (const void *)entry->object;
 }
 
 static DtStatus
@@ -42,9 +43,9 @@ add_entry(DtTrace *trace, DtJournalEntry entry)
     DtJournal *journal = trace->journal;
     const void *target = entry_target(&entry);
     entry.previous = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
-    if (dt_vec_push(&trace->arena, &journal->entries, entry) != 0
-        || dt_map_set(&trace->arena, &journal->latest, target,
-                      (void *)(uintptr_t)journal->entries.count) != 0) {
+    if (dt_vec_push(&trace->arena, &journal->entries, entry) != 0 ||
+        dt_map_set(&trace->arena, &journal->latest, target,
+                   (void *)(uintptr_t)journal->entries.count) != 0) {
         return dt_no_memory();
     }
     return add_undo(trace, (DtUndo){.kind = DT_UNDO_ENTRY});
@@ -52,14 +53,15 @@ add_entry(DtTrace *trace, DtJournalEntry entry)
 
 /* The latest entry of `kind` and `name` for a target, or NULL; *index gets its place. */
 static DtJournalEntry *
-find_entry(const DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name, uint32_t *index)
+find_entry(const DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name,
+           uint32_t *index)
 {
     const DtJournal *journal = trace->journal;
     uint32_t at = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
     while (at != 0) {
         DtJournalEntry *entry = &journal->entries.items[at - 1];
-        if (entry->kind == kind
-            && (name == NULL || entry->name == name || PyUnicode_Compare(entry->name, name) == 0)) {
+        if (entry->kind == kind &&
+            (name == NULL || entry->name == name || PyUnicode_Compare(entry->name, name) == 0)) {
             *index = at - 1;
             return entry;
         }
@@ -73,10 +75,11 @@ static DtStatus
 set_name(DtTrace *trace, DtJournalEntry entry)
 {
     uint32_t index;
-    DtJournalEntry *found = find_entry(trace, entry_target(&entry), (DtEntryKind)entry.kind, entry.name,
-                                       &index);
+    DtJournalEntry *found =
+        find_entry(trace, entry_target(&entry), (DtEntryKind)entry.kind, entry.name, &index);
     if (found != NULL && found->value != NULL && entry.value != NULL) {
-        DT_TRY(add_undo(trace, (DtUndo){.kind = DT_UNDO_VALUE, .index = index, .value = found->value}));
+        DT_TRY(add_undo(trace,
+                        (DtUndo){.kind = DT_UNDO_VALUE, .index = index, .value = found->value}));
         found->value = entry.value;
         return DT_OK;
     }
@@ -106,8 +109,8 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
     PyTypeObject *type = dt_var_python_type(trace, object);
     DtKind kind = object->type->kind;
     bool made_here = object->mutation == DT_ATTRIBUTE_MUTATION_NEW;
-    if (type == NULL || !dt_var_is_mutable(object)
-        || !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
+    if (type == NULL || !dt_var_is_mutable(object) ||
+        !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
                         object->type->name);
     }
@@ -122,8 +125,8 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
         return DT_OK;
     }
     if (descriptor != NULL && Py_TYPE(descriptor)->tp_descr_set != NULL) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "'%s' of a %s is a descriptor with a setter",
-                        text, type->tp_name);
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                        "'%s' of a %s is a descriptor with a setter", text, type->tp_name);
     }
     if (type->tp_dictoffset == 0) {
         return dt_break(trace, DT_BREAK_RAISES, "AttributeError: '%s' object has no attribute '%s'",
@@ -137,10 +140,9 @@ dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
 {
     DT_TRY(dt_var_realize(trace, object, &object));
     DT_TRY(check_plain_attribute(trace, object, name));
-    return set_name(trace, (DtJournalEntry){.kind = DT_ENTRY_ATTR,
-                                            .object = object,
-                                            .name = name,
-                                            .value = value});
+    return set_name(
+        trace,
+        (DtJournalEntry){.kind = DT_ENTRY_ATTR, .object = object, .name = name, .value = value});
 }
 
 DtVar *
@@ -153,10 +155,9 @@ DtStatus
 dt_journal_set_global(DtTrace *trace, PyObject *globals, PyObject *name, DtVar *value)
 {
     DT_TRY(dt_trace_keep(trace, globals));
-    return set_name(trace, (DtJournalEntry){.kind = DT_ENTRY_GLOBAL,
-                                            .globals = globals,
-                                            .name = name,
-                                            .value = value});
+    return set_name(trace,
+                    (DtJournalEntry){
+                        .kind = DT_ENTRY_GLOBAL, .globals = globals, .name = name, .value = value});
 }
 
 DtVar *
@@ -171,7 +172,8 @@ DtStatus
 dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
 {
     if (!dt_var_is_mutable(&cell->base)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a cell that can't be reached again is written");
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                        "a cell that can't be reached again is written");
     }
     bool same = contents == NULL || cell->contents == NULL
                     ? contents == cell->contents
@@ -214,8 +216,8 @@ static DtStatus
 save_payload(DtTrace *trace, DtVar *var)
 {
     DtJournal *journal = trace->journal;
-    if (journal->epoch == 0
-        || (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
+    if (journal->epoch == 0 ||
+        (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
         return DT_OK;
     }
     const void *saved = dt_payload_snapshot(trace, var);
@@ -233,12 +235,12 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
 {
     var = dt_var_peek(var);
     if (!dt_var_is_mutable(var)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that can't be written back is changed",
-                        var->type->name);
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                        "a %s that can't be written back is changed", var->type->name);
     }
     uint32_t index;
-    if (var->mutation == DT_VALUE_MUTATION_EXISTING
-        && find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
+    if (var->mutation == DT_VALUE_MUTATION_EXISTING &&
+        find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
         DT_TRY(snapshot(trace, var));
     }
     return save_payload(trace, var);

@@ -41,8 +41,8 @@ push_set_call(DtCodegen *codegen, const DtWrite *write)
 {
     const char *name = write->kind == DT_WRITE_ADD ? "add" : "discard";
     DtTrace *trace = dt_codegen_trace(codegen);
-    PyObject *method = dt_trace_keep_take(
-        trace, PyObject_GetAttrString((PyObject *)&PySet_Type, name));
+    PyObject *method =
+        dt_trace_keep_take(trace, PyObject_GetAttrString((PyObject *)&PySet_Type, name));
     if (method == NULL) {
         return DT_ERROR;
     }

@@ -123,10 +123,10 @@ break_missing(DtTrace *trace, DtFrame *frame, const Signature *signature, int fr
     DtStrbuf names = {0};
     for (int i = from; i < to; i++) {
         if (frame->locals[i] == NULL) {
-            const char *before = seen == 0               ? ""
-                                 : seen + 1 < missing    ? ", "
-                                 : missing == 2          ? " and "
-                                                         : ", and ";
+            const char *before = seen == 0            ? ""
+                                 : seen + 1 < missing ? ", "
+                                 : missing == 2       ? " and "
+                                                      : ", and ";
             dt_strbuf_addf(&names, "%s'%s'", before, dt_frame_text(signature->slots[i].name));
             seen++;
         }
@@ -178,8 +178,9 @@ fill_kwdefaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVa
         }
         missing |= !found;
     }
-    return missing ? break_missing(trace, frame, signature, signature->positional, end, "keyword-only")
-                   : DT_OK;
+    return missing
+               ? break_missing(trace, frame, signature, signature->positional, end, "keyword-only")
+               : DT_OK;
 }
 
 static bool
@@ -213,7 +214,8 @@ dt_bind_arguments(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const
         memcpy(frame->locals, args->pos, sizeof(DtVar *) * taken);
     }
     if (signature.varargs) {
-        DT_TRY(dt_var_tuple(trace, args->npos > taken ? args->pos + taken : NULL, args->npos - taken,
+        DT_TRY(dt_var_tuple(trace, args->npos > taken ? args->pos + taken : NULL,
+                            args->npos - taken,
                             &frame->locals[signature.positional + signature.kwonly]));
     }
     DT_TRY(bind_keywords(trace, frame, &signature, args));

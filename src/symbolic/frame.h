@@ -19,21 +19,22 @@ struct DtSymbolicFrame {
     DtSymbolicFrame *parent; /* the caller's, NULL for the root */
     DtSymbolicFrame *root;
     DtBytecode *bytecode;
-    PyObject *globals;        /* exact dict */
-    const DtSource *function; /* whose __globals__ they are; NULL: the root's, read by GLOBAL sources */
-    DtVar **locals;           /* bytecode->layout.nslots; NULL: unbound */
+    PyObject *globals; /* exact dict */
+    const DtSource
+        *function;  /* whose __globals__ they are; NULL: the root's, read by GLOBAL sources */
+    DtVar **locals; /* bytecode->layout.nslots; NULL: unbound */
     DtVar **stack;
     int32_t sp; /* number of values on the stack */
     int32_t capacity;
-    uint32_t pc;   /* index of the instruction being interpreted */
-    uint32_t next; /* index of the one after it, set by jumps */
+    uint32_t pc;       /* index of the instruction being interpreted */
+    uint32_t next;     /* index of the one after it, set by jumps */
     PyObject *kwnames; /* tuple pending from KW_NAMES, or NULL */
     DtVar *result;     /* set by RETURN_VALUE */
     uint32_t *visits;  /* per instruction: backward jumps to it; made at the first one */
     uint32_t depth;    /* 0 for the root */
     /* Root only. */
     DtMap globals_sources; /* globals dict -> source of a function that has it */
-    DtMap bytecodes;       /* code object -> DtBytecode, so that a callee is decoded once per trace */
+    DtMap bytecodes; /* code object -> DtBytecode, so that a callee is decoded once per trace */
     const char *stack_base; /* an address in the C stack of the root's interpreter */
 };
 

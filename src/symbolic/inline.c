@@ -26,17 +26,18 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
     const char *name = dt_frame_text(function->name);
     int flags = dt_code_flags(function->code);
     if (dt_code_is_generator(function->code)) {
-        return dt_break(trace, DT_BREAK_GENERATOR, "a call of the generator or coroutine function %s",
-                        name);
+        return dt_break(trace, DT_BREAK_GENERATOR,
+                        "a call of the generator or coroutine function %s", name);
     }
     if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s is not an ordinary function", name);
     }
     if (!PyDict_CheckExact(function->globals)) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s are no plain dict", name);
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s are no plain dict",
+                        name);
     }
-    if (function->function != NULL
-        && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
+    if (function->function != NULL &&
+        ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
     }
     if (trace->frame->depth + 1 > trace->options.inline_depth || stack_is_low(trace->frame)) {
@@ -80,8 +81,9 @@ record_inlined(DtTrace *trace, PyCodeObject *code)
             return DT_OK;
         }
     }
-    return dt_vec_push(&trace->arena, &trace->inlined_codes, (PyObject *)code) == 0 ? DT_OK
-                                                                                     : dt_no_memory();
+    return dt_vec_push(&trace->arena, &trace->inlined_codes, (PyObject *)code) == 0
+               ? DT_OK
+               : dt_no_memory();
 }
 
 static DtStatus

@@ -260,7 +260,8 @@ dt_op_set_function_attribute(DtTrace *trace, DtFrame *frame, const DtInstr *inst
 {
     DtVar *function = dt_frame_pop(frame);
     if (function->type->kind != DT_KIND_FUNCTION) {
-        PyErr_SetString(PyExc_SystemError, "SET_FUNCTION_ATTRIBUTE of something that is no function");
+        PyErr_SetString(PyExc_SystemError,
+                        "SET_FUNCTION_ATTRIBUTE of something that is no function");
         return DT_ERROR;
     }
     DT_TRY(set_attribute(trace, (DtFunctionVar *)function, instr->arg, dt_frame_pop(frame)));

@@ -6,9 +6,9 @@ static bool
 is_plain(PyObject *value)
 {
     PyTypeObject *type = Py_TYPE(value);
-    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type
-           || type == &PyBool_Type || type == &PyComplex_Type || type == &PyBytes_Type
-           || value == Py_None;
+    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type ||
+           type == &PyBool_Type || type == &PyComplex_Type || type == &PyBytes_Type ||
+           value == Py_None;
 }
 
 static DtStatus
@@ -23,7 +23,8 @@ get_plain(DtTrace *trace, DtVar *var, const char *doing, PyObject **out)
     }
     DtStrbuf text = {0};
     dt_var_repr(var, &text);
-    DtStatus status = dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of %s", doing, dt_strbuf_text(&text));
+    DtStatus status =
+        dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of %s", doing, dt_strbuf_text(&text));
     dt_strbuf_release(&text);
     return status;
 }
@@ -44,7 +45,10 @@ DtStatus
 dt_op_convert_value(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     static PyObject *(*const convert[])(PyObject *) = {
-        NULL, PyObject_Str, PyObject_Repr, PyObject_ASCII,
+        NULL,
+        PyObject_Str,
+        PyObject_Repr,
+        PyObject_ASCII,
     };
     PyObject *value;
     DT_TRY(get_plain(trace, *dt_frame_at(frame, 1), "str()", &value));

@@ -28,7 +28,8 @@ DtStatus
 dt_op_store_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *value = dt_frame_pop(frame);
-    return dt_journal_set_global(trace, frame->globals, dt_decode_name(frame->bytecode, instr), value);
+    return dt_journal_set_global(trace, frame->globals, dt_decode_name(frame->bytecode, instr),
+                                 value);
 }
 
 DtStatus
