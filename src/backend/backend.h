@@ -73,6 +73,7 @@ DT_OWNED PyObject *dt_eager_operand(const DtOperand *operand, PyObject *const *v
                                     const DtNumber *symbols);
 #if DYNTRACE_HAVE_NUMPY
 DtStatus dt_native_compile(DtGraph *graph, DT_OWNED DtExecutable **out) DT_MUST_CHECK;
+int dt_native_init(void); /* imports NumPy's C API for the executor; may be called again */
 int dt_numpy_init(void); /* import_array, adapter registration */
 #endif
 

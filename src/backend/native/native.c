@@ -10,8 +10,8 @@
 /* Values and symbols of small graphs live on the C stack. */
 enum { STACK_VALUES = 96, STACK_SYMBOLS = 32 };
 
-static int
-import_numpy(void)
+int
+dt_native_init(void)
 {
     static bool imported;
     if (!imported) {
@@ -161,7 +161,7 @@ static const DtExecutableType native_type = {
 DtStatus
 dt_native_compile(DtGraph *graph, DtExecutable **out)
 {
-    if (import_numpy() < 0) {
+    if (dt_native_init() < 0) {
         return DT_ERROR;
     }
     DtNative *exe = calloc(1, sizeof(DtNative));
