@@ -169,6 +169,37 @@ classify(const DtNode *node, DtPlanNode *plan)
     return DT_OK;
 }
 
+/* ---- Liveness ---------------------------------------------------------------------------------- */
+
+static void
+mark_live(const DtOperand *operand, DtPlanNode *nodes)
+{
+    if (operand->kind == DT_OPERAND_NODE) {
+        nodes[operand->u.node->index].live = true;
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        mark_live(&operand->items[i], nodes);
+    }
+}
+
+/* Pure nodes that lead to no output are left out. */
+static void
+find_live(DtPlan *plan)
+{
+    const DtGraph *graph = plan->graph;
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        mark_live(&graph->outputs[i], plan->nodes);
+    }
+    for (uint32_t i = graph->nodes.count; i-- > 0;) {
+        const DtNode *node = graph->nodes.items[i];
+        DtPlanNode *own = &plan->nodes[i];
+        own->live = own->live || node->effect != DT_EFFECT_PURE;
+        for (uint32_t j = 0; node->kind == DT_NODE_CALL && own->live && j < node->nargs; j++) {
+            mark_live(&node->args[j], plan->nodes);
+        }
+    }
+}
+
 /* ---- Assign ----------------------------------------------------------------------------------- */
 
 static void
@@ -226,7 +257,7 @@ assign(DtPlan *plan)
         const DtNode *node = graph->nodes.items[i];
         DtPlanNode *own = &plan->nodes[i];
         own->stage = -1;
-        if (node->kind != DT_NODE_CALL) {
+        if (node->kind != DT_NODE_CALL || !own->live) {
             continue;
         }
         int32_t earliest = -1;
@@ -292,7 +323,7 @@ lifetimes(DtPlan *plan)
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const DtNode *node = graph->nodes.items[i];
         plan->nodes[i].last_stage = plan->nodes[i].stage;
-        for (uint32_t j = 0; node->kind == DT_NODE_CALL && j < node->nargs; j++) {
+        for (uint32_t j = 0; plan->nodes[i].stage >= 0 && j < node->nargs; j++) {
             mark_stage(&node->args[j], plan, plan->nodes[i].stage);
         }
     }
@@ -375,6 +406,7 @@ build_plan(DtNative *exe, DtPlan *plan)
     for (uint32_t i = 0; i < graph->noutputs; i++) {
         exe->needs_symbols = exe->needs_symbols || uses_symbols(&graph->outputs[i]);
     }
+    find_live(plan);
     DT_TRY(assign(plan));
     lifetimes(plan);
     exe->nstages = plan->stages.count;

@@ -19,7 +19,8 @@ typedef struct DtPlanNode {
     const DtNode *node;
     const DtLoop *loop; /* NULL: called */
     DtPlanUse uses[DT_LOOP_MAX_ARGS];
-    int32_t stage;      /* -1: an input */
+    bool live;          /* leads to an output or an effect */
+    int32_t stage;      /* -1: an input, or not live */
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
     bool outside;       /* used by another stage, or an output */
     /* While its stage is built: */
