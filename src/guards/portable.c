@@ -1,0 +1,760 @@
+/* Guard programs as bytes: the recipe, by source and by content.
+ *
+ *   program ── facts, sources, symbols as a tree of tuples ── marshal ──► bytes
+ *   bytes ──► recipe in a trace of its own ── dt_program_lower ──► program
+ *
+ * No address is written.  An object known by identity is written as where it is
+ * defined (module and qualified name) and what type it has; when the bytes are
+ * read, it is looked up through its source on the given frame, else by that
+ * name, and must fit the description.
+ *
+ * Reading runs imports' results only (sys.modules), never an import.  The bytes
+ * come from a cache that the user trusts; damaged ones give a ValueError.
+ */
+#include "guards/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/dict.h"
+
+#define FORMAT_NAME "dyntrace guards"
+#define FORMAT_VERSION 1
+
+/* ---- References to objects ---------------------------------------------------------------------- */
+
+/* A str attribute of a class, function or other definition; "" if there is none. */
+static PyObject *
+text_attr(PyObject *object, const char *name)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (value == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            return NULL;
+        }
+        PyErr_Clear(); /* an object without a name of its own is described by its type */
+    }
+    if (value == NULL || !PyUnicode_CheckExact(value)) {
+        Py_XDECREF(value);
+        value = PyUnicode_FromString("");
+    }
+    return value;
+}
+
+/* (module, qualified name, name of the type). */
+static PyObject *
+object_reference(PyObject *object)
+{
+    PyObject *module = NULL, *name = NULL, *result = NULL;
+    bool is_module = PyModule_Check(object);
+    module = text_attr(object, is_module ? "__name__" : "__module__");
+    if (module == NULL) {
+        goto done;
+    }
+    name = is_module ? PyUnicode_FromString("") : text_attr(object, "__qualname__");
+    if (name != NULL && !is_module && PyUnicode_GET_LENGTH(name) == 0) {
+        Py_SETREF(name, text_attr(object, "__name__"));
+    }
+    if (name != NULL) {
+        result = Py_BuildValue("(OOs)", module, name, Py_TYPE(object)->tp_name);
+    }
+done:
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return result;
+}
+
+/* 1 if the object fits the description, 0, -1 with an error. */
+static int
+fits_reference(PyObject *object, PyObject *reference)
+{
+    PyObject *own = object_reference(object);
+    if (own == NULL) {
+        return -1;
+    }
+    int same = PyObject_RichCompareBool(own, reference, Py_EQ);
+    Py_DECREF(own);
+    return same;
+}
+
+/* What is defined under that name now: a new reference, or NULL without an error. */
+static PyObject *
+find_by_name(PyObject *reference)
+{
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *found = PyDict_GetItemWithError(modules, PyTuple_GET_ITEM(reference, 0));
+    PyObject *parts = NULL;
+    Py_XINCREF(found);
+    if (found != NULL && PyUnicode_GET_LENGTH(PyTuple_GET_ITEM(reference, 1)) != 0) {
+        PyObject *dot = PyUnicode_FromString(".");
+        if (dot != NULL) {
+            parts = PyUnicode_Split(PyTuple_GET_ITEM(reference, 1), dot, -1);
+            Py_DECREF(dot);
+        }
+        for (Py_ssize_t i = 0; parts != NULL && found != NULL && i < PyList_GET_SIZE(parts); i++) {
+            Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(parts, i)));
+        }
+    }
+    Py_XDECREF(parts);
+    if (PyErr_Occurred()) {
+        PyErr_Clear(); /* not defined there (any more): the caller reports it */
+    }
+    return found;
+}
+
+/* The object that a reference means: `candidate` (from its source on the frame, or NULL) if it fits,
+ * else by name.  A new reference, or NULL with ValueError. */
+static PyObject *
+resolve(PyObject *reference, PyObject *candidate)
+{
+    if (!PyTuple_Check(reference) || PyTuple_GET_SIZE(reference) != 3
+        || !PyUnicode_Check(PyTuple_GET_ITEM(reference, 0))
+        || !PyUnicode_Check(PyTuple_GET_ITEM(reference, 1))) {
+        PyErr_SetString(PyExc_ValueError, "guard bytes are damaged: not a reference to an object");
+        return NULL;
+    }
+    if (candidate != NULL) {
+        int fits = fits_reference(candidate, reference);
+        if (fits != 0) {
+            return fits < 0 ? NULL : Py_NewRef(candidate);
+        }
+    }
+    PyObject *found = find_by_name(reference);
+    if (found != NULL) {
+        int fits = fits_reference(found, reference);
+        if (fits == 1) {
+            return found;
+        }
+        Py_DECREF(found);
+        if (fits < 0) {
+            return NULL;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "guards rely on an object that is not here: %R", reference);
+    return NULL;
+}
+
+/* A key or name: ("c", constant) or ("r", reference); None for no key. */
+static PyObject *
+write_key(PyObject *key)
+{
+    if (key == NULL) {
+        Py_RETURN_NONE;
+    }
+    if (dt_dict_is_plain_key(key)) {
+        return Py_BuildValue("(sO)", "c", key);
+    }
+    return Py_BuildValue("(sN)", "r", object_reference(key));
+}
+
+static DtStatus
+read_key(PyObject *written, PyObject *candidate, PyObject **out)
+{
+    const char *how;
+    PyObject *what;
+    *out = NULL;
+    if (written == Py_None) {
+        return DT_OK;
+    }
+    if (!PyTuple_Check(written) || !PyArg_ParseTuple(written, "sO", &how, &what)) {
+        PyErr_SetString(PyExc_ValueError, "guard bytes are damaged: bad key");
+        return DT_ERROR;
+    }
+    *out = strcmp(how, "c") == 0 ? Py_NewRef(what) : resolve(what, candidate);
+    return *out == NULL ? DT_ERROR : DT_OK;
+}
+
+/* ---- Conditions --------------------------------------------------------------------------------- */
+
+static PyObject *
+write_number(DtNumber number, uint8_t type)
+{
+    return type == DT_SYM_FLOAT ? PyFloat_FromDouble(number.d) : PyLong_FromLongLong(number.i);
+}
+
+static DtStatus
+read_number(PyObject *written, uint8_t type, DtNumber *out)
+{
+    if (type == DT_SYM_FLOAT) {
+        out->d = PyFloat_AsDouble(written);
+    }
+    else {
+        out->i = PyLong_AsLongLong(written);
+    }
+    return PyErr_Occurred() ? DT_ERROR : DT_OK;
+}
+
+static PyObject *
+write_sym(const DtSym *sym)
+{
+    if (sym == NULL) {
+        Py_RETURN_NONE;
+    }
+    return Py_BuildValue("(iiINNN)", (int)sym->op, (int)sym->type, sym->id,
+                         write_number(sym->hint, sym->type), write_sym(sym->a), write_sym(sym->b));
+}
+
+static DtStatus
+damaged(const char *what)
+{
+    PyErr_Format(PyExc_ValueError, "guard bytes are damaged: bad %s", what);
+    return DT_ERROR;
+}
+
+static DtStatus
+read_sym(DtTrace *trace, PyObject *written, const DtSym **out)
+{
+    int op, type;
+    unsigned id;
+    PyObject *hint, *left, *right;
+    const DtSym *a = NULL, *b = NULL;
+    DtNumber number;
+    if (!PyTuple_Check(written)
+        || !PyArg_ParseTuple(written, "iiIOOO", &op, &type, &id, &hint, &left, &right)) {
+        return damaged("condition");
+    }
+    DT_TRY(read_number(hint, (uint8_t)type, &number));
+    if (left != Py_None) {
+        DT_TRY(read_sym(trace, left, &a));
+    }
+    if (right != Py_None) {
+        DT_TRY(read_sym(trace, right, &b));
+    }
+    if (op < 0 || op >= DT_SYM_OP_COUNT || type < 0 || type > DT_SYM_BOOL
+        || (op == DT_SYM_OP_SYMBOL && id >= trace->symbols.count)
+        || (op > DT_SYM_OP_SYMBOL && a == NULL)) {
+        return damaged("condition");
+    }
+    if (op == DT_SYM_OP_SYMBOL) {
+        *out = dt_sym_symbol(&trace->arena, id, (DtSymType)type, number);
+    }
+    else if (op == DT_SYM_OP_CONST) {
+        *out = type == DT_SYM_INT     ? dt_sym_int(&trace->arena, number.i)
+               : type == DT_SYM_FLOAT ? dt_sym_float(&trace->arena, number.d)
+                                      : dt_sym_bool(&trace->arena, number.i != 0);
+    }
+    else if (b != NULL) {
+        DT_TRY(dt_sym_binary(&trace->arena, (DtSymOp)op, a, b, out));
+    }
+    else {
+        DT_TRY(dt_sym_unary(&trace->arena, (DtSymOp)op, a, out));
+    }
+    return *out == NULL ? damaged("condition") : DT_OK;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------ */
+
+static long
+register_of(const DtSource *source)
+{
+    return source == NULL ? -1L : (long)source->id;
+}
+
+static PyObject *
+write_sources(const DtGuardProgram *program)
+{
+    PyObject *list = PyTuple_New(program->nregs);
+    for (uint32_t i = 0; list != NULL && i < program->nregs; i++) {
+        const DtSource *source = &program->sources[i];
+        PyObject *row = Py_BuildValue("(ilNL)", (int)source->kind, register_of(source->base),
+                                      write_key(source->key), (long long)source->index);
+        if (row == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyTuple_SET_ITEM(list, i, row);
+    }
+    return list;
+}
+
+/* (register, dimension or -1, type, hint); None for symbols that no guard reads. */
+static PyObject *
+write_symbols(const DtGuardProgram *program)
+{
+    PyObject *list = PyTuple_New(program->nsymbols);
+    for (uint32_t i = 0; list != NULL && i < program->nsymbols; i++) {
+        const DtSymbol *symbol = &program->symbols[i];
+        PyObject *row;
+        if (symbol->source == NULL) {
+            row = Py_NewRef(Py_None);
+        }
+        else {
+            bool dim = symbol->source->kind == DT_SOURCE_ARRAY_DIM;
+            row = Py_BuildValue("(lLiN)", register_of(dim ? symbol->source->base : symbol->source),
+                                dim ? (long long)symbol->source->index : -1LL, (int)symbol->type,
+                                write_number(symbol->hint, (uint8_t)symbol->type));
+        }
+        if (row == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyTuple_SET_ITEM(list, i, row);
+    }
+    return list;
+}
+
+static PyObject *
+write_keys(PyObject *keys)
+{
+    PyObject *list = PyTuple_New(PyTuple_GET_SIZE(keys));
+    for (Py_ssize_t i = 0; list != NULL && i < PyTuple_GET_SIZE(keys); i++) {
+        PyObject *row = write_key(PyTuple_GET_ITEM(keys, i));
+        if (row == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyTuple_SET_ITEM(list, i, row);
+    }
+    return list;
+}
+
+static PyObject *
+write_payload(const DtFact *fact)
+{
+    switch ((DtGuardKind)fact->kind) {
+    case DT_GUARD_TYPE:
+    case DT_GUARD_TYPE_VERSION:
+    case DT_GUARD_IDENTITY:
+        return object_reference(fact->object);
+    case DT_GUARD_LENGTH:
+        return Py_BuildValue("(NL)", object_reference(fact->object), (long long)fact->number);
+    case DT_GUARD_CONSTANT:
+        if (!dt_dict_is_plain_key(fact->object)) { /* NotImplemented */
+            return Py_BuildValue("()");
+        }
+        return Py_BuildValue("(O)", fact->object);
+    case DT_GUARD_ATTR_ABSENT:
+    case DT_GUARD_GLOBAL_ABSENT:
+        return write_key(fact->object);
+    case DT_GUARD_DICT_KEYS:
+        return write_keys(fact->object);
+    case DT_GUARD_SYM:
+        return write_sym(fact->sym);
+    case DT_GUARD_ADAPTER:
+    case DT_GUARD_ADAPTER_STATE:
+        if (fact->adapter->spec_to_object == NULL) {
+            PyErr_Format(PyExc_ValueError, "guards of adapter '%s' can't be written",
+                         fact->adapter->name);
+            return NULL;
+        }
+        return Py_BuildValue("(sN)", fact->adapter->name,
+                             fact->adapter->spec_to_object(fact->adapter, fact->spec));
+    case DT_GUARD_CELL_EMPTY:
+    case DT_GUARD_SAME:
+    case DT_GUARD_NOT_SAME:
+    case DT_GUARD_COUNT:
+        break;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+write_facts(const DtGuardProgram *program)
+{
+    PyObject *list = PyTuple_New(program->nfacts);
+    for (uint32_t i = 0; list != NULL && i < program->nfacts; i++) {
+        const DtFact *fact = &program->facts[i].fact;
+        PyObject *row = Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name,
+                                      register_of(fact->source), register_of(fact->other),
+                                      write_payload(fact),
+                                      fact->filename == NULL ? Py_None : fact->filename, fact->line);
+        if (row == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyTuple_SET_ITEM(list, i, row);
+    }
+    return list;
+}
+
+static PyObject *
+write_wanted(const DtGuardProgram *program)
+{
+    PyObject *list = PyTuple_New(program->nwanted);
+    for (uint32_t i = 0; list != NULL && i < program->nwanted; i++) {
+        PyObject *row = PyLong_FromUnsignedLong(program->wanted[i]);
+        if (row == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyTuple_SET_ITEM(list, i, row);
+    }
+    return list;
+}
+
+static PyObject *
+call_marshal(const char *name, PyObject *argument)
+{
+    PyObject *marshal = PyImport_ImportModule("marshal");
+    PyObject *result = NULL;
+    if (marshal != NULL) {
+        result = PyObject_CallMethod(marshal, name, "O", argument);
+        Py_DECREF(marshal);
+    }
+    return result;
+}
+
+PyObject *
+dt_program_to_bytes(const DtGuardProgram *program)
+{
+    if (program->life->dead) {
+        PyErr_SetString(PyExc_ValueError, "an object that the guards rely on is gone");
+        return NULL;
+    }
+    PyObject *tree = Py_BuildValue("(siiiNNNN)", FORMAT_NAME, FORMAT_VERSION, program->free_start,
+                                   program->argument_slots, write_sources(program),
+                                   write_symbols(program), write_facts(program),
+                                   write_wanted(program));
+    if (tree == NULL) {
+        return NULL;
+    }
+    PyObject *bytes = call_marshal("dumps", tree);
+    Py_DECREF(tree);
+    return bytes;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+typedef struct Reader {
+    DtTrace *trace; /* DT_OWNED: holds nothing but sources, symbols and the recipe */
+    const DtGuardFrame *frame;
+    const DtSource **sources;
+    uint32_t nsources;
+} Reader;
+
+static DtStatus
+source_at(const Reader *reader, long index, const DtSource **out)
+{
+    *out = NULL;
+    if (index == -1) {
+        return DT_OK;
+    }
+    if (index < 0 || index >= (long)reader->nsources) {
+        return damaged("source");
+    }
+    *out = reader->sources[index];
+    return DT_OK;
+}
+
+static DtStatus
+read_sources(Reader *reader, PyObject *list)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(list);
+    reader->sources = DT_ARENA_ARRAY(&reader->trace->arena, const DtSource *, count + 1);
+    if (reader->sources == NULL) {
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int kind;
+        long base_index;
+        long long index;
+        PyObject *written, *key;
+        const DtSource *base;
+        PyObject *row = PyTuple_GET_ITEM(list, i);
+        if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "ilOL", &kind, &base_index, &written, &index)
+            || kind < 0 || kind >= DT_SOURCE_COUNT) {
+            return damaged("source");
+        }
+        DT_TRY(source_at(reader, base_index, &base));
+        DT_TRY(read_key(written, NULL, &key));
+        if (key != NULL && dt_trace_keep_take(reader->trace, key) == NULL) {
+            return DT_ERROR;
+        }
+        reader->sources[i] = dt_source_get(reader->trace, (DtSourceKind)kind, base, key, index);
+        if (reader->sources[i] == NULL) {
+            return DT_ERROR;
+        }
+        reader->nsources = (uint32_t)i + 1;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+read_symbols(Reader *reader, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
+        PyObject *row = PyTuple_GET_ITEM(list, i), *hint;
+        long index;
+        long long dim;
+        int type;
+        DtSymbol symbol = {.same_as = (uint32_t)i};
+        if (row != Py_None) {
+            if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "lLiO", &index, &dim, &type, &hint)
+                || type < 0 || type > DT_SYM_BOOL || index < 0) {
+                return damaged("symbol");
+            }
+            DT_TRY(source_at(reader, index, &symbol.source));
+            symbol.type = (DtSymType)type;
+            DT_TRY(read_number(hint, (uint8_t)type, &symbol.hint));
+            if (dim >= 0) {
+                symbol.source = dt_source_get(reader->trace, DT_SOURCE_ARRAY_DIM, symbol.source, NULL,
+                                              dim);
+            }
+        }
+        else {
+            /* Nothing reads it; any source will do to keep the numbering. */
+            PyObject *name = PyUnicode_FromString("unused");
+            if (name == NULL || dt_trace_keep_take(reader->trace, name) == NULL) {
+                return DT_ERROR;
+            }
+            symbol.source = dt_source_get(reader->trace, DT_SOURCE_SYNTHETIC, NULL, name, i);
+        }
+        if (symbol.source == NULL) {
+            return DT_ERROR;
+        }
+        if (dt_vec_push(&reader->trace->arena, &reader->trace->symbols, symbol) < 0) {
+            return dt_no_memory();
+        }
+    }
+    return DT_OK;
+}
+
+/* What the source reads on the frame: a new reference in *out, NULL if it can't be read. */
+static DtStatus
+read_source(Reader *reader, const DtSource *source, PyObject **out)
+{
+    DtGuardRecipe *recipe = reader->trace->guards;
+    DtGuardRecipe none = {.free_start = recipe->free_start, .argument_slots = recipe->argument_slots};
+    DtGuardProgram *program;
+    *out = NULL;
+    if (source == NULL) {
+        return DT_OK;
+    }
+    reader->trace->guards = &none;
+    DtStatus status = dt_program_lower(reader->trace, &source, 1, &program);
+    reader->trace->guards = recipe;
+    if (status != DT_OK) {
+        return status == DT_BREAK ? DT_OK : status;
+    }
+    PyObject **regs = PyMem_Calloc(program->nregs + 1, sizeof(PyObject *));
+    if (regs == NULL) {
+        status = dt_no_memory();
+    }
+    else {
+        int ok = dt_program_check(program, reader->frame, regs);
+        if (ok == 1) {
+            *out = Py_NewRef(regs[program->wanted[0]]);
+        }
+        status = ok < 0 ? DT_ERROR : DT_OK;
+    }
+    PyMem_Free(regs);
+    dt_program_free(program);
+    return status;
+}
+
+static DtStatus
+read_adapter(Reader *reader, PyObject *payload, DtFact *fact)
+{
+    const char *name;
+    PyObject *written;
+    void *spec;
+    DtTrace *trace = reader->trace;
+    if (!PyTuple_Check(payload) || !PyArg_ParseTuple(payload, "sO", &name, &written)) {
+        return damaged("adapter");
+    }
+    fact->adapter = dt_adapter_by_name(name);
+    if (fact->adapter == NULL || fact->adapter->spec_from_object == NULL) {
+        PyErr_Format(PyExc_ValueError, "guards rely on adapter '%s', which is not registered", name);
+        return DT_ERROR;
+    }
+    DT_TRY(fact->adapter->spec_from_object(fact->adapter, trace, written, &spec, &fact->spec_size));
+    fact->spec = spec;
+    /* The spec may refer to anything that the trace keeps. */
+    fact->refs = trace->kept.items;
+    fact->nrefs = trace->kept.count;
+    return DT_OK;
+}
+
+static DtStatus
+read_keys(PyObject *payload, PyObject *dict, PyObject **out)
+{
+    if (!PyTuple_Check(payload)) {
+        return damaged("keys");
+    }
+    PyObject *keys = PyTuple_New(PyTuple_GET_SIZE(payload));
+    if (keys == NULL) {
+        return DT_ERROR;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(payload); i++) {
+        PyObject *candidate = dict != NULL && PyDict_CheckExact(dict) ? dt_dict_key_at(dict, i) : NULL;
+        PyObject *key;
+        DtStatus status = read_key(PyTuple_GET_ITEM(payload, i), candidate, &key);
+        if (status != DT_OK || key == NULL) {
+            Py_DECREF(keys);
+            return status != DT_OK ? status : damaged("keys");
+        }
+        PyTuple_SET_ITEM(keys, i, key);
+    }
+    *out = keys;
+    return DT_OK;
+}
+
+static DtStatus
+read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
+{
+    PyObject *object = NULL, *part = payload;
+    long long number = 0;
+    switch ((DtGuardKind)fact->kind) {
+    case DT_GUARD_LENGTH:
+        if (!PyTuple_Check(payload) || !PyArg_ParseTuple(payload, "OL", &part, &number)) {
+            return damaged("length");
+        }
+        fact->number = number;
+        object = resolve(part, value == NULL ? NULL : (PyObject *)Py_TYPE(value));
+        break;
+    case DT_GUARD_TYPE:
+    case DT_GUARD_TYPE_VERSION:
+        object = resolve(payload, value == NULL ? NULL : (PyObject *)Py_TYPE(value));
+        break;
+    case DT_GUARD_IDENTITY:
+        object = resolve(payload, value);
+        break;
+    case DT_GUARD_CONSTANT:
+        if (!PyTuple_Check(payload) || PyTuple_GET_SIZE(payload) > 1) {
+            return damaged("constant");
+        }
+        object = Py_NewRef(PyTuple_GET_SIZE(payload) == 0 ? Py_NotImplemented
+                                                          : PyTuple_GET_ITEM(payload, 0));
+        break;
+    case DT_GUARD_ATTR_ABSENT:
+    case DT_GUARD_GLOBAL_ABSENT:
+        DT_TRY(read_key(payload, NULL, &object));
+        break;
+    case DT_GUARD_DICT_KEYS:
+        DT_TRY(read_keys(payload, value, &object));
+        break;
+    case DT_GUARD_SYM:
+        return read_sym(reader->trace, payload, &fact->sym);
+    case DT_GUARD_ADAPTER:
+    case DT_GUARD_ADAPTER_STATE:
+        return read_adapter(reader, payload, fact);
+    default:
+        return DT_OK;
+    }
+    fact->object = dt_trace_keep_take(reader->trace, object);
+    return fact->object == NULL ? DT_ERROR : DT_OK;
+}
+
+static int
+kind_by_name(const char *name)
+{
+    for (int i = 0; i < DT_GUARD_COUNT; i++) {
+        if (strcmp(dt_guard_rows[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static DtStatus
+read_fact(Reader *reader, PyObject *row)
+{
+    const char *name;
+    long source, other;
+    PyObject *payload, *filename, *value;
+    DtFact fact = {0};
+    if (!PyTuple_Check(row)
+        || !PyArg_ParseTuple(row, "sllOOi", &name, &source, &other, &payload, &filename, &fact.line)) {
+        return damaged("guard");
+    }
+    int kind = kind_by_name(name);
+    if (kind < 0 || (source < 0 && kind < DT_GUARD_SYM) || (other < 0 && (kind == DT_GUARD_SAME
+                                                            || kind == DT_GUARD_NOT_SAME))) {
+        return damaged("guard");
+    }
+    fact.kind = (uint8_t)kind;
+    fact.filename = PyUnicode_Check(filename) ? filename : NULL;
+    DT_TRY(source_at(reader, source, &fact.source));
+    DT_TRY(source_at(reader, other, &fact.other));
+    bool by_source = kind <= DT_GUARD_LENGTH || kind == DT_GUARD_DICT_KEYS;
+    DT_TRY(read_source(reader, by_source ? fact.source : NULL, &value));
+    DtStatus status = read_payload(reader, payload, value, &fact);
+    Py_XDECREF(value);
+    DT_TRY(status);
+    return dt_recipe_add(reader->trace, &fact);
+}
+
+static DtStatus
+read_wanted(Reader *reader, PyObject *list, const DtSource ***out)
+{
+    const DtSource **wanted = DT_ARENA_ARRAY(&reader->trace->arena, const DtSource *,
+                                             PyTuple_GET_SIZE(list) + 1);
+    if (wanted == NULL) {
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
+        long index = PyLong_AsLong(PyTuple_GET_ITEM(list, i));
+        if (index < 0) {
+            return damaged("register");
+        }
+        DT_TRY(source_at(reader, index, &wanted[i]));
+    }
+    *out = wanted;
+    return DT_OK;
+}
+
+static DtStatus
+read_tree(Reader *reader, PyObject *tree, DtGuardProgram **out)
+{
+    const char *name;
+    int version, free_start, argument_slots;
+    PyObject *sources, *symbols, *facts, *wanted_list;
+    const DtSource **wanted;
+    if (!PyTuple_Check(tree)
+        || !PyArg_ParseTuple(tree, "siiiO!O!O!O!", &name, &version, &free_start, &argument_slots,
+                             &PyTuple_Type, &sources, &PyTuple_Type, &symbols, &PyTuple_Type, &facts,
+                             &PyTuple_Type, &wanted_list)
+        || strcmp(name, FORMAT_NAME) != 0 || free_start < 0 || argument_slots < 0) {
+        return damaged("head");
+    }
+    if (version != FORMAT_VERSION) {
+        PyErr_Format(PyExc_ValueError, "guard bytes of version %d, expected %d", version,
+                     FORMAT_VERSION);
+        return DT_ERROR;
+    }
+    DT_TRY(dt_recipe_init(reader->trace));
+    reader->trace->guards->free_start = free_start;
+    reader->trace->guards->argument_slots = argument_slots;
+    DT_TRY(read_sources(reader, sources));
+    DT_TRY(read_symbols(reader, symbols));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(facts); i++) {
+        DT_TRY(read_fact(reader, PyTuple_GET_ITEM(facts, i)));
+    }
+    DT_TRY(read_wanted(reader, wanted_list, &wanted));
+    return dt_program_lower(reader->trace, wanted, (uint32_t)PyTuple_GET_SIZE(wanted_list), out);
+}
+
+DtStatus
+dt_program_from_bytes(PyObject *bytes, const DtGuardFrame *frame, DtGuardProgram **out)
+{
+    *out = NULL;
+    if (!PyBytes_Check(bytes)) {
+        PyErr_Format(PyExc_TypeError, "guards: expected bytes, got %s", Py_TYPE(bytes)->tp_name);
+        return DT_ERROR;
+    }
+    PyObject *tree = call_marshal("loads", bytes);
+    if (tree == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            return DT_ERROR;
+        }
+        PyErr_Clear(); /* EOFError, ValueError, TypeError of marshal: one message for all */
+        return damaged("encoding");
+    }
+    Reader reader = {.frame = frame};
+    DtStatus status = DT_ERROR;
+    reader.trace = calloc(1, sizeof(DtTrace));
+    if (reader.trace == NULL) {
+        PyErr_NoMemory();
+    }
+    else {
+        dt_arena_init(&reader.trace->arena);
+        status = read_tree(&reader, tree, out);
+        if (status == DT_BREAK) {
+            PyErr_Format(PyExc_ValueError, "guards can't be made here: %s", reader.trace->brk.message);
+            status = DT_ERROR;
+        }
+        dt_trace_release(reader.trace);
+    }
+    Py_DECREF(tree);
+    return status;
+}
