@@ -1,0 +1,742 @@
+/* White-box functions of the graph and code generation layers, for `_core._testing`.
+ *
+ * graph_build makes a graph from a list of steps, without tracing a function,
+ * so that tests reach what no adapter does yet: several results, effects,
+ * nested tracers.  graph_damage breaks one invariant and lints.
+ */
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "graph/internal.h"
+#include "graph/wire.h"
+#include "module/testing.h"
+#include "symbolic/interp.h"
+
+typedef struct Builder {
+    DtTrace *trace;
+    PyObject *names; /* dict: name -> address of a DtOperand in the trace's arena */
+} Builder;
+
+static DtStatus
+type_error(const char *what, PyObject *object)
+{
+    PyErr_Format(PyExc_TypeError, "%s: %R", what, object);
+    return DT_ERROR;
+}
+
+static DtStatus
+define(Builder *builder, PyObject *name, const DtOperand *value)
+{
+    DtOperand *copy = DT_ARENA_NEW(&builder->trace->arena, DtOperand);
+    if (copy == NULL) {
+        return dt_no_memory();
+    }
+    *copy = *value;
+    PyObject *address = PyLong_FromVoidPtr(copy);
+    int failed = address == NULL || PyDict_SetItem(builder->names, name, address) < 0;
+    Py_XDECREF(address);
+    return failed ? DT_ERROR : DT_OK;
+}
+
+static const DtOperand *
+lookup(Builder *builder, PyObject *name)
+{
+    PyObject *address = PyDict_GetItemWithError(builder->names, name);
+    if (address == NULL) {
+        type_error("no such name", name);
+        return NULL;
+    }
+    return PyLong_AsVoidPtr(address);
+}
+
+/* ---- Sizes, metadata --------------------------------------------------------------------------- */
+
+/* A size: an int, or (name, hint) for the symbol of that name, made on first use. */
+static DtStatus
+parse_size(Builder *builder, PyObject *object, const DtSource *base, int dim, const DtSym **out)
+{
+    DtArena *arena = &builder->trace->arena;
+    if (PyLong_Check(object)) {
+        *out = dt_sym_int(arena, PyLong_AsLongLong(object));
+        return *out != NULL ? DT_OK : dt_no_memory();
+    }
+    PyObject *name;
+    long long hint;
+    if (!PyTuple_Check(object) || !PyArg_ParseTuple(object, "UL", &name, &hint)) {
+        return type_error("not a size", object);
+    }
+    if (PyDict_Contains(builder->names, name) == 1) {
+        const DtOperand *known = lookup(builder, name);
+        *out = known->u.sym;
+        return DT_OK;
+    }
+    const DtSource *source = dt_source_get(builder->trace, DT_SOURCE_ARRAY_DIM, base, NULL, dim);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_trace_symbol(builder->trace, source, DT_SYM_INT, (DtNumber){.i = hint}, out));
+    DtOperand value = {.kind = DT_OPERAND_SYM, .u.sym = *out};
+    return define(builder, name, &value);
+}
+
+/* (type, dtype, shape[, adapter name[, device]]) */
+static DtStatus
+parse_meta(Builder *builder, PyObject *object, const DtSource *base, DtMeta *out)
+{
+    PyObject *type, *dtype, *shape, *device = NULL;
+    const char *adapter = NULL;
+    if (!PyTuple_Check(object)
+        || !PyArg_ParseTuple(object, "O!OO!|zO", &PyType_Type, &type, &dtype, &PyTuple_Type, &shape,
+                             &adapter, &device)) {
+        return DT_ERROR;
+    }
+    memset(out, 0, sizeof *out);
+    out->adapter = adapter != NULL ? dt_adapter_by_name(adapter) : NULL;
+    out->type = (PyTypeObject *)type;
+    out->dtype = dtype;
+    out->device = device;
+    out->ndim = (uint8_t)PyTuple_GET_SIZE(shape);
+    out->shape = DT_ARENA_ARRAY(&builder->trace->arena, const DtSym *, out->ndim);
+    if (out->shape == NULL) {
+        return dt_no_memory();
+    }
+    for (int i = 0; i < out->ndim; i++) {
+        DT_TRY(parse_size(builder, PyTuple_GET_ITEM(shape, i), base, i, &out->shape[i]));
+    }
+    return DT_OK;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------- */
+
+static DtStatus parse_operand(Builder *builder, PyObject *object, DtOperand *out);
+
+static DtStatus
+parse_items(Builder *builder, PyObject *sequence, DtOperand **items, uint32_t *count)
+{
+    PyObject *fast = PySequence_Fast(sequence, "operands must be a sequence");
+    if (fast == NULL) {
+        return DT_ERROR;
+    }
+    *count = (uint32_t)PySequence_Fast_GET_SIZE(fast);
+    *items = DT_ARENA_ARRAY(&builder->trace->arena, DtOperand, *count);
+    DtStatus status = *items != NULL ? DT_OK : dt_no_memory();
+    for (uint32_t i = 0; status == DT_OK && i < *count; i++) {
+        status = parse_operand(builder, PySequence_Fast_GET_ITEM(fast, i), &(*items)[i]);
+    }
+    Py_DECREF(fast);
+    return status;
+}
+
+static const char *const sym_names[] = {
+#define SYM_OP(NAME, ARITY, TEXT) #NAME,
+#include "variables/sym_ops.def"
+#undef SYM_OP
+};
+
+/* ("sym", operation, operand[, operand]) */
+static DtStatus
+parse_expression(Builder *builder, PyObject *object, DtOperand *out)
+{
+    DtOperand parts[2];
+    const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(object, 1));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    Py_ssize_t arity = PyTuple_GET_SIZE(object) - 2;
+    for (Py_ssize_t i = 0; i < arity && i < 2; i++) {
+        DT_TRY(parse_operand(builder, PyTuple_GET_ITEM(object, i + 2), &parts[i]));
+    }
+    DtArena *arena = &builder->trace->arena;
+    out->kind = DT_OPERAND_SYM;
+    out->u.sym = NULL;
+    for (int op = 0; op < DT_SYM_OP_COUNT; op++) {
+        if (strcmp(sym_names[op], name) == 0 && arity == dt_wire_sym_arity(op)) {
+            DT_TRY(arity == 2 ? dt_sym_binary(arena, (DtSymOp)op, parts[0].u.sym, parts[1].u.sym,
+                                              &out->u.sym)
+                              : dt_sym_unary(arena, (DtSymOp)op, parts[0].u.sym, &out->u.sym));
+        }
+    }
+    return out->u.sym != NULL ? DT_OK : type_error("not an expression", object);
+}
+
+static const struct {
+    const char *tag;
+    DtOperandKind kind;
+} containers[] = {
+    {"tuple", DT_OPERAND_TUPLE},
+    {"list", DT_OPERAND_LIST},
+    {"dict", DT_OPERAND_DICT},
+    {"slice", DT_OPERAND_SLICE},
+};
+
+/* A str is a name; (tag, ...) anything else; other objects are constants. */
+static DtStatus
+parse_operand(Builder *builder, PyObject *object, DtOperand *out)
+{
+    memset(out, 0, sizeof *out);
+    if (PyUnicode_Check(object)) {
+        const DtOperand *known = lookup(builder, object);
+        if (known == NULL) {
+            return DT_ERROR;
+        }
+        *out = *known;
+        return DT_OK;
+    }
+    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) < 2) {
+        out->kind = DT_OPERAND_CONST;
+        out->u.object = object;
+        return dt_trace_keep(builder->trace, object);
+    }
+    const char *tag = PyUnicode_AsUTF8(PyTuple_GET_ITEM(object, 0));
+    PyObject *second = PyTuple_GET_ITEM(object, 1);
+    if (tag == NULL) {
+        return DT_ERROR;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(containers); i++) {
+        if (strcmp(tag, containers[i].tag) == 0) {
+            out->kind = (uint8_t)containers[i].kind;
+            return parse_items(builder, second, &out->items, &out->count);
+        }
+    }
+    if (strcmp(tag, "sym") == 0) {
+        return parse_expression(builder, object, out);
+    }
+    if (strcmp(tag, "int") == 0) {
+        out->kind = DT_OPERAND_SYM;
+        out->u.sym = dt_sym_int(&builder->trace->arena, PyLong_AsLongLong(second));
+        return out->u.sym != NULL ? DT_OK : dt_no_memory();
+    }
+    if (strcmp(tag, "const") == 0) {
+        out->kind = DT_OPERAND_CONST;
+        out->u.object = second;
+        return dt_trace_keep(builder->trace, second);
+    }
+    if (strcmp(tag, "result") == 0 && PyTuple_GET_SIZE(object) == 3) {
+        DT_TRY(parse_operand(builder, second, out));
+        out->result = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(object, 2));
+        return DT_OK;
+    }
+    return type_error("not an operand", object);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------- */
+
+static DtStatus
+step_input(Builder *builder, PyObject *step)
+{
+    PyObject *name, *meta_object;
+    DtMeta meta;
+    if (!PyArg_ParseTuple(step, "OUO", &(PyObject *){NULL}, &name, &meta_object)) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_trace_keep(builder->trace, name));
+    const DtSource *source = dt_source_global(builder->trace, name);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(parse_meta(builder, meta_object, source, &meta));
+    DtOperand value = {.kind = DT_OPERAND_NODE};
+    DT_TRY(dt_graph_input(builder->trace->graph, source, &meta, &value.u.node));
+    return define(builder, name, &value);
+}
+
+/* ("number", name, hint) */
+static DtStatus
+step_number(Builder *builder, PyObject *step)
+{
+    PyObject *name, *hint;
+    if (!PyArg_ParseTuple(step, "OUO", &(PyObject *){NULL}, &name, &hint)) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_trace_keep(builder->trace, name));
+    const DtSource *source = dt_source_global(builder->trace, name);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    bool is_float = PyFloat_Check(hint);
+    DtNumber number = {.i = is_float ? 0 : PyLong_AsLongLong(hint)};
+    if (is_float) {
+        number.d = PyFloat_AS_DOUBLE(hint);
+    }
+    DtOperand value = {.kind = DT_OPERAND_SYM};
+    DT_TRY(dt_trace_symbol(builder->trace, source, is_float ? DT_SYM_FLOAT : DT_SYM_INT, number,
+                           &value.u.sym));
+    return define(builder, name, &value);
+}
+
+static DtStatus
+parse_results(Builder *builder, PyObject *results, DtCallSpec *spec)
+{
+    spec->nresults = (uint32_t)PyTuple_GET_SIZE(results);
+    DtMeta *metas = DT_ARENA_ARRAY(&builder->trace->arena, DtMeta, spec->nresults);
+    if (metas == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < spec->nresults; i++) {
+        DT_TRY(parse_meta(builder, PyTuple_GET_ITEM(results, i), NULL, &metas[i]));
+    }
+    spec->results = metas;
+    return DT_OK;
+}
+
+/* {"effect": int, "aliases": ((result, operand), ...), "mutated": (operand, ...), "kwnames": tuple} */
+static DtStatus
+parse_options(Builder *builder, PyObject *options, DtCallSpec *spec)
+{
+    DtArena *arena = &builder->trace->arena;
+    PyObject *effect = PyDict_GetItemString(options, "effect");
+    PyObject *aliases = PyDict_GetItemString(options, "aliases");
+    PyObject *mutated = PyDict_GetItemString(options, "mutated");
+    spec->kwnames = PyDict_GetItemString(options, "kwnames");
+    spec->effect = effect != NULL ? (DtEffect)PyLong_AsLong(effect) : DT_EFFECT_PURE;
+    spec->naliases = aliases != NULL ? (uint32_t)PyTuple_GET_SIZE(aliases) : 0;
+    spec->nmutated = mutated != NULL ? (uint32_t)PyTuple_GET_SIZE(mutated) : 0;
+    DtAlias *pairs = DT_ARENA_ARRAY(arena, DtAlias, spec->naliases);
+    uint32_t *numbers = DT_ARENA_ARRAY(arena, uint32_t, spec->nmutated);
+    if (pairs == NULL || numbers == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < spec->naliases; i++) {
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(aliases, i), "II", &pairs[i].result, &pairs[i].arg)) {
+            return DT_ERROR;
+        }
+    }
+    for (uint32_t i = 0; i < spec->nmutated; i++) {
+        numbers[i] = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(mutated, i));
+    }
+    spec->aliases = pairs;
+    spec->mutated = numbers;
+    return PyErr_Occurred() ? DT_ERROR : DT_OK;
+}
+
+/* ("call", name, target, callee, operands, results[, options]) */
+static DtStatus
+step_call(Builder *builder, PyObject *step)
+{
+    PyObject *name, *callee, *args, *results, *options = NULL;
+    DtCallSpec spec = {0};
+    DtOperand *items;
+    if (!PyArg_ParseTuple(step, "OUsOOO!|O!", &(PyObject *){NULL}, &name, &spec.target, &callee,
+                          &args, &PyTuple_Type, &results, &PyDict_Type, &options)) {
+        return DT_ERROR;
+    }
+    spec.callee = callee;
+    DT_TRY(parse_items(builder, args, &items, &spec.nargs));
+    spec.args = items;
+    DT_TRY(parse_results(builder, results, &spec));
+    if (options != NULL) {
+        DT_TRY(parse_options(builder, options, &spec));
+    }
+    DtOperand value = {.kind = DT_OPERAND_NODE};
+    DT_TRY(dt_graph_call(builder->trace, &spec, &value.u.node));
+    return define(builder, name, &value);
+}
+
+/* ("unify", a, b): two expressions found equal. */
+static DtStatus
+step_unify(Builder *builder, PyObject *step)
+{
+    DtOperand a, b;
+    bool same;
+    DT_TRY(parse_operand(builder, PyTuple_GetItem(step, 1), &a));
+    DT_TRY(parse_operand(builder, PyTuple_GetItem(step, 2), &b));
+    DT_TRY(dt_trace_unify(builder->trace, a.u.sym, b.u.sym, &same));
+    return same ? DT_OK : type_error("these differ", step);
+}
+
+static DtStatus
+step_push(Builder *builder, PyObject *step)
+{
+    const char *name = PyUnicode_AsUTF8(PyTuple_GetItem(step, 1));
+    return name != NULL ? dt_graph_push(builder->trace, name) : DT_ERROR;
+}
+
+/* ("pop", name, outputs): the name stands for the nested graph afterwards. */
+static DtStatus
+step_pop(Builder *builder, PyObject *step)
+{
+    DtOperand *outputs, value;
+    uint32_t count;
+    DT_TRY(parse_items(builder, PyTuple_GetItem(step, 2), &outputs, &count));
+    DT_TRY(dt_graph_pop(builder->trace, outputs, count, &value));
+    return define(builder, PyTuple_GetItem(step, 1), &value);
+}
+
+static DtStatus
+step_abandon(Builder *builder, PyObject *step)
+{
+    (void)step;
+    dt_graph_abandon(builder->trace);
+    return DT_OK;
+}
+
+static const struct {
+    const char *name;
+    Py_ssize_t size;
+    DtStatus (*run)(Builder *, PyObject *);
+} steps[] = {
+    {"input", 3, step_input}, {"number", 3, step_number}, {"call", 6, step_call},
+    {"unify", 3, step_unify}, {"push", 2, step_push},     {"pop", 3, step_pop},
+    {"abandon", 1, step_abandon},
+};
+
+static DtStatus
+run_step(Builder *builder, PyObject *step)
+{
+    const char *name = PyTuple_Check(step) && PyTuple_GET_SIZE(step) > 0
+                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(step, 0))
+                           : NULL;
+    for (size_t i = 0; name != NULL && i < Py_ARRAY_LENGTH(steps); i++) {
+        if (strcmp(name, steps[i].name) == 0 && PyTuple_GET_SIZE(step) >= steps[i].size) {
+            return steps[i].run(builder, step);
+        }
+    }
+    return PyErr_Occurred() ? DT_ERROR : type_error("not a step", step);
+}
+
+static DtStatus
+build(Builder *builder, PyObject *list, PyObject *outputs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        DT_TRY(run_step(builder, PyList_GET_ITEM(list, i)));
+    }
+    DtOperand *operands;
+    uint32_t count;
+    DT_TRY(parse_items(builder, outputs, &operands, &count));
+    return dt_graph_finish(builder->trace, builder->trace->graph, operands, count);
+}
+
+static PyObject *
+testing_graph_build(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *name;
+    PyObject *list, *outputs, *graph = NULL;
+    if (!PyArg_ParseTuple(args, "sO!O:graph_build", &name, &PyList_Type, &list, &outputs)) {
+        return NULL;
+    }
+    PyCodeObject *code = PyCode_NewEmpty("built.py", name, 1);
+    PyObject *globals = PyDict_New();
+    Builder builder = {.names = PyDict_New()};
+    if (code != NULL && globals != NULL && builder.names != NULL) {
+        builder.trace = dt_trace_new(code, globals, PyEval_GetBuiltins(), NULL, NULL);
+    }
+    if (builder.trace != NULL) {
+        DtStatus status = build(&builder, list, outputs);
+        while (builder.trace->graph->parent != NULL) {
+            dt_graph_abandon(builder.trace);
+        }
+        if (status == DT_OK) {
+            graph = dt_graph_object(builder.trace->graph);
+        }
+        else if (status != DT_ERROR) {
+            PyErr_Format(PyExc_RuntimeError, "graph break: %s", builder.trace->brk.message);
+        }
+        dt_trace_release(builder.trace);
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(globals);
+    Py_XDECREF(builder.names);
+    return graph;
+}
+
+/* ---- Damage ------------------------------------------------------------------------------------ */
+
+/* The graph's first call. */
+static DtNode *
+first_call(DtGraph *graph)
+{
+    uint32_t i = 0;
+    while (graph->nodes.items[i]->kind == DT_NODE_INPUT) {
+        i++;
+    }
+    return graph->nodes.items[i];
+}
+
+static DtNode *
+last_node(DtGraph *graph)
+{
+    return graph->nodes.items[graph->nodes.count - 1];
+}
+
+static void
+damage_index(DtGraph *graph)
+{
+    first_call(graph)->index++;
+}
+
+static void
+damage_name(DtGraph *graph)
+{
+    first_call(graph)->name = graph->nodes.items[0]->name;
+}
+
+static void
+damage_order(DtGraph *graph)
+{
+    first_call(graph)->args[0].u.node = first_call(graph);
+}
+
+static void
+damage_result(DtGraph *graph)
+{
+    first_call(graph)->args[0].result = 7;
+}
+
+static void
+damage_effect(DtGraph *graph)
+{
+    first_call(graph)->effect = DT_EFFECT_MUTATES;
+}
+
+static void
+damage_alias(DtGraph *graph)
+{
+    static DtAlias nowhere = {0, 99};
+    first_call(graph)->aliases = &nowhere;
+    first_call(graph)->naliases = 1;
+}
+
+static void
+damage_output(DtGraph *graph)
+{
+    graph->nodes.count--;
+}
+
+static void
+damage_symbol(DtGraph *graph)
+{
+    graph->symbols.count = 0;
+}
+
+static void
+damage_input(DtGraph *graph)
+{
+    graph->inputs.count--;
+}
+
+static void
+damage_kind(DtGraph *graph)
+{
+    last_node(graph)->args[0].kind = 200;
+}
+
+static void
+damage_target(DtGraph *graph)
+{
+    first_call(graph)->target = NULL;
+}
+
+static void
+damage_kwnames(DtGraph *graph)
+{
+    first_call(graph)->kwnames = Py_None;
+}
+
+static void
+damage_type(DtGraph *graph)
+{
+    first_call(graph)->results[0].type = NULL;
+}
+
+static void
+damage_finished(DtGraph *graph)
+{
+    graph->finished = false;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(DtGraph *);
+} damages[] = {
+    {"index", damage_index},     {"name", damage_name},       {"order", damage_order},
+    {"result", damage_result},   {"effect", damage_effect},   {"alias", damage_alias},
+    {"output", damage_output},   {"symbol", damage_symbol},   {"input", damage_input},
+    {"kind", damage_kind},       {"target", damage_target},   {"kwnames", damage_kwnames},
+    {"type", damage_type},       {"finished", damage_finished},
+};
+
+static PyObject *
+testing_graph_damage(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *bytes;
+    const char *what;
+    if (!PyArg_ParseTuple(args, "Ss:graph_damage", &bytes, &what)) {
+        return NULL;
+    }
+    DtGraph *graph = dt_graph_from_bytes(bytes); /* a copy of its own: nobody else sees the damage */
+    if (graph == NULL) {
+        return NULL;
+    }
+    DtStatus status = DT_OK;
+    bool found = false;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(damages); i++) {
+        if (strcmp(what, damages[i].name) == 0) {
+            found = true;
+            damages[i].run(graph);
+            status = dt_graph_lint(graph);
+        }
+    }
+    dt_graph_decref(graph);
+    if (!found) {
+        return PyErr_Format(PyExc_ValueError, "no damage named %s", what);
+    }
+    return status == DT_OK ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+testing_graph_damages(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < Py_ARRAY_LENGTH(damages); i++) {
+        PyObject *name = PyUnicode_FromString(damages[i].name);
+        if (name == NULL || PyList_Append(list, name) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *
+testing_graph_reseal(PyObject *Py_UNUSED(module), PyObject *bytes)
+{
+    if (!PyBytes_Check(bytes) || PyBytes_GET_SIZE(bytes) < DT_WIRE_HEADER) {
+        PyErr_SetString(PyExc_TypeError, "graph_reseal takes the bytes of a graph");
+        return NULL;
+    }
+    Py_ssize_t size = PyBytes_GET_SIZE(bytes);
+    PyObject *copy = PyBytes_FromStringAndSize(PyBytes_AS_STRING(bytes), size);
+    if (copy == NULL) {
+        return NULL;
+    }
+    char *data = PyBytes_AS_STRING(copy);
+    uint64_t sum = dt_wire_checksum(data + DT_WIRE_HEADER, (size_t)size - DT_WIRE_HEADER);
+    for (int i = 0; i < 8; i++) {
+        data[DT_WIRE_MAGIC_SIZE + i] = (char)(sum >> (8 * i));
+    }
+    return copy;
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------- */
+
+static PyObject *
+text_of(const DtStrbuf *buf)
+{
+    return PyUnicode_DecodeUTF8(dt_strbuf_text(buf), (Py_ssize_t)buf->length, "replace");
+}
+
+static PyObject *
+list_of_sources(const DtSource *const *sources, uint32_t count)
+{
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
+        DtStrbuf buf = {0};
+        dt_source_print(sources[i], &buf);
+        PyObject *text = text_of(&buf);
+        dt_strbuf_release(&buf);
+        if (text == NULL || PyList_Append(list, text) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+/* Runs the result program on outputs and loads; None when the plan has none. */
+static PyObject *
+run_result(const DtPlan *plan, PyObject *outputs, PyObject *loads)
+{
+    if (plan->result == NULL || outputs == Py_None) {
+        return Py_NewRef(Py_None);
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(outputs);
+    PyObject **taken = PyMem_New(PyObject *, count + 1);
+    if (taken == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        taken[i] = Py_NewRef(PyTuple_GET_ITEM(outputs, i));
+    }
+    PyObject *answer = dt_result_run(plan->result, taken, &PyTuple_GET_ITEM(loads, 0));
+    PyMem_Free(taken);
+    return answer;
+}
+
+static PyObject *
+describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay, PyObject *outputs,
+              PyObject *loads)
+{
+    DtStrbuf buf = {0};
+    PyObject *code = NULL, *answer = NULL, *dict = NULL;
+    if (dt_emit_print(plan->emit, &buf) == DT_OK
+        && dt_codegen_assemble(trace, plan, callable, replay, &code) == DT_OK) {
+        answer = run_result(plan, outputs, loads);
+    }
+    if (answer != NULL) {
+        dict = Py_BuildValue("{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code, "graph",
+                             dt_graph_object(trace->graph), "inputs",
+                             list_of_sources(plan->inputs, plan->ninputs), "loads",
+                             list_of_sources(plan->loads, plan->nloads), "frameless",
+                             plan->result != NULL ? Py_True : Py_False, "ncalls", plan->ncalls,
+                             "answer", answer);
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(answer);
+    dt_strbuf_release(&buf);
+    return dict;
+}
+
+/* codegen_plan(function, slots, callable, replay[, outputs, loads]): traces the call with these values in
+ * the unified slots, and says what was planned. */
+static PyObject *
+testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *function, *slots, *callable, *replay, *outputs = Py_None, *loads = Py_None;
+    if (!PyArg_ParseTuple(args, "O!O!OO|OO!:codegen_plan", &PyFunction_Type, &function, &PyTuple_Type,
+                          &slots, &callable, &replay, &outputs, &PyTuple_Type, &loads)) {
+        return NULL;
+    }
+    PyFunctionObject *func = (PyFunctionObject *)function;
+    PyCodeObject *code = (PyCodeObject *)func->func_code;
+    PyObject *locals[256] = {NULL};
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots) && i < 256; i++) {
+        locals[i] = PyTuple_GET_ITEM(slots, i);
+    }
+    DtTrace *trace = dt_trace_new(code, func->func_globals, PyEval_GetBuiltins(), function, NULL);
+    if (trace == NULL) {
+        return NULL;
+    }
+    DtTraceFrame frame = {locals, func->func_closure};
+    DtVar *result;
+    DtPlan plan = {0};
+    PyObject *answer = NULL;
+    DtStatus status = dt_interp_run(trace, &frame, &result);
+    if (status == DT_OK) {
+        status = dt_codegen_plan(trace, result, &plan);
+    }
+    if (status == DT_OK) {
+        answer = describe_plan(trace, &plan, callable, replay, outputs, loads);
+    }
+    else if (status != DT_ERROR) {
+        answer = Py_BuildValue("{ss ss}", "break", dt_break_rows[trace->brk.id].id, "message",
+                               trace->brk.message);
+    }
+    dt_result_free(plan.result);
+    dt_trace_release(trace);
+    return answer;
+}
+
+PyMethodDef dt_testing_graph_methods[] = {
+    {"graph_build", testing_graph_build, METH_VARARGS,
+     "graph_build(name, steps, outputs)\n--\n\nA Graph made by hand."},
+    {"graph_damage", testing_graph_damage, METH_VARARGS,
+     "graph_damage(data, what)\n--\n\nLints a copy of the graph with one invariant broken."},
+    {"graph_damages", testing_graph_damages, METH_NOARGS,
+     "graph_damages()\n--\n\nAll that graph_damage knows."},
+    {"graph_reseal", testing_graph_reseal, METH_O,
+     "graph_reseal(data)\n--\n\nThe bytes with a fresh checksum, so that a test reaches the reader."},
+    {"codegen_plan", testing_codegen_plan, METH_VARARGS,
+     "codegen_plan(function, slots, callable, replay, outputs=None, loads=())\n--\n\n"
+     "Traces one call and describes the plan; runs the result program if outputs are given."},
+    {NULL, NULL, 0, NULL},
+};
