@@ -126,7 +126,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """The table of what must be reached, as ratios of one run; `-- name ...` runs some rows."""
-    folder = build(session, "bench")
+    folder = build(session, "release")
     session.run("python", "-m", "bench", *session.posargs,
                 env={"PYTHONPATH": f"{folder / 'python_package'}{os.pathsep}{ROOT}",
                      "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
