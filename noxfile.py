@@ -83,6 +83,15 @@ def lint(session: nox.Session) -> None:
         session.run("clang-tidy", "--quiet", "-p", str(folder), *units)
 
 
+@nox.session(name="format")
+def format_(session: nox.Session) -> None:
+    """Rewrite what the lint session's formatters complain about."""
+    session.install(RUFF, CLANG_FORMAT)
+    session.run("ruff", "check", "--fix", ".", success_codes=[0, 1])
+    sources = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "src").rglob("*.[ch]"))
+    session.run("clang-format", "-i", *sources)
+
+
 def sanitizer_library(name: str) -> str:
     """The path of the compiler's own runtime, to be loaded before the interpreter."""
     compiler = os.environ.get("CC", "cc").split()[0]
