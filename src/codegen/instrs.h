@@ -14,15 +14,14 @@
  * - Slots are numbers from dt_emit_add_slot or dt_emit_use_layout; where they
  *   lie in the frame is decided by the assembler.  Arguments come first.
  * - A prologue (cells, closure, RESUME) is never emitted; it is made.
- * - FOR_ITER goes forward.  Other jumps go both ways.
+ * - FOR_ITER and JUMP_IF_x_OR_POP go forward.  Other jumps go both ways.
  * - A protected region is left by falling off its end or by an exception only.
  *   (RETURN_VALUE inside is fine, jumps out of it are not.)  Its handler lies
  *   behind it, is entered with the stack cut to the depth at the start of the
  *   region and begins with PUSH_EXC_INFO.  There the exception counts as one
  *   value, that POP_TOP flagged DT_EMIT_EXCEPTION drops; CHECK_EXC_MATCH must
  *   be followed by POP_JUMP_IF_FALSE.  POP_EXCEPT ends the handler once the
- *   exception is dropped; or RERAISE (arg 0) does, with the exception on top
- *   and nothing above what PUSH_EXC_INFO left.
+ *   exception is dropped; or RERAISE (arg 0) does, with the exception on top.
  * - LOAD_FAST is unchecked unless flagged DT_EMIT_CHECK: a slot that may be
  *   unbound must be flagged.
  *

@@ -38,7 +38,6 @@
 #endif
 
 #include <frameobject.h>
-#include <opcode.h>
 #include <structmember.h>
 
 /* 3.12's and 3.13's syntax-tree headers come along with these and typedef everyday words,

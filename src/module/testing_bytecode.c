@@ -12,6 +12,7 @@
 #include "bytecode/line_table.h"
 #include "bytecode/liveness.h"
 #include "bytecode/opcodes.h"
+#include "codegen/assemble.h"
 
 /* A list of `count` items made by `make`; NULL with an exception. */
 typedef PyObject *(*MakeItem)(const void *context, uint32_t index);
@@ -252,6 +253,154 @@ testing_exception_table(PyObject *module, PyObject *args)
     return result;
 }
 
+/* --- assembler ----------------------------------------------------------- */
+
+static DtStatus
+emit_with_object(DtEmit *emit, int op, PyObject *operand)
+{
+    int number;
+    PyObject *extra;
+    if (op == DT_OP_CALL_KW && PyArg_ParseTuple(operand, "iO!", &number, &PyTuple_Type, &extra)) {
+        return dt_emit_call_kw(emit, number, extra);
+    }
+    if (op == DT_OP_MAKE_FUNCTION && PyArg_ParseTuple(operand, "iU", &number, &extra)) {
+        return dt_emit_make_function(emit, number, extra);
+    }
+    return DT_ERROR;
+}
+
+static DtStatus
+emit_number(DtEmit *emit, int op, PyObject *operand)
+{
+    long number = operand == Py_None ? 0 : PyLong_AsLong(operand);
+    if (number == -1 && PyErr_Occurred()) {
+        return DT_ERROR;
+    }
+    switch (dt_canonical_operand(op)) {
+    case DT_OPARG_JUMP:
+        return dt_emit_jump(emit, op, (DtLabel)number);
+    case DT_OPARG_LOCAL:
+    case DT_OPARG_CELL:
+        if (number < 0 || number >= (long)emit->slots.count) {
+            PyErr_SetString(PyExc_IndexError, "no such slot");
+            return DT_ERROR;
+        }
+        return dt_emit_slot(emit, op, (int)number);
+    default:
+        return dt_emit_op(emit, op, (int32_t)number);
+    }
+}
+
+static DtStatus
+emit_operand(DtEmit *emit, int op, PyObject *operand)
+{
+    switch (dt_canonical_operand(op)) {
+    case DT_OPARG_CONST:
+        return dt_emit_const(emit, operand);
+    case DT_OPARG_NAME:
+        return dt_emit_name(emit, op, operand);
+    default:
+        return PyTuple_Check(operand) ? emit_with_object(emit, op, operand)
+                                      : emit_number(emit, op, operand);
+    }
+}
+
+/* One item of the program: (name, operand[, flags[, line]]), or ("LABEL", number). */
+static DtStatus
+emit_item(DtEmit *emit, PyObject *item)
+{
+    const char *name;
+    PyObject *operand = Py_None;
+    int flags = 0;
+    int line = emit->position.line;
+    if (!PyArg_ParseTuple(item, "s|Oii", &name, &operand, &flags, &line)) {
+        return DT_ERROR;
+    }
+    if (strcmp(name, "LABEL") == 0) {
+        long label = PyLong_AsLong(operand);
+        if (label < 0 || label >= (long)emit->labels.count) {
+            PyErr_SetString(PyExc_IndexError, "no such label");
+            return DT_ERROR;
+        }
+        dt_emit_bind(emit, (DtLabel)label);
+        return DT_OK;
+    }
+    int op = dt_canonical_find(name);
+    if (op < 0) {
+        PyErr_Format(PyExc_ValueError, "no canonical operation %s", name);
+        return DT_ERROR;
+    }
+    dt_emit_set_position(emit, (DtSpan){line, line, -1, -1});
+    DT_TRY(emit_operand(emit, op, operand));
+    dt_emit_mark(emit, (uint16_t)flags);
+    return DT_OK;
+}
+
+static DtStatus
+emit_program(DtEmit *emit, PyObject *program, PyObject *slots, PyObject *tries, int labels)
+{
+    DtLabel label;
+    int number;
+    for (int i = 0; i < labels; i++) {
+        DT_TRY(dt_emit_new_label(emit, &label));
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(slots); i++) {
+        PyObject *name;
+        int kind;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(slots, i), "Ui", &name, &kind)) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_emit_add_slot(emit, name, kind, &number));
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tries); i++) {
+        DtEmitTry region;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(tries, i), "iiii", &region.start, &region.end,
+                              &region.handler, &region.handler_end)) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_emit_try(emit, region.start, region.end, region.handler, region.handler_end));
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(program); i++) {
+        DT_TRY(emit_item(emit, PyList_GET_ITEM(program, i)));
+    }
+    return DT_OK;
+}
+
+PyDoc_STRVAR(assemble_doc,
+             "assemble(program, slots, tries, labels, argcount, flags, firstlineno, name) -> code\n"
+             "\n"
+             "program: (op, operand, flags, line) tuples; slots: (name, kind) tuples; tries:\n"
+             "(start, end, handler, handler_end) label numbers.");
+
+static PyObject *
+testing_assemble(PyObject *module, PyObject *args)
+{
+    PyObject *program;
+    PyObject *slots;
+    PyObject *tries;
+    int labels;
+    DtAssembleMeta meta = {0};
+    DtArena arena;
+    DtEmit emit;
+    PyCodeObject *code = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!O!iiiiU", &PyList_Type, &program, &PyList_Type, &slots,
+                          &PyList_Type, &tries, &labels, &meta.argcount, &meta.flags,
+                          &meta.firstlineno, &meta.name)) {
+        return NULL;
+    }
+    meta.filename = meta.name;
+    dt_arena_init(&arena);
+    dt_emit_init(&emit, &arena);
+    dt_emit_set_position(&emit, (DtSpan){meta.firstlineno, meta.firstlineno, -1, -1});
+    if (emit_program(&emit, program, slots, tries, labels) != DT_OK
+        || dt_assemble_code(&emit, &meta, &code) != DT_OK) {
+        code = NULL;
+    }
+    dt_arena_release(&arena);
+    return (PyObject *)code;
+}
+
 /* --- rows ---------------------------------------------------------------- */
 
 PyDoc_STRVAR(opcodes_doc, "opcodes() -> {number: (name, caches)} of this CPython's rows");
@@ -301,6 +450,7 @@ PyMethodDef dt_testing_bytecode_methods[] = {
     {"flow", testing_flow, METH_O, flow_doc},
     {"line_table", testing_line_table, METH_VARARGS, line_doc},
     {"exception_table", testing_exception_table, METH_VARARGS, exception_doc},
+    {"assemble", testing_assemble, METH_VARARGS, assemble_doc},
     {"opcodes", testing_opcodes, METH_NOARGS, opcodes_doc},
     {"canonical", testing_canonical, METH_NOARGS, canonical_doc},
     {NULL, NULL, 0, NULL},
