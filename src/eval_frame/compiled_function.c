@@ -3,24 +3,11 @@
 
 #include "compat/code.h"
 #include "compat/function.h"
-#include "compat/recursion.h"
 #include "compat/tracing.h"
 #include "eval_frame/bind.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
-
-/* Runs a plain function in a frame of its own, as deep as plain calls may go. */
-static PyObject *
-call_plain(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    PyThreadState *tstate = PyThreadState_GET();
-    if (DT_UNLIKELY(!dt_recursion_enter(tstate))) {
-        return NULL;
-    }
-    PyObject *answer = ((PyFunctionObject *)function)->vectorcall(function, args, nargsf, kwnames);
-    dt_recursion_leave(tstate);
-    return answer;
-}
+#include "eval_frame/hook.h"
 
 static PyObject *
 call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
@@ -29,7 +16,7 @@ call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObje
     if (DT_UNLIKELY(!dt_function_is_synced(twin, &self->base))) {
         dt_function_sync(twin, &self->base);
     }
-    return call_plain(self->twin, args, nargsf, kwnames);
+    return dt_hook_call(self->cache, self->twin, args, nargsf, kwnames);
 }
 
 /* The function object that runs an entry's rewritten code with this function's closure. */
@@ -59,7 +46,7 @@ run_framed(DtCompiledFunction *self, DtEntry *entry, PyObject *const *args, size
     if (function == NULL) {
         return NULL;
     }
-    PyObject *answer = call_plain(function, args, nargsf, kwnames);
+    PyObject *answer = dt_hook_call(NULL, function, args, nargsf, kwnames);
     Py_DECREF(function);
     if (answer == dt_state.replay) {
         Py_DECREF(answer);

@@ -72,13 +72,12 @@ PyTypeObject DtEntry_Type = {
 DtCodeCache *
 dt_region_cache(DtRegion *region, PyCodeObject *code)
 {
-    for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
-        if (cache->code == code) {
-            return cache;
-        }
+    DtCodeCache *cache = dt_map_get(&region->by_code, code);
+    if (cache != NULL) {
+        return cache;
     }
-    DtCodeCache *cache = PyMem_Calloc(1, sizeof(DtCodeCache));
-    if (cache == NULL) {
+    cache = DT_ARENA_NEW(&region->arena, DtCodeCache);
+    if (cache == NULL || dt_map_set(&region->arena, &region->by_code, code, cache) < 0) {
         PyErr_NoMemory();
         return NULL;
     }
@@ -129,6 +128,8 @@ cache_reset(DtCodeCache *cache)
     cache->version++;
     cache->failures = 0;
     cache->closed = false;
+    cache->judged = false;
+    cache->quiet = 0;
     cache->budget_ns = 0;
     cache->misses = 0;
     while (entry != NULL) { /* one by one: a long chain must not recurse */
@@ -244,8 +245,8 @@ region_dealloc(PyObject *self)
         DtCodeCache *cache = region->caches;
         region->caches = cache->next;
         Py_DECREF(cache->code);
-        PyMem_Free(cache);
     }
+    dt_arena_release(&region->arena);
     Py_TYPE(self)->tp_free(self);
 }
 

@@ -49,6 +49,8 @@ struct DtCodeCache {
     int64_t budget_ns;  /* of the next attempt */
     bool compiling;     /* somebody is at it: others run plainly */
     bool closed;        /* no further attempts */
+    bool judged;        /* the hook has decided whether its module is captured at all */
+    uint8_t quiet;      /* runs as a root under the hook in which nothing was captured */
     bool simple;        /* nothing but positional parameters */
     int nargs;          /* argument slots */
     uint64_t misses;
@@ -59,6 +61,8 @@ struct DtRegion {
     PyObject_HEAD
     DtRegion *previous, *next_region; /* of dt_state.regions */
     DtCodeCache *caches;
+    DtArena arena; /* of the caches and the map */
+    DtMap by_code; /* code object -> DtCodeCache */
     PyObject *backend;
     PyObject *options; /* dict or None */
     PyObject *name;    /* str or None */

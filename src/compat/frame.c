@@ -1,0 +1,213 @@
+/* See frame.h. */
+#include "compat/frame.h"
+
+#include "compat/code.h"
+
+DtEvalFrame
+dt_frame_evaluator(void)
+{
+    return (DtEvalFrame)_PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
+}
+
+void
+dt_frame_set_evaluator(DtEvalFrame evaluator)
+{
+    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(),
+                                         (_PyFrameEvalFunction)evaluator);
+}
+
+#if DT_PY310
+
+bool
+dt_frame_is_fresh(DtFrame *frame, int throwflag)
+{
+    return !throwflag && frame->f_lasti == -1 && frame->f_gen == NULL
+           && (frame->f_code->co_flags & CO_NEWLOCALS) && frame->f_locals == NULL;
+}
+
+PyCodeObject *
+dt_frame_code(DtFrame *frame)
+{
+    return frame->f_code;
+}
+
+PyObject *
+dt_frame_globals(DtFrame *frame)
+{
+    return frame->f_globals;
+}
+
+PyObject *
+dt_frame_function(DtFrame *frame)
+{
+    PyCodeObject *code = frame->f_code;
+    PyObject *function
+        = PyFunction_NewWithQualName((PyObject *)code, frame->f_globals, code->co_name);
+    Py_ssize_t nfree = PyTuple_GET_SIZE(code->co_freevars);
+    if (function == NULL || nfree == 0) {
+        return function;
+    }
+    PyObject *closure = PyTuple_New(nfree);
+    if (closure == NULL) {
+        Py_DECREF(function);
+        return NULL;
+    }
+    PyObject **cells = frame->f_localsplus + code->co_nlocals + PyTuple_GET_SIZE(code->co_cellvars);
+    for (Py_ssize_t i = 0; i < nfree; i++) {
+        Py_INCREF(cells[i]);
+        PyTuple_SET_ITEM(closure, i, cells[i]);
+    }
+    ((PyFunctionObject *)function)->func_closure = closure;
+    return function;
+}
+
+void
+dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
+{
+    PyCodeObject *code = frame->f_code;
+    int nargs = dt_code_argument_slots(code);
+    for (int i = 0; i < nargs; i++) {
+        slots[i] = frame->f_localsplus[i];
+    }
+    for (Py_ssize_t i = 0; code->co_cell2arg != NULL && i < PyTuple_GET_SIZE(code->co_cellvars);
+         i++) {
+        Py_ssize_t arg = code->co_cell2arg[i];
+        if (arg != CO_CELL_NOT_AN_ARG) {
+            slots[arg] = PyCell_GET(frame->f_localsplus[code->co_nlocals + i]);
+        }
+    }
+}
+
+int
+dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
+{
+    return 0; /* the caller clears it */
+}
+
+#else
+
+bool
+dt_frame_is_fresh(DtFrame *frame, int throwflag)
+{
+    PyCodeObject *code = dt_frame_code(frame);
+#if DT_PY313
+    bool begun = frame->instr_ptr != _PyCode_CODE(code);
+#else
+    bool begun = frame->prev_instr != _PyCode_CODE(code) - 1;
+#endif
+    return !throwflag && !begun && frame->owner == FRAME_OWNED_BY_THREAD
+           && (code->co_flags & CO_NEWLOCALS) && frame->f_locals == NULL;
+}
+
+PyCodeObject *
+dt_frame_code(DtFrame *frame)
+{
+#if DT_PY313
+    return (PyCodeObject *)frame->f_executable;
+#else
+    return frame->f_code;
+#endif
+}
+
+PyObject *
+dt_frame_globals(DtFrame *frame)
+{
+    return frame->f_globals;
+}
+
+PyObject *
+dt_frame_function(DtFrame *frame)
+{
+#if DT_PY311
+    PyObject *function = (PyObject *)frame->f_func;
+#else
+    PyObject *function = frame->f_funcobj;
+#endif
+    Py_INCREF(function);
+    return function;
+}
+
+void
+dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
+{
+    int nargs = dt_code_argument_slots(dt_frame_code(frame));
+    for (int i = 0; i < nargs; i++) {
+        slots[i] = frame->localsplus[i];
+    }
+}
+
+#if DT_PY311
+
+int
+dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
+{
+    return 0; /* _PyEval_Vector clears it */
+}
+
+#elif DT_PY313
+
+int
+dt_frame_finish(PyThreadState *tstate, DtFrame *frame)
+{
+    /* The frame was never entered, so its caller is still the current one. */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    _PyEval_FrameClearAndPop(tstate, frame);
+    PyErr_Restore(type, value, traceback);
+    return 0;
+}
+
+#else
+
+/* 3.12 exports nothing that clears a frame.  The interpreter itself does it at the end of a code object
+ * that does nothing and has no locals. */
+static PyCodeObject *empty_code;
+
+static int
+make_empty_code(void)
+{
+    PyObject *globals = PyDict_New();
+    PyObject *made = globals != NULL ? PyRun_String("lambda: None", Py_eval_input, globals, globals)
+                                     : NULL;
+    Py_XDECREF(globals);
+    if (made == NULL) {
+        return -1;
+    }
+    empty_code = (PyCodeObject *)Py_NewRef(((PyFunctionObject *)made)->func_code);
+    Py_DECREF(made);
+    return 0;
+}
+
+int
+dt_frame_finish(PyThreadState *tstate, DtFrame *frame)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (empty_code == NULL && make_empty_code() < 0) {
+        return -1;
+    }
+    int nslots = frame->f_code->co_nlocalsplus;
+    frame->stacktop = 0;
+    for (int i = 0; i < nslots; i++) {
+        PyObject *old = frame->localsplus[i];
+        frame->localsplus[i] = NULL;
+        Py_XDECREF(old);
+    }
+    PyCodeObject *code = frame->f_code;
+    frame->f_code = (PyCodeObject *)Py_NewRef((PyObject *)empty_code);
+    frame->prev_instr = _PyCode_CODE(empty_code) - 1;
+    Py_DECREF(code);
+    PyObject *none = _PyEval_EvalFrameDefault(tstate, frame, 0);
+    Py_XDECREF(none);
+    if (none != NULL) {
+        PyErr_Restore(type, value, traceback);
+        return 0;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return -1;
+}
+
+#endif
+#endif
