@@ -85,8 +85,8 @@ diff_list(DtTrace *trace, const DtJournalEntry *entry)
     while (head < shorter && is_same(list->items[head], entry->items[head])) {
         head++;
     }
-    while (tail < shorter - head &&
-           is_same(list->items[list->count - 1 - tail], entry->items[entry->count - 1 - tail])) {
+    while (tail < shorter - head
+           && is_same(list->items[list->count - 1 - tail], entry->items[entry->count - 1 - tail])) {
         tail++;
     }
     if (list->count == entry->count && head == list->count) {

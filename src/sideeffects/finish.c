@@ -21,8 +21,8 @@ reach_var(DtTrace *trace, DtVar *var, void *arg)
     if (dt_map_get(&reach->seen, var) != NULL) {
         return DT_OK;
     }
-    if (dt_map_set(&trace->arena, &reach->seen, var, var) != 0 ||
-        dt_vec_push(&trace->arena, &reach->work, var) != 0) {
+    if (dt_map_set(&trace->arena, &reach->seen, var, var) != 0
+        || dt_vec_push(&trace->arena, &reach->work, var) != 0) {
         return dt_no_memory();
     }
     return DT_OK;
@@ -45,8 +45,8 @@ reach_attributes(DtTrace *trace, const DtVar *object, Reach *reach)
 static bool
 is_new(const DtVar *object)
 {
-    return object->mutation == DT_ATTRIBUTE_MUTATION_NEW ||
-           object->mutation == DT_VALUE_MUTATION_NEW;
+    return object->mutation == DT_ATTRIBUTE_MUTATION_NEW
+           || object->mutation == DT_VALUE_MUTATION_NEW;
 }
 
 static DtStatus
@@ -160,9 +160,9 @@ guard_aliases(DtTrace *trace, const DtVar *changed)
             continue;
         }
         other = dt_var_peek(other);
-        if (other == changed || other->source == NULL || is_new(other) ||
-            !dt_var_is_mutable(other) || other->type->kind != changed->type->kind ||
-            dt_var_python_type(trace, other) != type) {
+        if (other == changed || other->source == NULL || is_new(other) || !dt_var_is_mutable(other)
+            || other->type->kind != changed->type->kind
+            || dt_var_python_type(trace, other) != type) {
             continue;
         }
         DT_TRY(dt_guard_alias(trace, changed->source, other->source, false));
@@ -183,8 +183,8 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
     DtMap guarded = {0};
     for (uint32_t i = 0; i < journal->entries.count; i++) {
         const DtVar *object = journal->entries.items[i].object;
-        if (object == NULL || object->source == NULL || is_new(object) ||
-            dt_map_get(&guarded, object) != NULL) {
+        if (object == NULL || object->source == NULL || is_new(object)
+            || dt_map_get(&guarded, object) != NULL) {
             continue;
         }
         if (dt_map_set(&trace->arena, &guarded, object, (void *)object) != 0) {
@@ -207,8 +207,8 @@ dt_journal_visit_escapes(DtTrace *trace, DtStatus (*visit)(DtTrace *, DtVar *, v
     const DtJournal *journal = trace->journal;
     for (uint32_t i = 0; i < journal->writes.count; i++) {
         const DtWrite *write = &journal->writes.items[i];
-        if (write->object != NULL && write->kind != DT_WRITE_DEREF &&
-            write->kind != DT_WRITE_DELETE_DEREF) {
+        if (write->object != NULL && write->kind != DT_WRITE_DEREF
+            && write->kind != DT_WRITE_DELETE_DEREF) {
             DT_TRY(visit(trace, write->object, arg));
         }
         if (write->key != NULL) {

@@ -43,9 +43,10 @@ add_entry(DtTrace *trace, DtJournalEntry entry)
     DtJournal *journal = trace->journal;
     const void *target = entry_target(&entry);
     entry.previous = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
-    if (dt_vec_push(&trace->arena, &journal->entries, entry) != 0 ||
-        dt_map_set(&trace->arena, &journal->latest, target,
-                   (void *)(uintptr_t)journal->entries.count) != 0) {
+    if (dt_vec_push(&trace->arena, &journal->entries, entry) != 0
+        || dt_map_set(&trace->arena, &journal->latest, target,
+                      (void *)(uintptr_t)journal->entries.count)
+               != 0) {
         return dt_no_memory();
     }
     return add_undo(trace, (DtUndo){.kind = DT_UNDO_ENTRY});
@@ -60,8 +61,8 @@ find_entry(const DtTrace *trace, const void *target, DtEntryKind kind, PyObject 
     uint32_t at = (uint32_t)(uintptr_t)dt_map_get(&journal->latest, target);
     while (at != 0) {
         DtJournalEntry *entry = &journal->entries.items[at - 1];
-        if (entry->kind == kind &&
-            (name == NULL || entry->name == name || PyUnicode_Compare(entry->name, name) == 0)) {
+        if (entry->kind == kind
+            && (name == NULL || entry->name == name || PyUnicode_Compare(entry->name, name) == 0)) {
             *index = at - 1;
             return entry;
         }
@@ -109,8 +110,8 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
     PyTypeObject *type = dt_var_python_type(trace, object);
     DtKind kind = object->type->kind;
     bool made_here = object->mutation == DT_ATTRIBUTE_MUTATION_NEW;
-    if (type == NULL || !dt_var_is_mutable(object) ||
-        !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
+    if (type == NULL || !dt_var_is_mutable(object)
+        || !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
                         object->type->name);
     }
@@ -135,10 +136,27 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
     return DT_OK;
 }
 
+/* The dict of a plain module: its attributes are the globals of its functions, so both are recorded
+ * as globals.  NULL for anything else. */
+static PyObject *
+module_dict(DtVar *object)
+{
+    PyObject *module = object->type->kind == DT_KIND_MODULE ? dt_payload_object(object) : NULL;
+    if (module == NULL || Py_TYPE(module)->tp_setattro != PyModule_Type.tp_setattro) {
+        return NULL;
+    }
+    PyObject *dict = PyModule_GetDict(module);
+    return dict != NULL && PyDict_CheckExact(dict) ? dict : NULL;
+}
+
 DtStatus
 dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
 {
     DT_TRY(dt_var_realize(trace, object, &object));
+    PyObject *globals = module_dict(object);
+    if (globals != NULL) {
+        return dt_journal_set_global(trace, globals, name, value);
+    }
     DT_TRY(check_plain_attribute(trace, object, name));
     return set_name(
         trace,
@@ -148,7 +166,12 @@ dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
 DtVar *
 dt_journal_get_attr(DtTrace *trace, DtVar *object, PyObject *name, bool *deleted)
 {
-    return get_name(trace, dt_var_peek(object), DT_ENTRY_ATTR, name, deleted);
+    object = dt_var_peek(object);
+    PyObject *globals = module_dict(object);
+    if (globals != NULL) {
+        return dt_journal_get_global(trace, globals, name, deleted);
+    }
+    return get_name(trace, object, DT_ENTRY_ATTR, name, deleted);
 }
 
 DtStatus
@@ -216,8 +239,8 @@ static DtStatus
 save_payload(DtTrace *trace, DtVar *var)
 {
     DtJournal *journal = trace->journal;
-    if (journal->epoch == 0 ||
-        (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
+    if (journal->epoch == 0
+        || (uint32_t)(uintptr_t)dt_map_get(&journal->saved, var) == journal->epoch) {
         return DT_OK;
     }
     const void *saved = dt_payload_snapshot(trace, var);
@@ -239,8 +262,8 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
                         "a %s that can't be written back is changed", var->type->name);
     }
     uint32_t index;
-    if (var->mutation == DT_VALUE_MUTATION_EXISTING &&
-        find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
+    if (var->mutation == DT_VALUE_MUTATION_EXISTING
+        && find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
         DT_TRY(snapshot(trace, var));
     }
     return save_payload(trace, var);
@@ -263,7 +286,8 @@ undo_one(DtTrace *trace, const DtUndo *undo)
     case DT_UNDO_ENTRY: {
         const DtJournalEntry *entry = &journal->entries.items[--journal->entries.count];
         if (dt_map_set(&trace->arena, &journal->latest, entry_target(entry),
-                       (void *)(uintptr_t)entry->previous) != 0) {
+                       (void *)(uintptr_t)entry->previous)
+            != 0) {
             return dt_no_memory();
         }
         break;
