@@ -20,6 +20,7 @@
 enum {
     STACK_SCRATCH = 4096,       /* small operands need no scratch memory of their own */
     RELEASE_GIL_WORK = 1 << 17, /* elements times steps from which on other threads may run */
+    PREFETCH_BYTES = 6 << 20,   /* operands and outputs of this size come from memory: ask ahead */
     LONG_ROW = 256,             /* from here on blocks end with rows, so that rows need no gathering */
 };
 
@@ -30,23 +31,56 @@ typedef struct Outcome {
 } Outcome;
 
 static inline void
+run_step(const DtStep *step, char *const *slots, npy_intp count, Outcome *outcome)
+{
+    char *args[DT_LOOP_MAX_ARGS];
+    args[0] = slots[step->slots[0]];
+    args[1] = slots[step->slots[1]];
+    args[2] = slots[step->slots[2]];
+    args[3] = slots[step->slots[3]];
+    if (step->flags & DT_STEP_READ) {
+        outcome->flags |= dt_fpflags_read();
+    }
+    if (DT_UNLIKELY(step->call(step->context, args, &count, step->strides, step->auxdata) < 0)) {
+        outcome->failed = true;
+    }
+    if (step->flags & DT_STEP_CLEAR) {
+        dt_fpflags_clear();
+    }
+}
+
+static inline void
 run_steps(const DtFused *fused, char *const *slots, npy_intp count, Outcome *outcome)
 {
     const DtStep *step = fused->steps;
     for (const DtStep *end = step + fused->nsteps; step < end; step++) {
-        char *args[DT_LOOP_MAX_ARGS];
-        args[0] = slots[step->slots[0]];
-        args[1] = slots[step->slots[1]];
-        args[2] = slots[step->slots[2]];
-        args[3] = slots[step->slots[3]];
-        if (step->flags & DT_STEP_READ) {
-            outcome->flags |= dt_fpflags_read();
+        run_step(step, slots, count, outcome);
+    }
+}
+
+/* Share `part` of `parts` of the `bytes` that follow `start`. */
+#define PREFETCH_SHARE(START, BYTES, PART, PARTS, WRITE)                                           \
+    for (npy_intp at = (BYTES) * (PART) / (PARTS), end = (BYTES) * ((PART) + 1) / (PARTS);         \
+         at < end; at += 64) {                                                                     \
+        __builtin_prefetch((START) + at, WRITE, 3);                                                \
+    }
+
+/* The same for operands that don't fit the caches: while a block is computed, the `next` elements after it
+ * are on their way.  A share is asked for after each step, so that arithmetic and memory overlap. */
+static void
+run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_intp next,
+                Outcome *outcome)
+{
+    npy_intp parts = fused->nsteps;
+    for (npy_intp part = 0; part < parts; part++) {
+        run_step(&fused->steps[part], slots, count, outcome);
+        for (uint32_t i = 0; i < fused->ninputs; i++) {
+            npy_intp size = fused->inputs[i].size;
+            PREFETCH_SHARE(slots[fused->inputs[i].slot] + count * size, next * size, part, parts, 0)
         }
-        if (DT_UNLIKELY(step->call(step->context, args, &count, step->strides, step->auxdata) < 0)) {
-            outcome->failed = true;
-        }
-        if (step->flags & DT_STEP_CLEAR) {
-            dt_fpflags_clear();
+        for (uint32_t i = 0; i < fused->noutputs; i++) {
+            npy_intp size = fused->outputs[i].size;
+            PREFETCH_SHARE(slots[fused->outputs[i].slot] + count * size, next * size, part, parts, 1)
         }
     }
 }
@@ -129,9 +163,23 @@ run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Ou
         run_steps(fused, slots, total, outcome);
         return;
     }
+    npy_intp bytes = 0;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        bytes += total * fused->inputs[i].size;
+    }
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        bytes += total * fused->outputs[i].size;
+    }
     for (npy_intp done = 0; done < total && !outcome->failed; done += block) {
-        npy_intp count = total - done < block ? total - done : block;
-        run_steps(fused, slots, count, outcome);
+        npy_intp left = total - done;
+        npy_intp count = left < block ? left : block;
+        if (bytes >= PREFETCH_BYTES) {
+            left -= count;
+            run_steps_ahead(fused, slots, count, left < block ? left : block, outcome);
+        }
+        else {
+            run_steps(fused, slots, count, outcome);
+        }
         for (uint32_t i = 0; i < fused->ninputs; i++) {
             slots[fused->inputs[i].slot] += count * fused->inputs[i].size;
         }
