@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Left for what runs in the deepest call: an extension, a handler, our own tracer. */
 #define LARGEST_RESERVE ((size_t)256 * 1024)
@@ -41,7 +42,7 @@ dt_recursion_find_limit(void)
         dt_recursion_limit = lowest + reserve;
     }
     else { /* unknown: half a megabyte below this frame is safe with any usual stack */
-        dt_recursion_limit = (char *)&here - (size_t)512 * 1024;
+        dt_recursion_limit = (char *)((uintptr_t)&here - (uintptr_t)512 * 1024);
     }
     return dt_recursion_limit;
 }
