@@ -94,7 +94,7 @@ parse_meta(Builder *builder, PyObject *object, const DtSource *base, DtMeta *out
     out->adapter = adapter != NULL ? dt_adapter_by_name(adapter) : NULL;
     out->type = (PyTypeObject *)type;
     out->dtype = dtype;
-    out->device = device;
+    out->device = device != Py_None ? device : NULL;
     out->ndim = (uint8_t)PyTuple_GET_SIZE(shape);
     out->shape = DT_ARENA_ARRAY(&builder->trace->arena, const DtSym *, out->ndim);
     if (out->shape == NULL) {
