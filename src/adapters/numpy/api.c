@@ -1,0 +1,45 @@
+/* NumPy's function tables, and the adapter as the core sees it.
+ *
+ * Importing costs what `import numpy` costs and nothing more: every callable of
+ * NumPy that the adapter needs is looked up at its first use (table.c).
+ * Not in here: any decision about arrays.
+ */
+#define DT_NUMPY_API_HERE
+#include "adapters/numpy/api.h"
+
+#include "adapters/numpy/internal.h"
+
+const DtAdapter dt_np_adapter = {
+    .name = "numpy",
+    .is_array = dt_np_is_array,
+    .owns_callable = dt_np_owns_callable,
+    .build = dt_np_build,
+    .call = dt_np_call,
+    .binary = dt_np_binary,
+    .compare = dt_np_compare,
+    .unary = dt_np_unary,
+    .truth = dt_np_truth,
+    .length = dt_np_length,
+    .subscript = dt_np_subscript,
+    .ass_subscript = dt_np_ass_subscript,
+    .getattr = dt_np_getattr,
+    .call_method = dt_np_call_method,
+    .iter = dt_np_iter,
+    .check = dt_np_check,
+    .print_guard = dt_np_print_guard,
+    .print_found = dt_np_print_found,
+    .dim = dt_np_dim,
+    .spec_to_object = dt_np_spec_to_object,
+    .spec_from_object = dt_np_spec_from_object,
+    .check_state = dt_np_check_state,
+};
+
+int
+dt_numpy_init(void)
+{
+    if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0) {
+        return -1;
+    }
+    dt_np_arrays_init();
+    return dt_adapter_register(&dt_np_adapter);
+}

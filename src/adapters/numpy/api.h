@@ -1,0 +1,34 @@
+/* NumPy's C API for the adapter and for the native backend.
+ *
+ * One translation unit (api.c) holds the two function tables and fills them in
+ * dt_numpy_init(); all others include this file and share them.  Nothing of
+ * NumPy is called before dt_numpy_init() has returned 0.
+ */
+#ifndef DT_ADAPTERS_NUMPY_API_H
+#define DT_ADAPTERS_NUMPY_API_H
+
+#include "compat/python.h"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL dt_numpy_array_api
+#define PY_UFUNC_UNIQUE_SYMBOL dt_numpy_ufunc_api
+#ifndef DT_NUMPY_API_HERE
+#define NO_IMPORT_ARRAY
+#define NO_IMPORT_UFUNC
+#endif
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+#include <numpy/ufuncobject.h>
+#pragma GCC diagnostic pop
+
+/* Imports NumPy's tables and registers the adapter; -1 with an exception. */
+int dt_numpy_init(void);
+
+#endif

@@ -1,0 +1,358 @@
+/* where, clip, casts, attributes, and what asks for Python values (a graph break).
+ *
+ * Not in here: new arrays (create.c).
+ */
+#include "adapters/numpy/internal.h"
+
+#include <string.h>
+
+/* ---- where -------------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"condition", "x", "y"};
+    DtVar *slots[3];
+    DtNpOperand operands[3];
+    DtOperand nodes[3];
+    PyObject *dtype;
+    DtMeta *meta;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 3, 1, slots));
+    if (slots[1] == NULL || slots[2] == NULL || args->nkw > 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "where without its two choices");
+    }
+    for (int i = 0; i < 3; i++) {
+        DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
+    }
+    DT_TRY(dt_np_result_type(trace, &operands[1], 2, &dtype));
+    for (int i = 0; i < 3; i++) {
+        if (i > 0) {
+            DT_TRY(dt_np_fit_weak(trace, &operands[i], dtype));
+        }
+        nodes[i] = operands[i].operand;
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, operands, 3, dtype, &meta)); /* 0-d results stay arrays */
+    return dt_np_emit_one(trace, op, nodes, 3, meta, out);
+}
+
+/* ---- clip ---------------------------------------------------------------------------------------------- */
+
+/* NumPy drops a Python int bound that no integer of the dtype can cross. */
+static DtStatus
+drop_idle_bound(DtTrace *trace, const DtMeta *meta, bool is_min, DtVar **bound)
+{
+    const PyArray_Descr *descr = dt_np_descr(meta->dtype);
+    const DtSym *value;
+    bool idle;
+    if (dt_np_is_none(*bound) || !PyTypeNum_ISINTEGER(descr->type_num)) {
+        return DT_OK;
+    }
+    DT_TRY(dt_np_sym_of(trace, *bound, &value));
+    int bits = (int)PyDataType_ELSIZE(descr) * 8;
+    bool is_unsigned = PyTypeNum_ISUNSIGNED(descr->type_num);
+    if (value == NULL || (!is_min && is_unsigned && bits == 64)) {
+        return DT_OK; /* not an int64, or below the largest uint64 */
+    }
+    int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_unsigned ? bits : bits - 1)) - 1;
+    int64_t low = is_unsigned ? 0 : -high - 1;
+    DT_TRY(dt_np_decide_int(trace, is_min ? DT_SYM_OP_LE : DT_SYM_OP_GE, value, is_min ? low : high, &idle));
+    *bound = idle ? NULL : *bound;
+    return DT_OK;
+}
+
+static DtStatus
+clip(DtTrace *trace, DtArrayVar *self, DtVar *low, DtVar *high, DtVar **out)
+{
+    DT_TRY(drop_idle_bound(trace, self->meta, true, &low));
+    DT_TRY(drop_idle_bound(trace, self->meta, false, &high));
+    DtVar *operands[3] = {&self->base, low, high};
+    if (dt_np_is_none(low) && dt_np_is_none(high)) {
+        return dt_np_apply_vars(trace, DT_NP_positive, operands, 1, out);
+    }
+    if (dt_np_is_none(low)) {
+        operands[1] = high;
+        return dt_np_apply_vars(trace, DT_NP_minimum, operands, 2, out);
+    }
+    if (dt_np_is_none(high)) {
+        return dt_np_apply_vars(trace, DT_NP_maximum, operands, 2, out);
+    }
+    return dt_np_apply_vars(trace, DT_NP_umath_clip, operands, 3, out);
+}
+
+DtStatus
+dt_np_m_clip(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "min", "max", "out"};
+    DtVar *slots[4];
+    DT_TRY(dt_np_bind(trace, "clip", &self->base, args, names, 4, 4, 1, slots));
+    DT_TRY(dt_np_need_default(trace, "clip", "out", slots[3]));
+    return clip(trace, self, slots[1], slots[2], out);
+}
+
+DtStatus
+dt_np_fn_clip(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "a_min", "a_max", "out", "min", "max"};
+    DtVar *slots[6];
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 6, 4, 1, slots));
+    DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[3]));
+    DtArrayVar *self = dt_np_array_of(slots[0]);
+    bool positional = slots[1] != NULL || slots[2] != NULL, named = slots[4] != NULL || slots[5] != NULL;
+    if (self == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "clip of a %s", slots[0]->type->name);
+    }
+    if ((positional && named) || (positional && (slots[1] == NULL || slots[2] == NULL))) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "clip with such bounds");
+    }
+    return clip(trace, self, slots[named ? 4 : 1], slots[named ? 5 : 2], out);
+}
+
+/* ---- Casts ----------------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_np_cast(DtTrace *trace, DtArrayVar *self, PyObject *dtype, DtVar **out)
+{
+    const DtMeta *base = self->meta;
+    DtNpOperand operand = {.array = self, .dtype = base->dtype};
+    DtOperand args[2] = {dt_np_node(self), dt_np_const(dtype)};
+    DtMeta *meta;
+    if (PyTypeNum_ISCOMPLEX(dt_np_descr(base->dtype)->type_num)
+        && !PyTypeNum_ISCOMPLEX(dt_np_descr(dtype)->type_num)
+        && !PyTypeNum_ISBOOL(dt_np_descr(dtype)->type_num)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));
+    if (dt_np_is_ndarray(self)) {
+        return dt_np_emit_one(trace, DT_NP_nd_astype, args, 2, meta, out);
+    }
+    dt_np_meta_unwrap(meta);
+    return dt_np_emit_one(trace, DT_NP_scalar_astype, args, 2, meta, out);
+}
+
+static DtStatus
+default_str(DtTrace *trace, const char *function, const char *name, DtVar *var, const char *value)
+{
+    PyObject *given = var != NULL ? dt_var_as_constant(trace, var) : NULL;
+    if (var != NULL
+        && (given == NULL || !PyUnicode_Check(given) || PyUnicode_CompareWithASCIIString(given, value) != 0)) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %s=", function, name);
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "dtype", "order", "casting", "subok", "copy"};
+    DtVar *slots[6];
+    PyObject *dtype;
+    bool copy, subok;
+    DT_TRY(dt_np_bind(trace, "astype", &self->base, args, names, 6, 6, 2, slots));
+    if (dt_np_is_none(slots[1])) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "astype(None)");
+    }
+    DT_TRY(dt_np_dtype_arg(trace, "astype", slots[1], &dtype));
+    DT_TRY(default_str(trace, "astype", "order", slots[2], "K"));
+    DT_TRY(default_str(trace, "astype", "casting", slots[3], "unsafe"));
+    DT_TRY(dt_np_bool_arg(trace, "astype", slots[4], true, &subok));
+    DT_TRY(dt_np_bool_arg(trace, "astype", slots[5], true, &copy));
+    if (!copy && dtype == self->meta->dtype && dt_np_is_ndarray(self)) {
+        *out = &self->base; /* NumPy gives the array itself */
+        return DT_OK;
+    }
+    return dt_np_cast(trace, self, dtype, out);
+}
+
+/* np.float32(x): of an array a cast, of a number a scalar. */
+DtStatus
+dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, DtVar **out)
+{
+    int num = dt_np_scalar_type_num(type);
+    PyObject *dtype = num >= 0 ? dt_np_dtype(num) : NULL;
+    DtNpOperand operand;
+    DtMeta *meta;
+    if (dtype == NULL || args->npos != 1 || args->nkw != 0) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", type->tp_name);
+    }
+    DT_TRY(dt_np_need_operand(trace, args->pos[0], type->tp_name, &operand));
+    DT_TRY(dt_np_fit_weak(trace, &operand, dtype));
+    bool from_complex = operand.dtype == (PyObject *)&PyComplex_Type
+                        || (!dt_np_is_weak(&operand)
+                            && PyTypeNum_ISCOMPLEX(dt_np_descr(operand.dtype)->type_num));
+    if (from_complex && !PyTypeNum_ISCOMPLEX(num)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));
+    dt_np_meta_unwrap(meta);
+    DtCallSpec spec = {
+        .target = type->tp_name, /* "numpy.float32"; static in NumPy */
+        .callee = (PyObject *)type,
+        .args = &operand.operand,
+        .nargs = 1,
+        .results = meta,
+        .nresults = 1,
+    };
+    return dt_np_emit(trace, &spec, out);
+}
+
+/* ---- Attributes ---------------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_np_a_shape(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    DtVar *sizes[DT_NP_MAXDIMS];
+    for (uint32_t i = 0; i < self->meta->ndim; i++) {
+        DT_TRY(dt_var_sym(trace, self->meta->shape[i], &sizes[i]));
+    }
+    return dt_var_tuple(trace, sizes, self->meta->ndim, out);
+}
+
+DtStatus
+dt_np_a_ndim(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    return dt_var_int(trace, self->meta->ndim, out);
+}
+
+DtStatus
+dt_np_a_size(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    const DtSym *size;
+    DT_TRY(dt_np_product(trace, self->meta->shape, self->meta->ndim, &size));
+    return dt_var_sym(trace, size, out);
+}
+
+DtStatus
+dt_np_a_dtype(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, self->meta->dtype, 0);
+    return source != NULL ? dt_var_build(trace, self->meta->dtype, source, out) : DT_ERROR;
+}
+
+DtStatus
+dt_np_a_itemsize(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    return dt_var_int(trace, PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), out);
+}
+
+DtStatus
+dt_np_a_nbytes(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    const DtSym *size;
+    DT_TRY(dt_np_product(trace, self->meta->shape, self->meta->ndim, &size));
+    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size, PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), &size));
+    return dt_var_sym(trace, size, out);
+}
+
+/* real and imag: of real arrays the array itself, of complex ones a view. */
+static DtStatus
+part(DtTrace *trace, DtNpOp op, DtArrayVar *self, DtVar **out)
+{
+    static const struct {
+        int complex_num, real_num;
+    } parts[] = {{NPY_CFLOAT, NPY_FLOAT}, {NPY_CDOUBLE, NPY_DOUBLE}, {NPY_CLONGDOUBLE, NPY_LONGDOUBLE}};
+    const DtMeta *base = self->meta;
+    DtOperand operand = dt_np_node(self);
+    int num = dt_np_descr(base->dtype)->type_num;
+    if (!PyTypeNum_ISCOMPLEX(num)) {
+        if (op != DT_NP_real) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "imag of an array of reals");
+        }
+        *out = &self->base;
+        return DT_OK;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(parts); i++) {
+        num = num == parts[i].complex_num ? parts[i].real_num : num;
+    }
+    if (!(base->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "parts of an array of swapped byte order");
+    }
+    PyObject *dtype = dt_np_dtype(num);
+    DtMeta *meta = dtype != NULL ? dt_np_meta(trace, dtype, base->ndim) : NULL;
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    memcpy(meta->shape, base->shape, sizeof(meta->shape[0]) * base->ndim);
+    if (!dt_np_is_ndarray(self)) {
+        dt_np_meta_unwrap(meta);
+        DT_TRY(dt_np_fresh_c(trace, meta));
+        return dt_np_emit_one(trace, op, &operand, 1, meta, out);
+    }
+    meta->layout = base->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
+    meta->stride_order = base->stride_order;
+    return dt_np_emit_view(trace, op, &operand, 1, meta, out);
+}
+
+DtStatus
+dt_np_a_real(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    return part(trace, DT_NP_real, self, out);
+}
+
+DtStatus
+dt_np_a_imag(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    return part(trace, DT_NP_imag, self, out);
+}
+
+static DtStatus
+only_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtArrayVar **out)
+{
+    static const char *const names[] = {"a"};
+    DtVar *slot;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    *out = dt_np_array_of(slot);
+    return *out != NULL
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+}
+
+DtStatus
+dt_np_fn_part(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtArrayVar *self;
+    DT_TRY(only_array(trace, op, args, &self));
+    return part(trace, op, self, out);
+}
+
+/* np.shape(a), np.ndim(a), np.size(a) */
+DtStatus
+dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        DtNpOp op;
+        DtNpAttr get;
+    } getters[] = {{DT_NP_shape, dt_np_a_shape}, {DT_NP_ndim, dt_np_a_ndim}, {DT_NP_size, dt_np_a_size}};
+    DtArrayVar *self;
+    DT_TRY(only_array(trace, op, args, &self));
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(getters); i++) {
+        if (getters[i].op == op) {
+            return getters[i].get(trace, self, out);
+        }
+    }
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s", dt_np_target(op));
+}
+
+DtStatus
+dt_np_m_conj(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *operand = &self->base;
+    if (args->npos > 0 || args->nkw > 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "conjugate with arguments");
+    }
+    if (!PyTypeNum_ISCOMPLEX(dt_np_descr(self->meta->dtype)->type_num) && dt_np_is_ndarray(self)) {
+        *out = operand; /* NumPy gives the array itself */
+        return DT_OK;
+    }
+    return dt_np_apply_vars(trace, DT_NP_conjugate, &operand, 1, out);
+}
+
+DtStatus
+dt_np_m_to_scalar(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "item() or tolist() of an array");
+}

@@ -1,0 +1,441 @@
+/* Elementwise operations: ufuncs by name, and the operators of arrays and NumPy scalars.
+ *
+ *   operator ─┬─ only NumPy scalars and Python numbers ──► operator.<name> node (scalar math)
+ *             ├─ array ** number ──► the ufunc that NumPy's own power takes
+ *             └─ else ──► numpy.<ufunc> node
+ *
+ * An in-place operator on an array that the trace made and nobody else can see
+ * becomes the plain operation, cast back: its tracker then stands for the new value.
+ * Not in here: out= and where= (graph breaks), reductions.
+ */
+#include "adapters/numpy/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Applying a ufunc ------------------------------------------------------------------------------- */
+
+typedef struct UfuncOptions {
+    PyObject *dtype;   /* or NULL */
+    PyObject *casting; /* str or NULL */
+} UfuncOptions;
+
+static DtStatus
+emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin, const UfuncOptions *options,
+           PyObject *dtypes, DtVar **out)
+{
+    DtOperand args[DT_NP_MAXARGS];
+    DtMeta results[4];
+    PyObject *kwnames = NULL;
+    uint32_t nargs = nin, nout = (uint32_t)(PyTuple_GET_SIZE(dtypes) - nin);
+    for (uint32_t i = 0; i < nin; i++) {
+        DT_TRY(dt_np_fit_weak(trace, &operands[i], PyTuple_GET_ITEM(dtypes, i)));
+        args[i] = operands[i].operand;
+    }
+    for (uint32_t i = 0; i < nout; i++) {
+        DtMeta *meta;
+        DT_TRY(dt_np_elementwise_meta(trace, operands, nin, PyTuple_GET_ITEM(dtypes, nin + i), &meta));
+        dt_np_meta_unwrap(meta);
+        results[i] = *meta;
+    }
+    if (options != NULL && (options->dtype != NULL || options->casting != NULL)) {
+        const char *names[2];
+        uint32_t count = 0;
+        if (options->dtype != NULL) {
+            names[count++] = "dtype";
+            args[nargs++] = dt_np_const(options->dtype);
+        }
+        if (options->casting != NULL) {
+            names[count++] = "casting";
+            args[nargs++] = dt_np_const(options->casting);
+        }
+        kwnames = dt_trace_keep_take(trace, count == 2 ? Py_BuildValue("(ss)", names[0], names[1])
+                                                       : Py_BuildValue("(s)", names[0]));
+        if (kwnames == NULL) {
+            return DT_ERROR;
+        }
+    }
+    DtCallSpec spec = {
+        .target = dt_np_target(op),
+        .callee = dt_np_callee(op),
+        .args = args,
+        .nargs = nargs,
+        .kwnames = kwnames,
+        .results = results,
+        .nresults = nout,
+    };
+    return dt_np_emit(trace, &spec, out);
+}
+
+static DtStatus
+apply(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t count, const UfuncOptions *options,
+      DtVar **out)
+{
+    PyObject *dtypes;
+    DT_TRY(dt_np_resolve(trace, op, operands, options != NULL ? options->dtype : NULL,
+                         options != NULL ? options->casting : NULL, &dtypes));
+    return emit_ufunc(trace, op, operands, count, options, dtypes, out);
+}
+
+DtStatus
+dt_np_apply(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t count, DtVar **out)
+{
+    return apply(trace, op, operands, count, NULL, out);
+}
+
+DtStatus
+dt_np_apply_vars(DtTrace *trace, DtNpOp op, DtVar *const *vars, uint32_t count, DtVar **out)
+{
+    DtNpOperand operands[4];
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_np_need_operand(trace, vars[i], dt_np_target(op), &operands[i]));
+    }
+    return apply(trace, op, operands, count, NULL, out);
+}
+
+static DtStatus
+casting_arg(DtTrace *trace, DtNpOp op, DtVar *var, PyObject **casting)
+{
+    *casting = var != NULL ? dt_var_as_constant(trace, var) : NULL;
+    if (var != NULL && (*casting == NULL || !PyUnicode_CheckExact(*casting))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s: casting= is not a constant", dt_np_target(op));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"", "", "", "out", "where", "dtype", "casting"};
+    DtVar *slots[Py_ARRAY_LENGTH(names)];
+    DtNpOperand operands[3];
+    UfuncOptions options;
+    PyUFuncObject *ufunc = (PyUFuncObject *)dt_np_callee(op);
+    uint32_t nin = (uint32_t)ufunc->nin;
+    if (args->npos > nin + 1 || args->npos < nin || nin > 3) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u positional arguments", dt_np_target(op),
+                        args->npos);
+    }
+    /* Inputs have no names; the slots in front of "out" are filled from the right. */
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names + (3 - nin), 4 + nin, nin + 1, nin, slots));
+    DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[nin]));
+    if (slots[nin + 1] != NULL) {
+        PyObject *where = dt_var_as_constant(trace, slots[nin + 1]);
+        if (where != Py_True) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with where=", dt_np_target(op));
+        }
+    }
+    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[nin + 2], &options.dtype));
+    DT_TRY(casting_arg(trace, op, slots[nin + 3], &options.casting));
+    for (uint32_t i = 0; i < nin; i++) {
+        DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
+    }
+    return apply(trace, op, operands, nin, &options, out);
+}
+
+/* ---- Scalar math --------------------------------------------------------------------------------------- */
+
+static bool
+any_ndarray(const DtNpOperand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (operands[i].array != NULL && dt_np_is_ndarray(operands[i].array)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `op` is the ufunc that gives the dtype, `scalar_op` what runs. */
+static DtStatus
+scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, uint32_t count, DtVar **out)
+{
+    PyObject *dtypes;
+    DtOperand args[2];
+    DT_TRY(dt_np_resolve(trace, op, operands, NULL, NULL, &dtypes));
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_np_fit_weak(trace, &operands[i], PyTuple_GET_ITEM(dtypes, i)));
+        args[i] = operands[i].operand;
+    }
+    DtMeta *meta = dt_np_meta(trace, PyTuple_GET_ITEM(dtypes, count), 0);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    dt_np_meta_unwrap(meta);
+    DT_TRY(dt_np_fresh_c(trace, meta));
+    return dt_np_emit_one(trace, scalar_op, args, count, meta, out);
+}
+
+/* ---- Power ----------------------------------------------------------------------------------------------- */
+
+/* Until 2.2 the shortcuts of ** took any 0-d exponent and floats, now only exact ints and 0.5. */
+static DtStatus
+power_takes_all_exponents(DtTrace *trace, bool *out)
+{
+    static int known = -1;
+    if (known < 0) {
+        PyObject *version = dt_np_module_attr("__version__");
+        int major, minor;
+        if (version == NULL) {
+            return DT_ERROR;
+        }
+        const char *text = PyUnicode_AsUTF8(version);
+        if (text == NULL || sscanf(text, "%d.%d", &major, &minor) != 2) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "** under an unknown NumPy");
+        }
+        known = major == 2 && minor < 3;
+    }
+    *out = known;
+    return DT_OK;
+}
+
+/* The ufunc that replaces power for a float or complex base, or power itself. */
+static DtNpOp
+fast_power(PyObject *exponent, bool all)
+{
+    static const struct {
+        double value;
+        DtNpOp op;
+    } rows[] = {{1.0, DT_NP_positive}, {-1.0, DT_NP_reciprocal}, {0.5, DT_NP_sqrt}, {2.0, DT_NP_square}};
+    bool is_int = PyLong_CheckExact(exponent);
+    if (!is_int && !PyFloat_CheckExact(exponent)) {
+        return DT_NP_power;
+    }
+    double value = is_int ? PyLong_AsDouble(exponent) : PyFloat_AS_DOUBLE(exponent);
+    if (value == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear(); /* an int beyond double: no shortcut */
+        return DT_NP_power;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        if (value == rows[i].value && (all || is_int || value == 0.5)) {
+            return rows[i].op;
+        }
+    }
+    return DT_NP_power;
+}
+
+static DtStatus
+power(DtTrace *trace, DtNpOperand *operands, DtVar *right, DtVar **out)
+{
+    bool all;
+    DT_TRY(power_takes_all_exponents(trace, &all));
+    if (operands[1].array != NULL) {
+        if (all && operands[1].array->meta->ndim == 0) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "an array to the power of a NumPy scalar");
+        }
+        return apply(trace, DT_NP_power, operands, 2, NULL, out);
+    }
+    /* Which loop runs depends on the exponent's value: it is never generalised. */
+    PyObject *exponent = dt_var_as_constant(trace, right);
+    if (exponent == NULL) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(trace, DT_BREAK_ARRAY_OP, "** with an unknown exponent");
+    }
+    operands[1].sym = NULL;
+    operands[1].constant = exponent;
+    operands[1].operand = dt_np_const(exponent);
+    int num = dt_np_descr(operands[0].dtype)->type_num;
+    DtNpOp op = fast_power(exponent, all);
+    if (PyTypeNum_ISFLOAT(num) || PyTypeNum_ISCOMPLEX(num)) {
+        return apply(trace, op, operands, op == DT_NP_power ? 2 : 1, NULL, out);
+    }
+    if (op != DT_NP_square) {
+        return apply(trace, DT_NP_power, operands, 2, NULL, out);
+    }
+    if (PyFloat_CheckExact(exponent) && PyTypeNum_ISINTEGER(num)) {
+        DtVar *cast;
+        DT_TRY(dt_np_cast(trace, operands[0].array, dt_np_dtype(NPY_DOUBLE), &cast));
+        return dt_np_apply_vars(trace, DT_NP_square, &cast, 1, out);
+    }
+    return apply(trace, DT_NP_square, operands, 1, NULL, out);
+}
+
+/* ---- In place ---------------------------------------------------------------------------------------------- */
+
+/* Does anything in the graph share the array's memory? */
+static bool
+has_views(const DtArrayVar *array)
+{
+    const DtGraph *graph = array->node->graph;
+    for (uint32_t i = array->node->index + 1; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i];
+        for (uint32_t j = 0; j < node->naliases; j++) {
+            const DtOperand *viewed = &node->args[node->aliases[j].arg];
+            if (viewed->kind == DT_OPERAND_NODE && viewed->u.node == array->node
+                && viewed->result == array->result) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool
+same_axes_order(const DtMeta *a, const DtMeta *b)
+{
+    if (a->ndim != b->ndim || a->stride_order == NULL || b->stride_order == NULL) {
+        return a->ndim == b->ndim && a->ndim < 2;
+    }
+    return memcmp(a->stride_order, b->stride_order, a->ndim) == 0;
+}
+
+static DtStatus
+check_in_place(DtTrace *trace, const DtArrayVar *self, const char *symbol)
+{
+    if (!(self->meta->layout & DT_LAYOUT_FRESH)) {
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that existed before", symbol);
+    }
+    if (has_views(self) || self->meta->ndim == 0 || self->node->graph != trace->graph) {
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that shares its memory", symbol);
+    }
+    return DT_OK;
+}
+
+/* The result of the plain operation takes the place of `self`, if writing into it would give the same. */
+static DtStatus
+replace_in_place(DtTrace *trace, DtArrayVar *self, DtVar *made, const char *symbol)
+{
+    DtArrayVar *result = dt_np_array_of(made);
+    const DtMeta *meta = result->meta;
+    if (meta->ndim != self->meta->ndim) {
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result of more axes", symbol);
+    }
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        bool same;
+        DT_TRY(dt_trace_unify(trace, self->meta->shape[i], meta->shape[i], &same));
+        if (!same || dt_sym_is_const(meta->shape[i]) != dt_sym_is_const(self->meta->shape[i])) {
+            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result that is larger", symbol);
+        }
+    }
+    if (!same_axes_order(self->meta, meta)) {
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array of another memory order", symbol);
+    }
+    if (meta->dtype != self->meta->dtype) {
+        if (!PyArray_CanCastTypeTo(dt_np_descr(meta->dtype), dt_np_descr(self->meta->dtype),
+                                   NPY_SAME_KIND_CASTING)) {
+            return dt_break(trace, DT_BREAK_RAISES, "%s can't keep the dtype of the array", symbol);
+        }
+        DT_TRY(dt_np_cast(trace, result, self->meta->dtype, &made));
+        result = dt_np_array_of(made);
+    }
+    self->node = result->node;
+    self->result = result->result;
+    self->meta = result->meta;
+    return DT_OK;
+}
+
+/* ---- Operators ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    DtNpOp ufunc, scalar;
+} binary_rows[] = {
+    [DT_BINARY_ADD] = {DT_NP_add, DT_NP_op_add},
+    [DT_BINARY_AND] = {DT_NP_bitwise_and, DT_NP_op_and},
+    [DT_BINARY_FLOOR_DIVIDE] = {DT_NP_floor_divide, DT_NP_op_floordiv},
+    [DT_BINARY_LSHIFT] = {DT_NP_left_shift, DT_NP_op_lshift},
+    [DT_BINARY_MATRIX_MULTIPLY] = {DT_NP_matmul, DT_NP_matmul},
+    [DT_BINARY_MULTIPLY] = {DT_NP_multiply, DT_NP_op_mul},
+    [DT_BINARY_REMAINDER] = {DT_NP_remainder, DT_NP_op_mod},
+    [DT_BINARY_OR] = {DT_NP_bitwise_or, DT_NP_op_or},
+    [DT_BINARY_POWER] = {DT_NP_power, DT_NP_op_pow},
+    [DT_BINARY_RSHIFT] = {DT_NP_right_shift, DT_NP_op_rshift},
+    [DT_BINARY_SUBTRACT] = {DT_NP_subtract, DT_NP_op_sub},
+    [DT_BINARY_TRUE_DIVIDE] = {DT_NP_divide, DT_NP_op_truediv},
+    [DT_BINARY_XOR] = {DT_NP_bitwise_xor, DT_NP_op_xor},
+};
+
+static DtStatus
+binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
+{
+    const char *symbol = dt_canonical_binary_symbol(plain);
+    DtNpOperand operands[2];
+    if (plain == DT_BINARY_MATRIX_MULTIPLY) {
+        return dt_np_matmul(trace, DT_NP_matmul, l, r, out);
+    }
+    DT_TRY(dt_np_need_operand(trace, l, symbol, &operands[0]));
+    DT_TRY(dt_np_need_operand(trace, r, symbol, &operands[1]));
+    if (!any_ndarray(operands, 2)) {
+        return scalar_math(trace, binary_rows[plain].ufunc, binary_rows[plain].scalar, operands, 2, out);
+    }
+    if (plain == DT_BINARY_POWER && operands[0].array != NULL && dt_np_is_ndarray(operands[0].array)) {
+        return power(trace, operands, r, out);
+    }
+    return apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out);
+}
+
+DtStatus
+dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r, DtVar **out)
+{
+    int plain = DT_BINARY_PLAIN((int)op);
+    DtArrayVar *self = dt_np_array_of(l);
+    (void)adapter;
+    if (!DT_BINARY_IS_INPLACE((int)op) || self == NULL || !dt_np_is_ndarray(self)) {
+        return binary(trace, plain, l, r, out);
+    }
+    const char *symbol = dt_canonical_binary_symbol(op);
+    DtVar *made;
+    if (plain == DT_BINARY_MATRIX_MULTIPLY) {
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "@= on an array");
+    }
+    DT_TRY(check_in_place(trace, self, symbol));
+    DT_TRY(binary(trace, plain, l, r, &made));
+    DT_TRY(replace_in_place(trace, self, made, symbol));
+    *out = l;
+    return DT_OK;
+}
+
+DtStatus
+dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar *r, DtVar **out)
+{
+    static const struct {
+        DtNpOp ufunc, scalar;
+    } rows[] = {
+        [Py_LT] = {DT_NP_less, DT_NP_op_lt},    [Py_LE] = {DT_NP_less_equal, DT_NP_op_le},
+        [Py_EQ] = {DT_NP_equal, DT_NP_op_eq},   [Py_NE] = {DT_NP_not_equal, DT_NP_op_ne},
+        [Py_GT] = {DT_NP_greater, DT_NP_op_gt}, [Py_GE] = {DT_NP_greater_equal, DT_NP_op_ge},
+    };
+    DtNpOperand operands[2];
+    (void)adapter;
+    DT_TRY(dt_np_need_operand(trace, l, "a comparison", &operands[0]));
+    DT_TRY(dt_np_need_operand(trace, r, "a comparison", &operands[1]));
+    if (any_ndarray(operands, 2)) {
+        return apply(trace, rows[op].ufunc, operands, 2, NULL, out);
+    }
+    return scalar_math(trace, rows[op].ufunc, rows[op].scalar, operands, 2, out);
+}
+
+DtStatus
+dt_np_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar *self, DtVar **out)
+{
+    static const struct {
+        const char *name;
+        DtNpOp ufunc, scalar;
+    } rows[] = {
+        {"-", DT_NP_negative, DT_NP_op_neg},        {"neg", DT_NP_negative, DT_NP_op_neg},
+        {"negative", DT_NP_negative, DT_NP_op_neg}, {"+", DT_NP_positive, DT_NP_op_pos},
+        {"pos", DT_NP_positive, DT_NP_op_pos},      {"positive", DT_NP_positive, DT_NP_op_pos},
+        {"~", DT_NP_invert, DT_NP_op_invert},       {"invert", DT_NP_invert, DT_NP_op_invert},
+        {"abs", DT_NP_absolute, DT_NP_op_abs},      {"absolute", DT_NP_absolute, DT_NP_op_abs},
+    };
+    DtNpOperand operand;
+    (void)adapter;
+    DT_TRY(dt_np_need_operand(trace, &self->base, op, &operand));
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        if (strcmp(rows[i].name, op) == 0) {
+            return dt_np_is_ndarray(self)
+                       ? apply(trace, rows[i].ufunc, &operand, 1, NULL, out)
+                       : scalar_math(trace, rows[i].ufunc, rows[i].scalar, &operand, 1, out);
+        }
+    }
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of an array", op);
+}
+
+DtStatus
+dt_np_truth(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, bool *out)
+{
+    (void)adapter;
+    (void)out;
+    return dt_break(trace, DT_BREAK_ARRAY_BRANCH, "the truth of %s %s",
+                    dt_np_is_ndarray(self) ? "an array of" : "a",
+                    dt_np_descr(self->meta->dtype)->typeobj->tp_name);
+}
