@@ -76,7 +76,8 @@ dt_frame_text(PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8(name);
     if (text == NULL) {
-        PyErr_Clear(); /* UnicodeEncodeError of a name with surrogates: the message does without it */
+        PyErr_Clear(); /* UnicodeEncodeError of a name with surrogates: the message does without it
+                        */
         return "?";
     }
     return text;

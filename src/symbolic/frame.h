@@ -82,6 +82,13 @@ DtStatus dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure,
 DtStatus dt_bind_arguments(DtTrace *trace, DtFrame *frame, DtFunctionVar *function,
                            const DtArgs *args) DT_MUST_CHECK;
 
+/* Whether a realised tracker is the builtin `super`. */
+bool dt_frame_is_super(DtVar *callable);
+/* super(cls, self).name for the LOAD_ATTR, LOAD_METHOD or LOAD_SUPER_* instruction `load`, and
+ * pushes as that does; cls NULL: super() without arguments in `frame`. */
+DtStatus dt_frame_load_super(DtTrace *trace, DtFrame *frame, DtVar *cls, DtVar *self,
+                             const DtInstr *load) DT_MUST_CHECK;
+
 static inline void
 dt_frame_push(DtFrame *frame, DtVar *value)
 {

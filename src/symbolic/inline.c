@@ -8,7 +8,8 @@
  */
 #include "symbolic/frame.h"
 
-/* C stack that a trace may use below its root, in bytes; threads of other programs may have 512 KiB. */
+/* C stack that a trace may use below its root, in bytes; threads of other programs may have 512
+ * KiB. */
 #define STACK_ROOM (256 * 1024)
 
 static bool
@@ -36,8 +37,8 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s are no plain dict",
                         name);
     }
-    if (function->function != NULL &&
-        ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
+    if (function->function != NULL
+        && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
     }
     if (trace->frame->depth + 1 > trace->options.inline_depth || stack_is_low(trace->frame)) {
@@ -47,8 +48,8 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
     return DT_OK;
 }
 
-/* How the globals of the callee are read: the root's by themselves, others through the first function
- * found that has them. */
+/* How the globals of the callee are read: the root's by themselves, others through the first
+ * function found that has them. */
 static DtStatus
 globals_source(DtTrace *trace, const DtFunctionVar *function, const DtSource **out)
 {

@@ -21,11 +21,11 @@
 #define CLOCK_INTERVAL 256
 
 #define HANDLER(OP, FUNCTION)
-#define BREAKS(OP, BREAK)                                                               \
-    static DtStatus break_at_##OP(DtTrace *trace, DtFrame *frame, const DtInstr *instr) \
-    {                                                                                   \
-        (void)frame;                                                                    \
-        return dt_break(trace, DT_BREAK_##BREAK, "%s", dt_canonical_name(instr->op));   \
+#define BREAKS(OP, BREAK)                                                                          \
+    static DtStatus break_at_##OP(DtTrace *trace, DtFrame *frame, const DtInstr *instr)            \
+    {                                                                                              \
+        (void)frame;                                                                               \
+        return dt_break(trace, DT_BREAK_##BREAK, "%s", dt_canonical_name(instr->op));              \
     }
 #include "symbolic/handlers.def"
 #undef HANDLER
@@ -82,8 +82,8 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         assert(instr->depth < 0 || instr->depth == frame->sp);
         frame->next = frame->pc + 1;
         trace->instructions++;
-        if (DT_UNLIKELY(trace->instructions % CLOCK_INTERVAL == 0 ||
-                        trace->instructions > trace->options.trace_limit)) {
+        if (DT_UNLIKELY(trace->instructions % CLOCK_INTERVAL == 0
+                        || trace->instructions > trace->options.trace_limit)) {
             DT_TRY(check_budget(trace));
         }
         DtStatus status = dt_op_handlers[instr->op](trace, frame, instr);

@@ -10,7 +10,8 @@ typedef struct DtTraceFrame {
     PyObject *closure; /* tuple of cells or NULL */
 } DtTraceFrame;
 
-/* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  DT_BREAK: trace->brk. */
+/* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  DT_BREAK:
+ * trace->brk. */
 DtStatus dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result) DT_MUST_CHECK;
 
 #endif

@@ -156,7 +156,8 @@ extend_list(DtTrace *trace, DtVar *var, DtVar *const *items, uint32_t count)
     DtSeqVar *list = (DtSeqVar *)var;
     DT_TRY(dt_journal_will_change(trace, var));
     if (dt_vec_reserve(&trace->arena, (void **)&list->items, &list->capacity, list->count,
-                       list->count + count, sizeof(DtVar *)) < 0) {
+                       list->count + count, sizeof(DtVar *))
+        < 0) {
         return dt_no_memory();
     }
     memcpy(list->items + list->count, items, sizeof(DtVar *) * count);

@@ -15,8 +15,26 @@ name_items(PyObject *names)
     return &PyTuple_GET_ITEM(names, 0);
 }
 
-/* Calls `callable` with the values from `first` to the top, the last of them named by `names` (or NULL),
- * then cuts the stack to `base` and pushes the result. */
+/* super() and super(cls, self) before 3.12: an object of which the next instruction takes an
+ * attribute. Both are followed at once; *done tells. */
+static DtStatus
+call_super(DtTrace *trace, DtFrame *frame, const DtArgs *args, int32_t base, bool *done)
+{
+    const DtInstr *next = &frame->bytecode->instrs[frame->next];
+    *done = (next->op == DT_OP_LOAD_ATTR || next->op == DT_OP_LOAD_METHOD) && args->nkw == 0
+            && (args->npos == 0 || args->npos == 2);
+    if (!*done) {
+        return DT_OK;
+    }
+    DtVar *cls = args->npos > 0 ? args->pos[0] : NULL;
+    DtVar *self = args->npos > 0 ? args->pos[1] : NULL;
+    frame->sp = base;
+    frame->next++;
+    return dt_frame_load_super(trace, frame, cls, self, next);
+}
+
+/* Calls `callable` with the values from `first` to the top, the last of them named by `names` (or
+ * NULL), then cuts the stack to `base` and pushes the result. */
 static DtStatus
 call_stack(DtTrace *trace, DtFrame *frame, DtVar *callable, int32_t first, int32_t base,
            PyObject *names)
@@ -34,6 +52,14 @@ call_stack(DtTrace *trace, DtFrame *frame, DtVar *callable, int32_t first, int32
         .kwnames = nkw > 0 ? name_items(names) : NULL,
         .nkw = nkw,
     };
+    DT_TRY(dt_var_realize(trace, callable, &callable));
+    if (dt_frame_is_super(callable)) {
+        bool done;
+        DT_TRY(call_super(trace, frame, &args, base, &done));
+        if (done) {
+            return DT_OK;
+        }
+    }
     DtVar *result;
     DT_TRY(dt_var_call(trace, callable, &args, &result));
     frame->sp = base;

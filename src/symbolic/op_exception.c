@@ -1,4 +1,5 @@
-/* Raising: the frame runs plainly, so that the exception, its traceback and every handler are CPython's.
+/* Raising: the frame runs plainly, so that the exception, its traceback and every handler are
+ * CPython's.
  *
  * Bodies of try statements need nothing: the handlers' instructions are only
  * reached through an exception, and those have graph breaks (handlers.def).

@@ -3,7 +3,9 @@
  * What the trace itself stored (globals, attributes) is asked of the journal
  * first; reading what existed before installs the guards.
  */
+#include "compat/dict.h"
 #include "symbolic/frame.h"
+#include "variables/payloads.h"
 
 DtStatus
 dt_op_load_const(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
@@ -63,6 +65,17 @@ dt_op_load_deref(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
+/* Without running user code; *value is NULL if the name is absent. */
+static DtStatus
+look_up(DtTrace *trace, PyObject *dict, PyObject *name, PyObject **value)
+{
+    *value = NULL;
+    if (dt_dict_get(dict, name, value) < 0) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "globals with keys that are no plain names");
+    }
+    return DT_OK;
+}
+
 /* globals, then builtins; reading a dict whose keys are str runs no user code. */
 DtStatus
 dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
@@ -74,8 +87,9 @@ dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         dt_frame_push(frame, var);
         return DT_OK;
     }
+    PyObject *value = NULL;
     if (!deleted) {
-        PyObject *value = PyDict_GetItemWithError(frame->globals, name);
+        DT_TRY(look_up(trace, frame->globals, name, &value));
         if (value != NULL) {
             const DtSource *source;
             DT_TRY(dt_frame_global_source(trace, frame, name, &source));
@@ -83,16 +97,10 @@ dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
             dt_frame_push(frame, var);
             return DT_OK;
         }
-        if (PyErr_Occurred()) {
-            return dt_break_from_exception(trace);
-        }
         DT_TRY(dt_guard_global_absent(trace, frame->function, name));
     }
-    PyObject *value = PyDict_GetItemWithError(trace->builtins, name);
+    DT_TRY(look_up(trace, trace->builtins, name, &value));
     if (value == NULL) {
-        if (PyErr_Occurred()) {
-            return dt_break_from_exception(trace);
-        }
         return dt_break(trace, DT_BREAK_GLOBAL_MISSING, "NameError: name '%s' is not defined",
                         dt_frame_text(name));
     }
@@ -105,18 +113,8 @@ dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-DtStatus
-dt_op_load_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
-{
-    DtVar *value;
-    DtVar *object = dt_frame_pop(frame);
-    DT_TRY(dt_var_getattr(trace, object, dt_decode_name(frame->bytecode, instr), &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
-}
-
-/* Pushes an attribute that a CALL follows as [NULL, attribute] or [attribute, NULL]: both mean a plain
- * call to CALL, and the bound method keeps its self. */
+/* Pushes an attribute that a CALL follows as [NULL, attribute] or [attribute, NULL]: both mean a
+ * plain call to CALL, and the bound method keeps its self. */
 static void
 push_callable(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *callable)
 {
@@ -130,43 +128,83 @@ push_callable(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *calla
     }
 }
 
+static void
+push_attribute(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *value)
+{
+    if (instr->op == DT_OP_LOAD_METHOD || instr->op == DT_OP_LOAD_SUPER_METHOD) {
+        push_callable(trace, frame, instr, value);
+    }
+    else {
+        dt_frame_push(frame, value);
+    }
+}
+
+/* LOAD_ATTR and LOAD_METHOD. */
 DtStatus
-dt_op_load_method(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+dt_op_load_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *value;
     DtVar *object = dt_frame_pop(frame);
     DT_TRY(dt_var_getattr(trace, object, dt_decode_name(frame->bytecode, instr), &value));
-    push_callable(trace, frame, instr, value);
+    push_attribute(trace, frame, instr, value);
     return DT_OK;
 }
 
-/* [super, class, self] -> super(class, self).name, by calling what was loaded as `super`. */
-static DtStatus
-load_super(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar **out)
+/* ---- super -------------------------------------------------------------------------------------- */
+
+bool
+dt_frame_is_super(DtVar *callable)
 {
-    DtVar *pos[2] = {*dt_frame_at(frame, 2), *dt_frame_at(frame, 1)};
-    DtVar *super = *dt_frame_at(frame, 3);
-    DtArgs args = {.pos = pos, .npos = 2};
-    DtVar *proxy;
-    DT_TRY(dt_var_call(trace, super, &args, &proxy));
-    frame->sp -= 3;
-    return dt_var_getattr(trace, proxy, dt_decode_name(frame->bytecode, instr), out);
+    return dt_payload_object(callable) == (PyObject *)&PySuper_Type;
 }
 
+/* What super() without arguments means: the class in the cell `__class__`, and the first argument.
+ */
+static DtStatus
+get_super_arguments(DtTrace *trace, DtFrame *frame, DtVar **cls, DtVar **self)
+{
+    const DtCodeLayout *layout = &frame->bytecode->layout;
+    *cls = NULL;
+    for (int slot = layout->free_start; slot < layout->nslots; slot++) {
+        if (PyUnicode_CompareWithASCIIString(layout->slots[slot].name, "__class__") == 0) {
+            *cls = ((DtCellVar *)frame->locals[slot])->contents;
+        }
+    }
+    *self = dt_code_argcount(frame->bytecode->code) > 0 ? frame->locals[0] : NULL;
+    if (*self != NULL && (*self)->type->kind == DT_KIND_CELL) {
+        *self = ((DtCellVar *)*self)->contents;
+    }
+    if (*cls == NULL || *self == NULL) {
+        return dt_break(trace, DT_BREAK_RAISES,
+                        "RuntimeError: super() has no class or no argument");
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_frame_load_super(DtTrace *trace, DtFrame *frame, DtVar *cls, DtVar *self, const DtInstr *load)
+{
+    if (cls == NULL) {
+        DT_TRY(get_super_arguments(trace, frame, &cls, &self));
+    }
+    DtVar *value;
+    PyObject *name = dt_decode_name(frame->bytecode, load);
+    DT_TRY(dt_var_super_getattr(trace, cls, self, name, &value));
+    push_attribute(trace, frame, load, value);
+    return DT_OK;
+}
+
+/* [super, class, self]: LOAD_SUPER_ATTR and LOAD_SUPER_METHOD. */
 DtStatus
 dt_op_load_super_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
-    DT_TRY(load_super(trace, frame, instr, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
-}
-
-DtStatus
-dt_op_load_super_method(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
-{
-    DtVar *value;
-    DT_TRY(load_super(trace, frame, instr, &value));
-    push_callable(trace, frame, instr, value);
-    return DT_OK;
+    DtVar *self = dt_frame_pop(frame);
+    DtVar *cls = dt_frame_pop(frame);
+    DtVar *super;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &super));
+    if (!dt_frame_is_super(super)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "the name super means something else here");
+    }
+    return dt_frame_load_super(trace, frame, cls, self, instr);
 }

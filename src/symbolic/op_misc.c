@@ -6,9 +6,9 @@ static bool
 is_plain(PyObject *value)
 {
     PyTypeObject *type = Py_TYPE(value);
-    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type ||
-           type == &PyBool_Type || type == &PyComplex_Type || type == &PyBytes_Type ||
-           value == Py_None;
+    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type
+           || type == &PyBool_Type || type == &PyComplex_Type || type == &PyBytes_Type
+           || value == Py_None;
 }
 
 static DtStatus

@@ -1,8 +1,9 @@
 /* Moves on the value stack, and instructions that do nothing in a trace. */
 #include "symbolic/frame.h"
 
-/* NOP, RESUME; COPY_FREE_VARS (free slots are filled with the frame); SETUP_FINALLY and POP_BLOCK (a try
- * body is followed as long as it does not raise, and raising is a graph break of the whole frame). */
+/* NOP, RESUME; COPY_FREE_VARS (free slots are filled with the frame); SETUP_FINALLY and POP_BLOCK
+ * (a try body is followed as long as it does not raise, and raising is a graph break of the whole
+ * frame). */
 DtStatus
 dt_op_nop(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {

@@ -2,6 +2,7 @@
  *
  * Slots belong to the frame alone; everything else goes through the journal.
  */
+#include "compat/dict.h"
 #include "symbolic/frame.h"
 
 DtStatus
@@ -38,11 +39,8 @@ dt_op_delete_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     PyObject *name = dt_decode_name(frame->bytecode, instr);
     bool deleted = false;
     if (dt_journal_get_global(trace, frame->globals, name, &deleted) == NULL) {
-        PyObject *value = deleted ? NULL : PyDict_GetItemWithError(frame->globals, name);
-        if (value == NULL) {
-            if (PyErr_Occurred()) {
-                return dt_break_from_exception(trace);
-            }
+        PyObject *value = NULL;
+        if (deleted || dt_dict_get(frame->globals, name, &value) != 1) {
             return dt_break(trace, DT_BREAK_GLOBAL_MISSING, "NameError: name '%s' is not defined",
                             dt_frame_text(name));
         }
