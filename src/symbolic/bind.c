@@ -195,7 +195,7 @@ has_empty(const DtFrame *frame, int from, int to)
 }
 
 DtStatus
-dt_bind_arguments(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtArgs *args)
+dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtArgs *args)
 {
     PyCodeObject *code = frame->bytecode->code;
     int flags = dt_code_flags(code);

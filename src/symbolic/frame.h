@@ -79,7 +79,7 @@ DtStatus dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure,
 
 /* Binds arguments to the slots of `frame` by CPython's rules; a mismatch is a graph break with
  * the text of CPython's TypeError. */
-DtStatus dt_bind_arguments(DtTrace *trace, DtFrame *frame, DtFunctionVar *function,
+DtStatus dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function,
                            const DtArgs *args) DT_MUST_CHECK;
 
 /* Whether a realised tracker is the builtin `super`. */

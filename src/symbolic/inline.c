@@ -94,7 +94,7 @@ run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **
     DtFrame *frame;
     DT_TRY(globals_source(trace, function, &source));
     DT_TRY(dt_frame_build(trace, function->code, function->globals, source, trace->frame, &frame));
-    DT_TRY(dt_bind_arguments(trace, frame, function, args));
+    DT_TRY(dt_frame_bind(trace, frame, function, args));
     DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
     DT_TRY(record_inlined(trace, function->code));
     return dt_frame_run(trace, frame, out);
