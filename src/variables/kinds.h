@@ -111,6 +111,8 @@ void dt_sequence_repr(DtVar *self, DtStrbuf *buf);
 /* A slice tracker's concrete bounds for a sequence of `length` items. */
 DtStatus dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
                          int64_t *stop, int64_t *step, int64_t *count) DT_MUST_CHECK;
+/* Sorts items in place, stably; `key` may be NULL. */
+DtStatus dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool descending) DT_MUST_CHECK;
 /* Equality of two trackers as `==` decides it, identity first; specialises. */
 DtStatus dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out) DT_MUST_CHECK;
 
@@ -151,12 +153,29 @@ DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSo
 DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_get(DtTrace *trace, PyTypeObject *type, const DtSource *source,
                       DtVar **out) DT_MUST_CHECK;
+/* What `name` means on class `cls` without binding (a look-up through the MRO), and how it is read:
+ * through `owner`, an instance or the class itself.  *found NULL: the class has no such attribute. */
+typedef struct DtClassAttr {
+    PyObject *found;        /* DT_BORROWED, kept by the trace */
+    const DtSource *source; /* of the unbound attribute, or NULL: known */
+    bool trusted;
+} DtClassAttr;
+DtStatus dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
+                         DtClassAttr *out) DT_MUST_CHECK;
+/* Binds it: functions to `self` (NULL: read from the class), static and class methods. */
+DtStatus dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
+                       DtVar *cls_var, DtVar **out) DT_MUST_CHECK;
 /* A special method of an instance's type, bound to it; NULL if the type has none. */
 DtStatus dt_instance_special(DtTrace *trace, DtVar *instance, const char *name,
                              DtVar **out) DT_MUST_CHECK;
 /* What a builtin object does when called; NULL when there is no row. */
 const DtMethodRow *dt_builtin_find(PyObject *object);
-int dt_builtin_register(PyObject *object, const DtMethodRow *row); /* -1 with MemoryError */
+/* Rows for the functions of one module. */
+typedef struct DtBuiltinTable {
+    const char *module;
+    const DtMethodRow *rows; /* ends with a NULL name */
+} DtBuiltinTable;
+extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table;
 int dt_builtin_init(void);                                        /* -1 with an exception */
 int dt_build_init(void);
 

@@ -405,7 +405,8 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
         return DT_OK;
     }
     /* min and max return one of their operands as it is: no conversion may show. */
-    if ((op == DT_SYM_OP_MIN || op == DT_SYM_OP_MAX) && a->type != b->type) {
+    if ((op == DT_SYM_OP_MIN || op == DT_SYM_OP_MAX)
+        && (a->type != b->type || a->type == DT_SYM_BOOL)) {
         return DT_OK;
     }
     if (is_float && a->type != b->type) {

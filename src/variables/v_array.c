@@ -1,9 +1,7 @@
-/* Arrays: every slot goes to the array's adapter.
+/* Arrays: every question goes to the adapter of the library.
  *
- * Operators and comparisons do not come here: dispatch.c asks the adapter as
- * soon as one operand is an array.
- *
- * Not in here: anything about a library.
+ * Not in here: any knowledge of a library; binary operators and comparisons
+ * (dispatch.c asks the adapter before any slot).
  */
 #include "variables/kinds.h"
 
@@ -22,107 +20,92 @@ dt_var_array(DtTrace *trace, DtNode *node, uint32_t result, DtMeta *meta, DtVar 
     return DT_OK;
 }
 
-DtStatus
-dt_var_adapter_method(DtTrace *trace, DtArrayVar *self, PyObject *name, DtVar **out)
-{
-    return dt_kinds_method_row(trace, &self->base, NULL, name, out);
-}
-
-/* An optional slot that the adapter leaves out is a graph break that names it. */
 static DtStatus
-not_offered(DtTrace *trace, DtArrayVar *self, const char *what)
-{
-    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of an array of %s", what, self->adapter->name);
-}
-
-static DtStatus
-unary(DtTrace *trace, DtVar *var, const char *op, DtVar **out)
+unary(DtTrace *trace, const char *op, DtVar *var, DtVar **out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->unary != NULL ? self->adapter->unary(self->adapter, trace, op, self, out)
-                                        : not_offered(trace, self, op);
+    return self->adapter->unary(self->adapter, trace, op, self, out);
 }
 
 static DtStatus
 array_negative(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return unary(trace, self, "-", out);
+    return unary(trace, "negative", self, out);
 }
 
 static DtStatus
 array_positive(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return unary(trace, self, "+", out);
+    return unary(trace, "positive", self, out);
 }
 
 static DtStatus
 array_invert(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return unary(trace, self, "~", out);
+    return unary(trace, "invert", self, out);
 }
 
 static DtStatus
 array_bool(DtTrace *trace, DtVar *var, bool *out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->truth != NULL
-               ? self->adapter->truth(self->adapter, trace, self, out)
-               : dt_break(trace, DT_BREAK_ARRAY_BRANCH, "the truth of an array of %s",
-                          self->adapter->name);
+    return self->adapter->truth(self->adapter, trace, self, out);
 }
 
 static DtStatus
 array_length(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->length != NULL ? self->adapter->length(self->adapter, trace, self, out)
-                                         : not_offered(trace, self, "len()");
+    return self->adapter->length(self->adapter, trace, self, out);
 }
 
 static DtStatus
 array_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->subscript != NULL
-               ? self->adapter->subscript(self->adapter, trace, self, key, out)
-               : not_offered(trace, self, "[]");
+    return self->adapter->subscript(self->adapter, trace, self, key, out);
 }
 
 static DtStatus
 array_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->ass_subscript != NULL
-               ? self->adapter->ass_subscript(self->adapter, trace, self, key, value)
-               : not_offered(trace, self, "[] =");
+    if (value == NULL) {
+        return dt_kinds_raise(trace, "ValueError", "cannot delete array elements");
+    }
+    return self->adapter->ass_subscript(self->adapter, trace, self, key, value);
 }
 
-/* `in` compares elements: its answer depends on them. */
 static DtStatus
-array_contains(DtTrace *trace, DtVar *var, DtVar *item, DtVar **out)
+array_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
+    (void)self;
     (void)item;
     (void)out;
-    return dt_break(trace, DT_BREAK_ARRAY_BRANCH, "'in' an array of %s",
-                    ((DtArrayVar *)var)->adapter->name);
+    return dt_break(trace, DT_BREAK_ARRAY_BRANCH, "`in` an array");
 }
 
 static DtStatus
 array_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
-        return dt_class_of(trace, var, out);
-    }
     return self->adapter->getattr(self->adapter, trace, self, name, out);
+}
+
+static DtStatus
+array_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
+{
+    (void)self;
+    (void)value;
+    return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "attribute '%s' of an array is set",
+                    dt_kinds_text(name));
 }
 
 static DtStatus
 array_iter(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    return self->adapter->iter != NULL ? self->adapter->iter(self->adapter, trace, self, out)
-                                       : not_offered(trace, self, "iter()");
+    return self->adapter->iter(self->adapter, trace, self, out);
 }
 
 static PyTypeObject *
@@ -136,12 +119,8 @@ static void
 array_repr(DtVar *var, DtStrbuf *buf)
 {
     DtArrayVar *self = (DtArrayVar *)var;
-    dt_strbuf_addf(buf, "<%s(", self->meta->type->tp_name);
-    for (int i = 0; i < self->meta->ndim; i++) {
-        dt_strbuf_add(buf, i > 0 ? ", " : "");
-        dt_sym_print(self->meta->shape[i], buf);
-    }
-    dt_strbuf_add(buf, ")>");
+    dt_strbuf_addf(buf, "<%s of %u dimensions>", self->meta->type->tp_name,
+                   (unsigned)self->meta->ndim);
 }
 
 const DtVarType dt_kind_type_ARRAY = {
@@ -155,6 +134,7 @@ const DtVarType dt_kind_type_ARRAY = {
     .mp_ass_subscript = array_ass_subscript,
     .sq_contains = array_contains,
     .tp_getattro = array_getattro,
+    .tp_setattro = array_setattro,
     .tp_iter = array_iter,
     .python_type = array_type,
     .repr = array_repr,

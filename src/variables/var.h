@@ -235,6 +235,9 @@ DtStatus dt_var_length(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_subscript(DtTrace *, DtVar *var, DtVar *key, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_ass_subscript(DtTrace *, DtVar *var, DtVar *key, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_var_getattr(DtTrace *, DtVar *var, PyObject *name, DtVar **out) DT_MUST_CHECK;
+/* super(cls, self).name */
+DtStatus dt_var_super_getattr(DtTrace *, DtVar *cls, DtVar *self, PyObject *name,
+                              DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_setattr(DtTrace *, DtVar *var, PyObject *name, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_var_call(DtTrace *, DtVar *callable, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iter(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
@@ -250,8 +253,14 @@ void dt_var_repr(DtVar *var, DtStrbuf *buf);
 
 /* Index of kind -> type, filled by variables/registry.c from kinds.def, slots inherited. */
 const DtVarType *dt_var_type_of(DtKind kind);
-/* Called once per process. */
+/* Called once per process, at module init; an exception stays set on failure. */
 void dt_variables_init(void);
+
+/* Makes `object` (a function, usually of the public API) a builtin that the row follows; -1 with
+ * MemoryError.  The object is kept for good. */
+int dt_builtin_register(PyObject *object, const DtMethodRow *row);
+extern const DtMethodRow dt_builtin_is_compiling; /* True while tracing */
+extern const DtMethodRow dt_builtin_graph_break;  /* breaks with "forced" */
 
 /* Without realising anything: a realised lazy tracker's target, else the tracker itself. */
 static inline DtVar *

@@ -1,0 +1,838 @@
+/* Rows of module `builtins`: functions, and classes that are called like them.
+ *
+ * Each handler says what the call means over trackers; what would print, read
+ * or depend on addresses is a graph break.
+ *
+ * Not in here: math and operator (builtins_math.c).
+ */
+#include <string.h>
+
+#include "variables/kinds.h"
+
+/* ---- Helpers ---------------------------------------------------------------------------------------- */
+
+static DtStatus
+bind_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value, DtVar **out)
+{
+    *out = value;
+    DtVar *found;
+    DT_TRY(dt_args_keyword(trace, args, name, &found));
+    if (found != NULL) {
+        *out = found;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+check_keywords(DtTrace *trace, const DtArgs *args, const char *function, const char *const *allowed)
+{
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        bool known = false;
+        for (const char *const *name = allowed; *name != NULL && !known; name++) {
+            known = PyUnicode_CompareWithASCIIString(args->kwnames[i], *name) == 0;
+        }
+        if (!known) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() got keyword argument '%s'",
+                            function, dt_kinds_text(args->kwnames[i]));
+        }
+    }
+    return DT_OK;
+}
+
+/* Calls the real builtin type or function on constants. */
+static DtStatus
+fold_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyObject *callable = ((DtObjectVar *)self)->object;
+    PyObject *values = PyTuple_New(args->npos);
+    if (values == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < args->npos; i++) {
+        PyObject *value = dt_var_as_constant(trace, args->pos[i]);
+        if (value == NULL || !dt_constant_is_safe(value)) {
+            Py_DECREF(values);
+            PyObject *name = PyObject_GetAttrString(callable, "__name__");
+            DtStatus status = dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() of a %s",
+                                       name != NULL ? dt_kinds_text(name) : "a builtin",
+                                       dt_var_peek(args->pos[i])->type->name);
+            Py_XDECREF(name);
+            return status;
+        }
+        Py_INCREF(value);
+        PyTuple_SET_ITEM(values, i, value);
+    }
+    PyObject *result = PyObject_Call(callable, values, NULL);
+    Py_DECREF(values);
+    return dt_constant_wrap_take(trace, result, out);
+}
+
+static DtStatus
+realize_first(DtTrace *trace, const DtArgs *args, DtVar **out)
+{
+    return dt_var_realize(trace, args->pos[0], out);
+}
+
+static bool
+is_kind(DtVar *var, DtKind kind)
+{
+    return var->type->kind == kind;
+}
+
+static DtStatus
+call_special(DtTrace *trace, DtVar *instance, const char *name, DtVar **pos, uint32_t npos,
+             DtVar **out)
+{
+    DtVar *method;
+    DT_TRY(dt_instance_special(trace, instance, name, &method));
+    if (method == NULL) {
+        return dt_kinds_raise(trace, "TypeError", "a %s has no %s",
+                              dt_kinds_type_name(trace, instance), name);
+    }
+    DtArgs args = dt_args_of(pos, npos);
+    return dt_var_call(trace, method, &args, out);
+}
+
+/* ---- Numbers ---------------------------------------------------------------------------------------- */
+
+static DtStatus
+array_to_scalar(DtTrace *trace, const char *function)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", function);
+}
+
+static DtStatus
+call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 0) {
+        return dt_var_int(trace, 0, out);
+    }
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    if (is_kind(arg, DT_KIND_ARRAY)) {
+        return array_to_scalar(trace, "int");
+    }
+    if (is_kind(arg, DT_KIND_INSTANCE)) {
+        return call_special(trace, arg, "__int__", NULL, 0, out);
+    }
+    if (args->npos == 1 && is_kind(arg, DT_KIND_SYMBOLIC)
+        && ((DtSymVar *)arg)->sym->type == DT_SYM_INT) {
+        *out = arg;
+        return DT_OK;
+    }
+    return fold_call(trace, self, args, out);
+}
+
+static DtStatus
+call_float(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 0) {
+        return dt_var_const_take(trace, PyFloat_FromDouble(0.0), out);
+    }
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    if (is_kind(arg, DT_KIND_ARRAY)) {
+        return array_to_scalar(trace, "float");
+    }
+    if (is_kind(arg, DT_KIND_INSTANCE)) {
+        return call_special(trace, arg, "__float__", NULL, 0, out);
+    }
+    if (is_kind(arg, DT_KIND_SYMBOLIC)) {
+        const DtSym *sym;
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, ((DtSymVar *)arg)->sym, &sym));
+        return dt_var_sym(trace, sym, out);
+    }
+    return fold_call(trace, self, args, out);
+}
+
+static DtStatus
+call_bool(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    if (args->npos == 0) {
+        return dt_var_bool(trace, false, out);
+    }
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    if (is_kind(arg, DT_KIND_SYMBOLIC) && ((DtSymVar *)arg)->sym->type == DT_SYM_BOOL) {
+        *out = arg;
+        return DT_OK;
+    }
+    bool truth;
+    DT_TRY(dt_var_truth(trace, arg, &truth));
+    return dt_var_bool(trace, truth, out);
+}
+
+static DtStatus
+call_abs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    if (is_kind(arg, DT_KIND_ARRAY)) {
+        DtArrayVar *array = (DtArrayVar *)arg;
+        return array->adapter->unary(array->adapter, trace, "absolute", array, out);
+    }
+    if (is_kind(arg, DT_KIND_INSTANCE)) {
+        return call_special(trace, arg, "__abs__", NULL, 0, out);
+    }
+    if (is_kind(arg, DT_KIND_SYMBOLIC)) {
+        const DtSym *sym;
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_ABS, ((DtSymVar *)arg)->sym, &sym));
+        return sym != NULL ? dt_var_sym(trace, sym, out)
+                           : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "abs() leaves 64 bits");
+    }
+    return fold_call(trace, self, args, out);
+}
+
+/* min and max: the arguments, or the items of the only one. */
+static DtStatus
+pick(DtTrace *trace, const DtArgs *args, const char *name, int op, DtSymOp sym_op, DtVar **out)
+{
+    static const char *const allowed[] = {"key", "default", NULL};
+    DtVar *key, *otherwise, **items = args->pos;
+    uint32_t count = args->npos;
+    DT_TRY(check_keywords(trace, args, name, allowed));
+    DT_TRY(bind_keyword(trace, args, "key", dt_none(trace), &key));
+    DT_TRY(bind_keyword(trace, args, "default", NULL, &otherwise));
+    if (count == 1) {
+        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    }
+    if (count == 0) {
+        *out = otherwise;
+        return otherwise != NULL ? DT_OK
+                                 : dt_kinds_raise(trace, "ValueError",
+                                                  "%s() iterable argument is empty", name);
+    }
+    bool by_key = dt_var_peek_constant(key) != Py_None;
+    DtVar *best = NULL, *best_key = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        DtVar *item, *item_key;
+        DT_TRY(dt_var_realize(trace, items[i], &item));
+        item_key = item;
+        if (by_key) {
+            DtArgs one = dt_args_of(&item, 1);
+            DT_TRY(dt_var_call(trace, key, &one, &item_key));
+        }
+        if (best == NULL) {
+            best = item;
+            best_key = item_key;
+            continue;
+        }
+        const DtSym *a = dt_symbolic_of(trace, best), *b = dt_symbolic_of(trace, item);
+        if (!by_key && a != NULL && b != NULL) {
+            const DtSym *sym;
+            DT_TRY(dt_sym_binary(&trace->arena, sym_op, a, b, &sym));
+            if (sym != NULL) {
+                DT_TRY(dt_var_sym(trace, sym, &best));
+                best_key = best;
+                continue;
+            }
+        }
+        DtVar *better;
+        bool truth;
+        DT_TRY(dt_var_compare(trace, op, item_key, best_key, &better));
+        DT_TRY(dt_var_truth(trace, better, &truth));
+        if (truth) {
+            best = item;
+            best_key = item_key;
+        }
+    }
+    *out = best;
+    return DT_OK;
+}
+
+static DtStatus
+call_min(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return pick(trace, args, "min", Py_LT, DT_SYM_OP_MIN, out);
+}
+
+static DtStatus
+call_max(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return pick(trace, args, "max", Py_GT, DT_SYM_OP_MAX, out);
+}
+
+/* Since 3.12 sum() of floats compensates rounding errors, so all-float sums are folded by calling it. */
+static DtStatus
+call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const allowed[] = {"start", NULL};
+    DtVar **items, *total;
+    uint32_t count;
+    DT_TRY(check_keywords(trace, args, "sum", allowed));
+    DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    if (args->npos > 1) {
+        total = args->pos[1];
+    } else {
+        DT_TRY(dt_var_int(trace, 0, &total));
+        DT_TRY(bind_keyword(trace, args, "start", total, &total));
+    }
+    bool floats = false;
+    for (uint32_t i = 0; i < count; i++) {
+        PyTypeObject *type = dt_var_python_type(trace, items[i]);
+        floats = floats || type == &PyFloat_Type || type == &PyComplex_Type;
+    }
+    if (floats) {
+        DtVar *pos[2] = {NULL, total};
+        DT_TRY(dt_var_tuple(trace, items, count, &pos[0]));
+        DtArgs folded = dt_args_of(pos, 2);
+        return fold_call(trace, self, &folded, out);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, total, items[i], &total));
+    }
+    *out = total;
+    return DT_OK;
+}
+
+static DtStatus
+call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    if (is_kind(arg, DT_KIND_ARRAY)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "round() of an array");
+    }
+    if (is_kind(arg, DT_KIND_INSTANCE)) {
+        return call_special(trace, arg, "__round__", args->pos + 1, args->npos - 1, out);
+    }
+    return fold_call(trace, self, args, out);
+}
+
+static DtStatus
+call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *pair[2];
+    DT_TRY(dt_var_binary(trace, DT_BINARY_FLOOR_DIVIDE, args->pos[0], args->pos[1], &pair[0]));
+    DT_TRY(dt_var_binary(trace, DT_BINARY_REMAINDER, args->pos[0], args->pos[1], &pair[1]));
+    return dt_var_tuple(trace, pair, 2, out);
+}
+
+static DtStatus
+call_pow(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 3) {
+        return fold_call(trace, self, args, out);
+    }
+    return dt_var_binary(trace, DT_BINARY_POWER, args->pos[0], args->pos[1], out);
+}
+
+/* ---- Containers ------------------------------------------------------------------------------------- */
+
+static DtStatus
+call_len(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_var_length(trace, args->pos[0], out);
+}
+
+static DtStatus
+call_range(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    int64_t numbers[3] = {0, 0, 1};
+    for (uint32_t i = 0; i < args->npos; i++) {
+        bool ok;
+        DT_TRY(dt_constant_index(trace, args->pos[i], &numbers[args->npos == 1 ? 1 : i], &ok));
+        if (!ok) {
+            return dt_kinds_raise(trace, "TypeError",
+                                  "'%s' object cannot be interpreted as an integer",
+                                  dt_kinds_type_name(trace, args->pos[i]));
+        }
+    }
+    return dt_range_new(trace, numbers[0], numbers[1], numbers[2], out);
+}
+
+static DtStatus
+call_tuple(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar **items = NULL;
+    uint32_t count = 0;
+    if (args->npos > 0) {
+        DtVar *arg;
+        DT_TRY(realize_first(trace, args, &arg));
+        if (is_kind(arg, DT_KIND_TUPLE)) {
+            *out = arg;
+            return DT_OK;
+        }
+        DT_TRY(dt_var_unpack(trace, arg, &items, &count));
+    }
+    return dt_var_tuple(trace, items, count, out);
+}
+
+static DtStatus
+call_list(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar **items = NULL;
+    uint32_t count = 0;
+    if (args->npos > 0) {
+        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    }
+    return dt_var_list(trace, items, count, out);
+}
+
+static DtStatus
+call_dict(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtDictVar *dict;
+    DT_TRY(dt_dict_new(trace, &dict));
+    if (args->npos > 0) {
+        DT_TRY(dt_dict_update_from(trace, dict, args->pos[0]));
+    }
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        DtVar *key;
+        DT_TRY(dt_var_const(trace, args->kwnames[i], &key));
+        DT_TRY(dt_dict_store(trace, dict, key, args->kw[i]));
+    }
+    *out = &dict->base;
+    return DT_OK;
+}
+
+static DtStatus
+make_set(DtTrace *trace, PyTypeObject *cls, const DtArgs *args, DtVar **out)
+{
+    DtVar **items = NULL;
+    uint32_t count = 0;
+    if (args->npos > 0) {
+        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    }
+    DT_TRY(dt_var_set(trace, items, count, out));
+    if (cls == &PyFrozenSet_Type) {
+        ((DtDictVar *)*out)->cls = cls;
+        (*out)->mutation = DT_IMMUTABLE;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+call_set(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return make_set(trace, &PySet_Type, args, out);
+}
+
+static DtStatus
+call_frozenset(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return make_set(trace, &PyFrozenSet_Type, args, out);
+}
+
+static DtStatus
+call_slice(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *none = dt_none(trace);
+    if (args->npos == 1) {
+        return dt_var_slice(trace, none, args->pos[0], none, out);
+    }
+    return dt_var_slice(trace, args->pos[0], args->pos[1], args->npos > 2 ? args->pos[2] : none,
+                        out);
+}
+
+static DtStatus
+call_enumerate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    static const char *const allowed[] = {"start", NULL};
+    DtVar *start;
+    int64_t first;
+    bool ok;
+    DT_TRY(check_keywords(trace, args, "enumerate", allowed));
+    DT_TRY(dt_var_int(trace, 0, &start));
+    DT_TRY(bind_keyword(trace, args, "start", args->npos > 1 ? args->pos[1] : start, &start));
+    DT_TRY(dt_constant_index(trace, start, &first, &ok));
+    if (!ok) {
+        return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
+                              dt_kinds_type_name(trace, start));
+    }
+    return dt_iter_enumerate(trace, args->pos[0], first, out);
+}
+
+static DtStatus
+call_zip(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    static const char *const allowed[] = {"strict", NULL};
+    DtVar *strict;
+    bool truth;
+    DT_TRY(check_keywords(trace, args, "zip", allowed));
+    DT_TRY(bind_keyword(trace, args, "strict", dt_none(trace), &strict));
+    DT_TRY(dt_var_truth(trace, strict, &truth));
+    return dt_iter_zip(trace, args->pos, args->npos, truth, out);
+}
+
+static DtStatus
+call_map(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_iter_map(trace, args->pos[0], args->pos + 1, args->npos - 1, out);
+}
+
+static DtStatus
+call_filter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_iter_filter(trace, args->pos[0], args->pos[1], out);
+}
+
+static DtStatus
+call_reversed(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *arg;
+    DT_TRY(realize_first(trace, args, &arg));
+    switch (arg->type->kind) {
+    case DT_KIND_TUPLE:
+    case DT_KIND_LIST:
+        return dt_iter_reversed(trace, arg, out);
+    case DT_KIND_RANGE:
+        return dt_iter_range(trace, arg, true, out);
+    case DT_KIND_INSTANCE:
+        return call_special(trace, arg, "__reversed__", NULL, 0, out);
+    default:
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a %s", arg->type->name);
+    }
+}
+
+static DtStatus
+call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    static const char *const allowed[] = {"key", "reverse", NULL};
+    DtVar *key, *reverse, **items;
+    uint32_t count;
+    bool descending;
+    DT_TRY(check_keywords(trace, args, "sorted", allowed));
+    DT_TRY(bind_keyword(trace, args, "key", NULL, &key));
+    DT_TRY(bind_keyword(trace, args, "reverse", dt_none(trace), &reverse));
+    DT_TRY(dt_var_truth(trace, reverse, &descending));
+    DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    DT_TRY(dt_list_sort(trace, items, count, key, descending));
+    return dt_var_list(trace, items, count, out);
+}
+
+static DtStatus
+call_any(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *iterator, *item;
+    DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
+    for (;;) {
+        DT_TRY(dt_var_iternext(trace, iterator, &item));
+        if (item == NULL) {
+            return dt_var_bool(trace, false, out);
+        }
+        bool truth;
+        DT_TRY(dt_var_truth(trace, item, &truth));
+        if (truth) {
+            return dt_var_bool(trace, true, out);
+        }
+    }
+}
+
+static DtStatus
+call_all(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *iterator, *item;
+    DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
+    for (;;) {
+        DT_TRY(dt_var_iternext(trace, iterator, &item));
+        if (item == NULL) {
+            return dt_var_bool(trace, true, out);
+        }
+        bool truth;
+        DT_TRY(dt_var_truth(trace, item, &truth));
+        if (!truth) {
+            return dt_var_bool(trace, false, out);
+        }
+    }
+}
+
+static DtStatus
+call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_var_iter(trace, args->pos[0], out);
+}
+
+static DtStatus
+call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DT_TRY(dt_var_iternext(trace, args->pos[0], out));
+    if (*out == NULL) {
+        if (args->npos < 2) {
+            return dt_kinds_raise(trace, "StopIteration", "%s", "");
+        }
+        *out = args->pos[1];
+    }
+    return DT_OK;
+}
+
+/* ---- Types and attributes ------------------------------------------------------------------------------ */
+
+/* Whether `type` is one of `classes`, a class or a tuple of such; -1: can't be told. */
+static int
+is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
+{
+    if (PyTuple_CheckExact(classes)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+            int one = is_subclass_of(trace, type, PyTuple_GET_ITEM(classes, i));
+            if (one != 0) {
+                return one;
+            }
+        }
+        return 0;
+    }
+    if (!PyType_Check(classes)) {
+        return -1;
+    }
+    if (PyType_IsSubtype(type, (PyTypeObject *)classes)) {
+        return 1;
+    }
+    /* A metaclass may say otherwise (abstract base classes do). */
+    return Py_TYPE(classes) == &PyType_Type || !(Py_TYPE(classes)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+               ? 0
+               : -1;
+}
+
+static DtStatus
+check_class(DtTrace *trace, PyTypeObject *type, DtVar *classes, const char *function, DtVar **out)
+{
+    PyObject *wanted = dt_var_as_constant(trace, classes);
+    int answer = type != NULL && wanted != NULL ? is_subclass_of(trace, type, wanted) : -1;
+    if (answer < 0) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() with a class that answers itself",
+                        function);
+    }
+    return dt_var_bool(trace, answer == 1, out);
+}
+
+static DtStatus
+call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    return check_class(trace, type, args->pos[1], "isinstance", out);
+}
+
+static DtStatus
+call_issubclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *cls = dt_var_as_constant(trace, args->pos[0]);
+    if (cls == NULL || !PyType_Check(cls)) {
+        return dt_kinds_raise(trace, "TypeError", "issubclass() arg 1 must be a class");
+    }
+    return check_class(trace, (PyTypeObject *)cls, args->pos[1], "issubclass", out);
+}
+
+static DtStatus
+call_type(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    if (args->npos != 1) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class");
+    }
+    return dt_class_of(trace, args->pos[0], out);
+}
+
+static DtStatus
+attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
+{
+    PyObject *name = dt_var_as_constant(trace, var);
+    if (name == NULL || !PyUnicode_CheckExact(name)) {
+        return dt_kinds_raise(trace, "TypeError", "attribute name must be string");
+    }
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    *out = dt_trace_keep_take(trace, name);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* Whether the attribute is missing, decided by the break that reading it gives. */
+static bool
+is_attribute_error(DtTrace *trace)
+{
+    return trace->brk.id == DT_BREAK_RAISES
+           && strncmp(trace->brk.message, "AttributeError", strlen("AttributeError")) == 0;
+}
+
+static DtStatus
+call_getattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
+    if (status == DT_BREAK && args->npos == 3 && is_attribute_error(trace)) {
+        *out = args->pos[2];
+        return DT_OK;
+    }
+    return status;
+}
+
+static DtStatus
+call_hasattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DtVar *ignored;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    DtStatus status = dt_var_getattr(trace, args->pos[0], name, &ignored);
+    if (status == DT_OK || (status == DT_BREAK && is_attribute_error(trace))) {
+        return dt_var_bool(trace, status == DT_OK, out);
+    }
+    return status;
+}
+
+static DtStatus
+call_setattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    *out = dt_none(trace);
+    return dt_var_setattr(trace, args->pos[0], name, args->pos[2]);
+}
+
+static DtStatus
+call_delattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    *out = dt_none(trace);
+    return dt_var_setattr(trace, args->pos[0], name, NULL);
+}
+
+static DtStatus
+call_callable(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    if (type == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "callable() of a %s",
+                        dt_var_peek(args->pos[0])->type->name);
+    }
+    return dt_var_bool(trace, type->tp_call != NULL, out);
+}
+
+static DtStatus
+call_str(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 0) {
+        return dt_var_const_take(trace, PyUnicode_FromString(""), out);
+    }
+    return fold_call(trace, self, args, out);
+}
+
+static DtStatus
+call_refused(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() is called",
+                    ((DtObjectVar *)self)->row->name);
+}
+
+static DtStatus
+call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DtInstanceVar *instance = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, NULL);
+    if (instance == NULL) {
+        return DT_ERROR;
+    }
+    instance->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
+    instance->cls = &PyBaseObject_Type;
+    instance->cls_var = self;
+    *out = &instance->base;
+    return DT_OK;
+}
+
+static const DtMethodRow builtin_rows[] = {
+    {"abs", call_abs, 1, 1, false},
+    {"all", call_all, 1, 1, false},
+    {"any", call_any, 1, 1, false},
+    {"bin", fold_call, 1, 1, false},
+    {"bool", call_bool, 0, 1, false},
+    {"callable", call_callable, 1, 1, false},
+    {"chr", fold_call, 1, 1, false},
+    {"complex", fold_call, 0, 2, false},
+    {"delattr", call_delattr, 2, 2, false},
+    {"dict", call_dict, 0, 1, true},
+    {"divmod", call_divmod, 2, 2, false},
+    {"enumerate", call_enumerate, 1, 2, true},
+    {"filter", call_filter, 2, 2, false},
+    {"float", call_float, 0, 1, false},
+    {"format", fold_call, 1, 2, false},
+    {"frozenset", call_frozenset, 0, 1, false},
+    {"getattr", call_getattr, 2, 3, false},
+    {"hasattr", call_hasattr, 2, 2, false},
+    {"hash", fold_call, 1, 1, false},
+    {"hex", fold_call, 1, 1, false},
+    {"id", call_refused, 0, -1, true},
+    {"input", call_refused, 0, -1, true},
+    {"int", call_int, 0, 2, false},
+    {"isinstance", call_isinstance, 2, 2, false},
+    {"issubclass", call_issubclass, 2, 2, false},
+    {"iter", call_iter, 1, 1, false},
+    {"len", call_len, 1, 1, false},
+    {"list", call_list, 0, 1, false},
+    {"map", call_map, 2, -1, false},
+    {"max", call_max, 1, -1, true},
+    {"min", call_min, 1, -1, true},
+    {"next", call_next, 1, 2, false},
+    {"object", call_object, 0, 0, false},
+    {"open", call_refused, 0, -1, true},
+    {"ord", fold_call, 1, 1, false},
+    {"pow", call_pow, 2, 3, false},
+    {"print", call_refused, 0, -1, true},
+    {"range", call_range, 1, 3, false},
+    {"repr", fold_call, 1, 1, false},
+    {"reversed", call_reversed, 1, 1, false},
+    {"round", call_round, 1, 2, false},
+    {"set", call_set, 0, 1, false},
+    {"setattr", call_setattr, 3, 3, false},
+    {"slice", call_slice, 1, 3, false},
+    {"sorted", call_sorted, 1, 1, true},
+    {"str", call_str, 0, 1, false},
+    {"sum", call_sum, 1, 2, true},
+    {"tuple", call_tuple, 0, 1, false},
+    {"type", call_type, 1, 3, false},
+    {"zip", call_zip, 0, -1, true},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtBuiltinTable dt_builtin_table = {"builtins", builtin_rows};
+
+/* dyntrace.is_compiling() and dyntrace.graph_break(). */
+static DtStatus
+call_is_compiling(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    return dt_var_bool(trace, true, out);
+}
+
+static DtStatus
+call_graph_break(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_FORCED, "graph_break() is called");
+}
+
+const DtMethodRow dt_builtin_is_compiling = {"is_compiling", call_is_compiling, 0, 0, false};
+const DtMethodRow dt_builtin_graph_break = {"graph_break", call_graph_break, 0, -1, true};

@@ -1,0 +1,186 @@
+/* What tuples and lists share: indexing, slicing, search, comparison.
+ *
+ * Not in here: changing a list (v_list.c), slices as values (v_slice.c).
+ */
+#include <string.h>
+
+#include "variables/kinds.h"
+
+DtStatus
+dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count, DtVar **out)
+{
+    DtSeqVar *var = dt_kinds_new(trace, kind, sizeof(DtSeqVar), NULL);
+    if (var == NULL) {
+        return DT_ERROR;
+    }
+    var->cls = kind == DT_KIND_LIST ? &PyList_Type : &PyTuple_Type;
+    var->count = var->capacity = count;
+    var->items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (var->items == NULL) {
+        return dt_no_memory();
+    }
+    if (count > 0) {
+        memcpy(var->items, items, count * sizeof(DtVar *));
+    }
+    if (kind == DT_KIND_LIST) {
+        var->base.mutation = DT_VALUE_MUTATION_NEW;
+    }
+    *out = &var->base;
+    return DT_OK;
+}
+
+/* A sequence of the same kind as `self` from every step-th item. */
+static DtStatus
+take_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar **out)
+{
+    int64_t start, stop, step, count;
+    DT_TRY(dt_slice_bounds(trace, slice, self->count, &start, &stop, &step, &count));
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    for (int64_t i = 0; i < count; i++) {
+        items[i] = self->items[start + i * step];
+    }
+    return dt_sequence_new(trace, self->base.type->kind, items, (uint32_t)count, out);
+}
+
+DtStatus
+dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    if (key->type->kind == DT_KIND_SLICE) {
+        return take_slice(trace, self, (DtSeqVar *)key, out);
+    }
+    int64_t index;
+    bool ok;
+    DT_TRY(dt_constant_index(trace, key, &index, &ok));
+    if (!ok) {
+        if (dt_var_peek_constant(key) == NULL) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s indexed by a %s",
+                            var->type->name, key->type->name);
+        }
+        return dt_kinds_raise(trace, "TypeError", "%s indices must be integers or slices, not %s",
+                              var->type->name, dt_kinds_type_name(trace, key));
+    }
+    index += index < 0 ? self->count : 0;
+    if (index < 0 || index >= self->count) {
+        return dt_kinds_raise(trace, "IndexError", "%s index out of range", var->type->name);
+    }
+    *out = self->items[index];
+    return DT_OK;
+}
+
+DtStatus
+dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
+{
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    if (left == right) {
+        *out = true;
+        return DT_OK;
+    }
+    DtVar *equal;
+    DT_TRY(dt_var_compare(trace, Py_EQ, left, right, &equal));
+    return dt_var_truth(trace, equal, out);
+}
+
+DtStatus
+dt_sequence_contains(DtTrace *trace, DtVar *var, DtVar *item, DtVar **out)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    bool found = false;
+    for (uint32_t i = 0; i < self->count && !found; i++) {
+        DT_TRY(dt_sequence_item_equal(trace, self->items[i], item, &found));
+    }
+    return dt_var_bool(trace, found, out);
+}
+
+DtStatus
+dt_sequence_index(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    int64_t bounds[2] = {0, self->count};
+    for (uint32_t i = 1; i < args->npos; i++) {
+        bool ok;
+        DT_TRY(dt_constant_index(trace, args->pos[i], &bounds[i - 1], &ok));
+        if (!ok) {
+            return dt_kinds_raise(trace, "TypeError", "slice indices must be integers");
+        }
+        bounds[i - 1] += bounds[i - 1] < 0 ? self->count : 0;
+        bounds[i - 1] = bounds[i - 1] < 0 ? 0 : bounds[i - 1];
+    }
+    for (int64_t i = bounds[0]; i < bounds[1] && i < self->count; i++) {
+        bool found;
+        DT_TRY(dt_sequence_item_equal(trace, self->items[i], args->pos[0], &found));
+        if (found) {
+            return dt_var_int(trace, i, out);
+        }
+    }
+    return dt_kinds_raise(trace, "ValueError", "%s.index(x): x not in %s", var->type->name,
+                          var->type->name);
+}
+
+DtStatus
+dt_sequence_count(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    int64_t total = 0;
+    for (uint32_t i = 0; i < self->count; i++) {
+        bool found;
+        DT_TRY(dt_sequence_item_equal(trace, self->items[i], args->pos[0], &found));
+        total += found;
+    }
+    return dt_var_int(trace, total, out);
+}
+
+DtStatus
+dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right, DtVar **out)
+{
+    uint32_t shorter = left->count < right->count ? left->count : right->count;
+    if (left->count != right->count && (op == Py_EQ || op == Py_NE)) {
+        return dt_var_bool(trace, op == Py_NE, out);
+    }
+    for (uint32_t i = 0; i < shorter; i++) {
+        bool equal;
+        DT_TRY(dt_sequence_item_equal(trace, left->items[i], right->items[i], &equal));
+        if (!equal) {
+            if (op == Py_EQ || op == Py_NE) {
+                return dt_var_bool(trace, op == Py_NE, out);
+            }
+            return dt_var_compare(trace, op, left->items[i], right->items[i], out);
+        }
+    }
+    int64_t a = left->count, b = right->count;
+    bool result = op == Py_LT   ? a < b
+                  : op == Py_LE ? a <= b
+                  : op == Py_EQ ? a == b
+                  : op == Py_NE ? a != b
+                  : op == Py_GT ? a > b
+                                : a >= b;
+    return dt_var_bool(trace, result, out);
+}
+
+DtStatus
+dt_sequence_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                     void *arg)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    for (uint32_t i = 0; i < self->count; i++) {
+        DT_TRY(visit(trace, self->items[i], arg));
+    }
+    return DT_OK;
+}
+
+void
+dt_sequence_repr(DtVar *var, DtStrbuf *buf)
+{
+    DtSeqVar *self = (DtSeqVar *)var;
+    bool list = var->type->kind == DT_KIND_LIST;
+    dt_strbuf_add(buf, list ? "[" : "(");
+    for (uint32_t i = 0; i < self->count; i++) {
+        dt_strbuf_add(buf, i > 0 ? ", " : "");
+        dt_var_repr(self->items[i], buf);
+    }
+    dt_strbuf_add(buf, list ? "]" : self->count == 1 ? ",)" : ")");
+}

@@ -1,0 +1,594 @@
+/* Dicts and their views.  Entries stand in order of insertion.
+ *
+ * Invariants: keys are constants compared by value, or objects known by
+ * identity whose __eq__ and __hash__ are object's or a builtin type's; entries
+ * change only after dt_kinds_will_change().  Of an input dict the keys are
+ * guarded, its values are lazy.
+ *
+ * Not in here: sets (v_set.c share the entries), iterating (v_iter.c).
+ */
+#include <string.h>
+
+#include "compat/dict.h"
+#include "variables/kinds.h"
+
+/* ---- Keys ----------------------------------------------------------------------------------------- */
+
+/* Whether instances hash and compare as object does. */
+static bool
+compares_by_identity(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return type->tp_hash == PyBaseObject_Type.tp_hash
+           && type->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+DtStatus
+dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    memset(out, 0, sizeof(*out));
+    out->key_var = var;
+    DtKind kind = var->type->kind;
+    if (kind == DT_KIND_LIST || kind == DT_KIND_DICT || kind == DT_KIND_SLICE
+        || (kind == DT_KIND_SET && ((DtDictVar *)var)->cls == &PySet_Type)) {
+        return dt_kinds_raise(trace, "TypeError", "unhashable type: '%s'",
+                              dt_kinds_type_name(trace, var));
+    }
+    PyObject *key = kind == DT_KIND_INSTANCE ? ((DtInstanceVar *)var)->object
+                    : kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
+                                               : dt_var_as_constant(trace, var);
+    if (key == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", var->type->name);
+    }
+    out->key = key;
+    if (dt_constant_is_safe(key)) {
+        out->hash = PyObject_Hash(key);
+        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+    }
+    if (!compares_by_identity(key) && !PyType_Check(key)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(key)->tp_name);
+    }
+    out->by_identity = true;
+    out->hash = (Py_hash_t)(uintptr_t)key;
+    return DT_OK;
+}
+
+static bool
+same_key(const DtEntry *a, const DtEntry *b)
+{
+    if (a->key == b->key) {
+        return true;
+    }
+    if (a->hash != b->hash || a->by_identity || b->by_identity) {
+        return false;
+    }
+    int equal = PyObject_RichCompareBool(a->key, b->key, Py_EQ);
+    if (equal < 0) {
+        PyErr_Clear(); /* builtin constants compare without errors but for bytes warnings under -bb */
+    }
+    return equal == 1;
+}
+
+DtEntry *
+dt_dict_find(DtDictVar *dict, const DtEntry *key)
+{
+    for (uint32_t i = 0; i < dict->count; i++) {
+        if (same_key(&dict->items[i], key)) {
+            return &dict->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- Making --------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_dict_new(DtTrace *trace, DtDictVar **out)
+{
+    *out = DT_KINDS_NEW(trace, DICT, DtDictVar, NULL);
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    (*out)->cls = &PyDict_Type;
+    (*out)->base.mutation = DT_VALUE_MUTATION_NEW;
+    return DT_OK;
+}
+
+/* Adds or replaces, without the journal. */
+static DtStatus
+put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
+{
+    DtEntry *found = dt_dict_find(dict, entry);
+    if (found != NULL) {
+        found->value = value;
+        return DT_OK;
+    }
+    entry->value = value;
+    if (dt_vec_push(&trace->arena, dict, *entry) < 0) {
+        return dt_no_memory();
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_var_dict(DtTrace *trace, DtVar *const *pairs, uint32_t count, DtVar **out)
+{
+    DtDictVar *dict;
+    DT_TRY(dt_dict_new(trace, &dict));
+    for (uint32_t i = 0; i < count; i++) {
+        DtEntry entry;
+        DT_TRY(dt_dict_key(trace, pairs[2 * i], &entry));
+        DT_TRY(put(trace, dict, &entry, pairs[2 * i + 1]));
+    }
+    *out = &dict->base;
+    return DT_OK;
+}
+
+/* The tracker of key number `index` of an input dict: a plain constant, or an object by identity,
+ * which the guard on the keys covers in both cases. */
+static DtStatus
+build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t index, DtEntry *out)
+{
+    const DtSource *key_source = dt_source_get(trace, DT_SOURCE_DICT_KEY, source, NULL, index);
+    if (key_source == NULL) {
+        return DT_ERROR;
+    }
+    DtVar *var;
+    if (dt_constant_is_safe(key)) {
+        DT_TRY(dt_var_const(trace, key, &var));
+    } else {
+        DT_TRY(dt_build_trusted(trace, key, key_source, &var));
+    }
+    return dt_dict_key(trace, var, out);
+}
+
+DtStatus
+dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+{
+    (void)trusted; /* contents change without what leads to the dict */
+    DT_TRY(dt_guard_dict_keys(trace, source, object));
+    DtDictVar *self = DT_KINDS_NEW(trace, DICT, DtDictVar, source);
+    if (self == NULL) {
+        return DT_ERROR;
+    }
+    self->cls = &PyDict_Type;
+    self->object = object;
+    Py_ssize_t position = 0, index = 0;
+    PyObject *key, *value;
+    while (dt_dict_next(object, &position, &key, &value)) {
+        DtEntry entry;
+        DT_TRY(dt_trace_keep(trace, key));
+        DT_TRY(build_key(trace, key, source, index, &entry));
+        const DtSource *item = dt_source_item(trace, source, key);
+        if (item == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_build_lazy(trace, value, item, &entry.value));
+        if (dt_vec_push(&trace->arena, self, entry) < 0) {
+            return dt_no_memory();
+        }
+        index++;
+    }
+    *out = &self->base;
+    return DT_OK;
+}
+
+/* ---- Changing ------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
+{
+    DtEntry entry;
+    DT_TRY(dt_dict_key(trace, key, &entry));
+    DT_TRY(dt_kinds_will_change(trace, &dict->base));
+    return put(trace, dict, &entry, value);
+}
+
+static DtStatus
+remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
+{
+    uint32_t at = (uint32_t)(entry - dict->items);
+    DT_TRY(dt_kinds_will_change(trace, &dict->base));
+    memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
+    dict->count--;
+    return DT_OK;
+}
+
+static DtStatus
+raise_key_error(DtTrace *trace, DtVar *key)
+{
+    DtStrbuf text = {0};
+    dt_var_repr(dt_var_peek(key), &text);
+    DtStatus status = dt_kinds_raise(trace, "KeyError", "%s", dt_strbuf_text(&text));
+    dt_strbuf_release(&text);
+    return status;
+}
+
+DtStatus
+dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
+{
+    DT_TRY(dt_var_realize(trace, other, &other));
+    if (other->type->kind == DT_KIND_DICT) {
+        DtDictVar *from = (DtDictVar *)other;
+        DT_TRY(dt_kinds_will_change(trace, &dict->base));
+        for (uint32_t i = 0; i < from->count; i++) {
+            DtEntry entry = from->items[i];
+            DT_TRY(put(trace, dict, &entry, entry.value));
+        }
+        return DT_OK;
+    }
+    DtVar **items;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, other, &items, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        DtVar **pair;
+        uint32_t size;
+        DT_TRY(dt_var_unpack(trace, items[i], &pair, &size));
+        if (size != 2) {
+            return dt_kinds_raise(trace, "ValueError",
+                                  "dictionary update sequence element #%u has length %u; 2 is "
+                                  "required",
+                                  (unsigned)i, (unsigned)size);
+        }
+        DT_TRY(dt_dict_store(trace, dict, pair[0], pair[1]));
+    }
+    return DT_OK;
+}
+
+/* ---- Methods -------------------------------------------------------------------------------------- */
+
+static DtStatus
+dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtEntry key;
+    DT_TRY(dt_dict_key(trace, args->pos[0], &key));
+    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    *out = found != NULL ? found->value : args->npos > 1 ? args->pos[1] : dt_none(trace);
+    return DT_OK;
+}
+
+static DtStatus
+dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtEntry key;
+    DT_TRY(dt_dict_key(trace, args->pos[0], &key));
+    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    if (found != NULL) {
+        *out = found->value;
+        return DT_OK;
+    }
+    *out = args->npos > 1 ? args->pos[1] : dt_none(trace);
+    return dt_dict_store(trace, (DtDictVar *)self, args->pos[0], *out);
+}
+
+static DtStatus
+dict_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtEntry key;
+    DT_TRY(dt_dict_key(trace, args->pos[0], &key));
+    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    if (found == NULL) {
+        if (args->npos < 2) {
+            return raise_key_error(trace, args->pos[0]);
+        }
+        *out = args->pos[1];
+        return DT_OK;
+    }
+    *out = found->value;
+    return remove_entry(trace, (DtDictVar *)self, found);
+}
+
+static DtStatus
+dict_popitem(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DtDictVar *dict = (DtDictVar *)self;
+    if (dict->count == 0) {
+        return dt_kinds_raise(trace, "KeyError", "'popitem(): dictionary is empty'");
+    }
+    DtEntry *last = &dict->items[dict->count - 1];
+    DtVar *pair[2] = {last->key_var, last->value};
+    DT_TRY(remove_entry(trace, dict, last));
+    return dt_var_tuple(trace, pair, 2, out);
+}
+
+static DtStatus
+dict_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtDictVar *dict = (DtDictVar *)self;
+    if (args->npos > 0) {
+        DT_TRY(dt_dict_update_from(trace, dict, args->pos[0]));
+    }
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        DtVar *key;
+        DT_TRY(dt_var_const(trace, args->kwnames[i], &key));
+        DT_TRY(dt_dict_store(trace, dict, key, args->kw[i]));
+    }
+    *out = dt_none(trace);
+    return DT_OK;
+}
+
+static DtStatus
+dict_copy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DtDictVar *copy;
+    DT_TRY(dt_dict_new(trace, &copy));
+    DT_TRY(dt_dict_update_from(trace, copy, self));
+    *out = &copy->base;
+    return DT_OK;
+}
+
+static DtStatus
+dict_clear(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DT_TRY(dt_kinds_will_change(trace, self));
+    ((DtDictVar *)self)->count = 0;
+    *out = dt_none(trace);
+    return DT_OK;
+}
+
+static DtStatus
+dict_keys(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_dict_view(trace, (DtDictVar *)self, 0, out);
+}
+
+static DtStatus
+dict_values(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_dict_view(trace, (DtDictVar *)self, 1, out);
+}
+
+static DtStatus
+dict_items(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_dict_view(trace, (DtDictVar *)self, 2, out);
+}
+
+/* ---- Slots ---------------------------------------------------------------------------------------- */
+
+static DtStatus
+dict_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    *out = dt_not_implemented(trace);
+    if (left->type->kind != DT_KIND_DICT || DT_BINARY_PLAIN(op) != DT_BINARY_OR) {
+        return DT_OK;
+    }
+    if (op == DT_BINARY_INPLACE_OR) {
+        *out = left;
+        return dt_dict_update_from(trace, (DtDictVar *)left, right);
+    }
+    if (right->type->kind != DT_KIND_DICT) {
+        return DT_OK;
+    }
+    const DtArgs no_args = {0};
+    DT_TRY(dict_copy(trace, left, &no_args, out));
+    return dt_dict_update_from(trace, (DtDictVar *)*out, right);
+}
+
+static DtStatus
+dict_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_int(trace, ((DtDictVar *)self)->count, out);
+}
+
+static DtStatus
+dict_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
+{
+    DtEntry entry;
+    DT_TRY(dt_dict_key(trace, key, &entry));
+    DtEntry *found = dt_dict_find((DtDictVar *)self, &entry);
+    if (found == NULL) {
+        return raise_key_error(trace, key);
+    }
+    *out = found->value;
+    return DT_OK;
+}
+
+static DtStatus
+dict_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
+{
+    if (value != NULL) {
+        return dt_dict_store(trace, (DtDictVar *)self, key, value);
+    }
+    DtEntry entry;
+    DT_TRY(dt_dict_key(trace, key, &entry));
+    DtEntry *found = dt_dict_find((DtDictVar *)self, &entry);
+    return found != NULL ? remove_entry(trace, (DtDictVar *)self, found)
+                         : raise_key_error(trace, key);
+}
+
+static DtStatus
+dict_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    DtEntry entry;
+    DT_TRY(dt_dict_key(trace, item, &entry));
+    return dt_var_bool(trace, dt_dict_find((DtDictVar *)self, &entry) != NULL, out);
+}
+
+static DtStatus
+dict_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_iter_dict(trace, (DtDictVar *)self, 0, out);
+}
+
+static DtStatus
+dict_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    *out = dt_not_implemented(trace);
+    if (left->type->kind != DT_KIND_DICT || right->type->kind != DT_KIND_DICT
+        || (op != Py_EQ && op != Py_NE)) {
+        return DT_OK;
+    }
+    DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
+    bool equal = a->count == b->count;
+    for (uint32_t i = 0; i < a->count && equal; i++) {
+        DtEntry *other = dt_dict_find(b, &a->items[i]);
+        equal = other != NULL;
+        if (equal) {
+            DT_TRY(dt_sequence_item_equal(trace, a->items[i].value, other->value, &equal));
+        }
+    }
+    return dt_var_bool(trace, equal == (op == Py_EQ), out);
+}
+
+static PyTypeObject *
+dict_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    return ((DtDictVar *)self)->cls;
+}
+
+static DtStatus
+dict_reconstruct(DtCodegen *codegen, DtVar *var)
+{
+    bool done;
+    DT_TRY(dt_kinds_load_source(codegen, var, &done));
+    if (done) {
+        return DT_OK;
+    }
+    DtDictVar *self = (DtDictVar *)var;
+    for (uint32_t i = 0; i < self->count; i++) {
+        DT_TRY(dt_codegen_var(codegen, self->items[i].key_var));
+        DT_TRY(dt_codegen_var(codegen, self->items[i].value));
+    }
+    return dt_codegen_op(codegen, DT_OP_BUILD_MAP, (int32_t)self->count);
+}
+
+static DtStatus
+dict_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    DtDictVar *self = (DtDictVar *)var;
+    for (uint32_t i = 0; i < self->count; i++) {
+        DT_TRY(visit(trace, self->items[i].key_var, arg));
+        DT_TRY(visit(trace, self->items[i].value, arg));
+    }
+    return DT_OK;
+}
+
+static void
+dict_repr(DtVar *var, DtStrbuf *buf)
+{
+    DtDictVar *self = (DtDictVar *)var;
+    dt_strbuf_add(buf, "{");
+    for (uint32_t i = 0; i < self->count; i++) {
+        dt_strbuf_add(buf, i > 0 ? ", " : "");
+        dt_var_repr(self->items[i].key_var, buf);
+        dt_strbuf_add(buf, ": ");
+        dt_var_repr(self->items[i].value, buf);
+    }
+    dt_strbuf_add(buf, "}");
+}
+
+static const DtMethodRow dict_methods[] = {
+    {"clear", dict_clear, 0, 0, false},
+    {"copy", dict_copy, 0, 0, false},
+    {"get", dict_get, 1, 2, false},
+    {"items", dict_items, 0, 0, false},
+    {"keys", dict_keys, 0, 0, false},
+    {"pop", dict_pop, 1, 2, false},
+    {"popitem", dict_popitem, 0, 0, false},
+    {"setdefault", dict_setdefault, 1, 2, false},
+    {"update", dict_update, 0, 1, true},
+    {"values", dict_values, 0, 0, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtVarType dt_kind_type_DICT = {
+    .kind = DT_KIND_DICT,
+    .nb_binary = dict_binary,
+    .sq_length = dict_length,
+    .mp_subscript = dict_subscript,
+    .mp_ass_subscript = dict_ass_subscript,
+    .sq_contains = dict_contains,
+    .tp_iter = dict_iter,
+    .tp_richcompare = dict_compare,
+    .methods = dict_methods,
+    .python_type = dict_type,
+    .reconstruct = dict_reconstruct,
+    .children = dict_children,
+    .repr = dict_repr,
+};
+
+/* ---- Views ---------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
+{
+    DtDictViewVar *view = DT_KINDS_NEW(trace, DICT_VIEW, DtDictViewVar, NULL);
+    if (view == NULL) {
+        return DT_ERROR;
+    }
+    view->dict = dict;
+    view->what = (uint8_t)what;
+    *out = &view->base;
+    return DT_OK;
+}
+
+static DtStatus
+view_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_int(trace, ((DtDictViewVar *)self)->dict->count, out);
+}
+
+static DtStatus
+view_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DtDictViewVar *view = (DtDictViewVar *)self;
+    return dt_iter_dict(trace, view->dict, view->what, out);
+}
+
+static DtStatus
+view_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    DtDictViewVar *view = (DtDictViewVar *)self;
+    return view->what == 0 ? dict_contains(trace, &view->dict->base, item, out)
+                           : dt_kind_base.sq_contains(trace, self, item, out);
+}
+
+static PyTypeObject *
+view_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    static PyTypeObject *const types[] = {&PyDictKeys_Type, &PyDictValues_Type, &PyDictItems_Type};
+    return types[((DtDictViewVar *)self)->what];
+}
+
+static const char *const view_names[] = {"keys", "values", "items"};
+
+static DtStatus
+view_reconstruct(DtCodegen *codegen, DtVar *self)
+{
+    DtDictViewVar *view = (DtDictViewVar *)self;
+    PyObject *name = PyUnicode_InternFromString(view_names[view->what]);
+    name = dt_trace_keep_take(dt_codegen_trace(codegen), name);
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    DtVar *method;
+    DT_TRY(dt_var_getattr(dt_codegen_trace(codegen), &view->dict->base, name, &method));
+    DT_TRY(dt_codegen_push_callable_var(codegen, method));
+    return dt_codegen_call(codegen, 0);
+}
+
+static DtStatus
+view_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    return visit(trace, &((DtDictViewVar *)self)->dict->base, arg);
+}
+
+const DtVarType dt_kind_type_DICT_VIEW = {
+    .kind = DT_KIND_DICT_VIEW,
+    .sq_length = view_length,
+    .sq_contains = view_contains,
+    .tp_iter = view_iter,
+    .python_type = view_type,
+    .reconstruct = view_reconstruct,
+    .children = view_children,
+};

@@ -1,0 +1,243 @@
+/* Kinds that are one known object: modules, functions of array libraries, and
+ * what is known by identity only.
+ *
+ * Not in here: classes (v_class.c), builtins (v_builtin.c).
+ */
+#include "compat/dict.h"
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+DtStatus
+dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source,
+              DtObjectVar **out)
+{
+    DT_TRY(dt_trace_keep(trace, object));
+    *out = dt_kinds_new(trace, kind, sizeof(DtObjectVar), source);
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    (*out)->object = object;
+    return DT_OK;
+}
+
+static PyObject *
+object_of(DtVar *self)
+{
+    return ((DtObjectVar *)self)->object;
+}
+
+static PyTypeObject *
+object_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    return Py_TYPE(object_of(self));
+}
+
+static PyObject *
+object_as_constant(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    return object_of(self);
+}
+
+/* Loads the source, else the object as a constant of the code. */
+static DtStatus
+object_reconstruct(DtCodegen *codegen, DtVar *self)
+{
+    if (self->source != NULL && self->source->kind != DT_SOURCE_OBJECT) {
+        bool done;
+        DT_TRY(dt_kinds_load_source(codegen, self, &done));
+        if (done) {
+            return DT_OK;
+        }
+    }
+    return dt_codegen_const(codegen, object_of(self));
+}
+
+static DtStatus
+build_object(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source, bool trusted,
+             DtVar **out)
+{
+    DtObjectVar *self;
+    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+    DT_TRY(dt_object_new(trace, kind, object, source, &self));
+    *out = &self->base;
+    return DT_OK;
+}
+
+/* ---- Modules -------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_module_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+{
+    return build_object(trace, DT_KIND_MODULE, object, source, trusted, out);
+}
+
+static DtStatus
+module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    PyObject *module = object_of(self);
+    bool deleted = false;
+    DtVar *stored = dt_journal_get_attr(trace, self, name, &deleted);
+    if (stored != NULL) {
+        *out = stored;
+        return DT_OK;
+    }
+    PyObject *dict = PyModule_GetDict(module), *value = NULL;
+    if (Py_TYPE(module)->tp_getattro != PyModule_Type.tp_getattro || !PyDict_CheckExact(dict)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a module of type %s",
+                        dt_kinds_text(name), Py_TYPE(module)->tp_name);
+    }
+    int found = deleted ? 0 : dt_dict_get(dict, name, &value);
+    if (found == 1) {
+        const DtSource *source = dt_source_attr(trace, self->source, name);
+        return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
+    }
+    return dt_break(trace, DT_BREAK_ATTRIBUTE, "module %s has no attribute '%s' in its dict",
+                    PyModule_GetName(module), dt_kinds_text(name));
+}
+
+static DtStatus
+module_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
+{
+    return dt_journal_set_attr(trace, self, name, value);
+}
+
+const DtVarType dt_kind_type_MODULE = {
+    .kind = DT_KIND_MODULE,
+    .tp_getattro = module_getattro,
+    .tp_setattro = module_setattro,
+    .python_type = object_type,
+    .as_constant = object_as_constant,
+    .reconstruct = object_reconstruct,
+};
+
+/* ---- Functions of array libraries ------------------------------------------------------------------- */
+
+DtStatus
+dt_adapter_callable_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                          DtVar **out)
+{
+    DT_TRY(build_object(trace, DT_KIND_ADAPTER_CALLABLE, object, source, trusted, out));
+    ((DtObjectVar *)*out)->adapter = dt_adapter_of_callable(object);
+    return DT_OK;
+}
+
+static DtStatus
+callable_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
+{
+    DtObjectVar *self = (DtObjectVar *)var;
+    DT_TRY(dt_trace_use_adapter(trace, self->adapter));
+    return self->adapter->call(self->adapter, trace, self->object, args, out);
+}
+
+/* Attributes such as add.reduce: methods and members of a C type, which run no Python code.  The
+ * callable is known by identity and its type can't change, so they need no guard of their own. */
+static DtStatus
+callable_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
+{
+    PyObject *object = object_of(var);
+    PyTypeObject *type = PyType_Check(object) ? (PyTypeObject *)object : Py_TYPE(object);
+    PyObject *found = dt_type_lookup(type, name);
+    if (found == NULL
+        || (Py_TYPE(found) != &PyMethodDescr_Type && Py_TYPE(found) != &PyGetSetDescr_Type
+            && Py_TYPE(found) != &PyMemberDescr_Type)
+        || Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of an array function",
+                        dt_kinds_text(name));
+    }
+    PyObject *value = PyObject_GetAttr(object, name);
+    if (value == NULL) {
+        return dt_break_from_exception(trace);
+    }
+    value = dt_trace_keep_take(trace, value);
+    return value != NULL ? dt_build_known(trace, value, out) : DT_ERROR;
+}
+
+const DtVarType dt_kind_type_ADAPTER_CALLABLE = {
+    .kind = DT_KIND_ADAPTER_CALLABLE,
+    .tp_call = callable_call,
+    .tp_getattro = callable_getattro,
+    .python_type = object_type,
+    .as_constant = object_as_constant,
+    .reconstruct = object_reconstruct,
+};
+
+/* ---- Objects known by identity ---------------------------------------------------------------------- */
+
+DtStatus
+dt_opaque_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+{
+    return build_object(trace, DT_KIND_OPAQUE, object, source, trusted, out);
+}
+
+static DtStatus
+opaque_bool(DtTrace *trace, DtVar *self, bool *out)
+{
+    PyTypeObject *type = Py_TYPE(object_of(self));
+    bool plain = (type->tp_as_number == NULL || type->tp_as_number->nb_bool == NULL)
+                 && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_length == NULL)
+                 && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_length == NULL);
+    if (!plain) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the truth of a %s", type->tp_name);
+    }
+    *out = true;
+    return DT_OK;
+}
+
+static DtStatus
+opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    (void)right;
+    PyTypeObject *type = Py_TYPE(object_of(left));
+    *out = dt_not_implemented(trace);
+    if (type->tp_richcompare == NULL || type->tp_richcompare == PyBaseObject_Type.tp_richcompare) {
+        return DT_OK;
+    }
+    /* A C type's comparison of two objects that are both known; neither changes. */
+    PyObject *a = object_of(left), *b = dt_var_as_constant(trace, right);
+    if (b == NULL || dt_build_is_user_class(type)
+        || (type->tp_flags & Py_TPFLAGS_HEAPTYPE && op != Py_EQ && op != Py_NE)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison of a %s", type->tp_name);
+    }
+    return dt_constant_wrap_take(trace, PyObject_RichCompare(a, b, op), out);
+}
+
+static DtStatus
+opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
+        return dt_class_of(trace, self, out);
+    }
+    return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
+                    Py_TYPE(object_of(self))->tp_name);
+}
+
+static DtStatus
+opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s",
+                    Py_TYPE(object_of(self))->tp_name);
+}
+
+static DtStatus
+opaque_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    (void)item;
+    (void)out;
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "`in` a %s", Py_TYPE(object_of(self))->tp_name);
+}
+
+const DtVarType dt_kind_type_OPAQUE = {
+    .kind = DT_KIND_OPAQUE,
+    .nb_bool = opaque_bool,
+    .sq_contains = opaque_contains,
+    .tp_call = opaque_call,
+    .tp_getattro = opaque_getattro,
+    .tp_richcompare = opaque_compare,
+    .python_type = object_type,
+    .as_constant = object_as_constant,
+    .reconstruct = object_reconstruct,
+};
