@@ -55,10 +55,13 @@ dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trus
     DT_TRY(dt_set_new(trace, &PyFrozenSet_Type, &self));
     self->base.source = source;
     self->object = object;
-    Py_ssize_t position = 0;
-    PyObject *item;
-    Py_hash_t hash;
-    while (_PySet_NextEntry(object, &position, &item, &hash)) {
+    /* The order of the real set, as an iteration of the program would see it. */
+    PyObject *items = dt_trace_keep_take(trace, PySequence_Tuple(object));
+    if (items == NULL) {
+        return DT_ERROR;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, i);
         DtVar *var;
         if (dt_constant_is_safe(item)) {
             DT_TRY(dt_var_const(trace, item, &var));
