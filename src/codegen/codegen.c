@@ -59,7 +59,7 @@ dt_codegen_call(DtCodegen *codegen, uint32_t argc)
     return dt_emit_op(codegen->emit, DT_OP_CALL, (int32_t)argc);
 }
 
-/* ---- Temporaries ------------------------------------------------------------------------------- */
+/* ---- Temporaries ----------------------------------------------------------------------------- */
 
 DtStatus
 dt_codegen_temporary(DtCodegen *codegen, int *slot)
@@ -101,7 +101,7 @@ dt_codegen_output(DtCodegen *codegen, const DtOperand *operand, int *slot)
     return DT_OK;
 }
 
-/* ---- Sources ----------------------------------------------------------------------------------- */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 /* Nothing that is replayed changes what these give. */
 static bool
@@ -148,7 +148,7 @@ dt_codegen_source(DtCodegen *codegen, const DtSource *source)
     return DT_OK;
 }
 
-/* ---- Trackers ---------------------------------------------------------------------------------- */
+/* ---- Trackers -------------------------------------------------------------------------------- */
 
 static DtStatus
 array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
@@ -172,8 +172,8 @@ array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
     return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, slot);
 }
 
-/* A size is computed by the graph, which has the array anyway; all other values with a source are loaded
- * from it, and are the very objects that they were. */
+/* A size is computed by the graph, which has the array anyway; all other values with a source are
+ * loaded from it, and are the very objects that they were. */
 static bool
 lies_in_source(const DtVar *var)
 {

@@ -30,8 +30,8 @@ typedef struct DtPlan {
     DtResultProgram *result; /* DT_OWNED; NULL if the result needs a frame */
     bool has_graph;          /* false: the graph has neither calls nor outputs */
     uint32_t ncalls;         /* operations left in the graph; 0: nothing but sizes and numbers */
-    DtEmit *emit;            /* canonical instructions of the rewritten code; graph callable is a placeholder
-                                constant patched by dt_codegen_assemble */
+    DtEmit *emit;            /* canonical instructions of the rewritten code; the graph's callable is
+                                a placeholder constant patched by dt_codegen_assemble */
     struct DtCodegenState *state; /* private */
 } DtPlan;
 
@@ -39,10 +39,11 @@ typedef struct DtPlan {
 DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan) DT_MUST_CHECK;
 
 /* The rewritten code: same arguments, names, filename and lines as the original; calls
- * `graph_callable(*inputs)`, which returns a tuple of the outputs, or `replay` (a sentinel object) when
- * the call has to be made again plainly: then the rewritten code returns `replay` too, before any effect. */
-DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable, PyObject *replay,
-                             DT_OWNED PyObject **code) DT_MUST_CHECK;
+ * `graph_callable(*inputs)`, which returns a tuple of the outputs, or `replay` (a sentinel object)
+ * when the call has to be made again plainly: then the rewritten code returns `replay` too, before
+ * any effect. */
+DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable,
+                             PyObject *replay, DT_OWNED PyObject **code) DT_MUST_CHECK;
 
 /* Runs the result program: `outputs` (stolen, each set to NULL) of the graph, `loads` borrowed.
  * A new reference, or NULL with an error. */

@@ -23,7 +23,7 @@ span_of(DtPosition where)
     return (DtSpan){where.line, where.end_line, where.col, where.end_col};
 }
 
-/* ---- Positions --------------------------------------------------------------------------------- */
+/* ---- Positions ------------------------------------------------------------------------------- */
 
 static DtSpan
 position_of_return(const DtTrace *trace)
@@ -49,7 +49,7 @@ position_of_graph(const DtTrace *trace, DtSpan fallback)
     return fallback;
 }
 
-/* ---- Epilogue ---------------------------------------------------------------------------------- */
+/* ---- Epilogue -------------------------------------------------------------------------------- */
 
 static DtStatus
 emit_epilogue(DtCodegen *codegen, DtVar *result)
@@ -91,7 +91,7 @@ finish_graph(DtCodegen *codegen)
     return DT_OK;
 }
 
-/* ---- Prologue ---------------------------------------------------------------------------------- */
+/* ---- Prologue -------------------------------------------------------------------------------- */
 
 static DtStatus
 emit_graph_call(DtCodegen *codegen)
@@ -137,9 +137,9 @@ emit_prologue(DtCodegen *codegen)
     return DT_OK;
 }
 
-/* ---- Order ------------------------------------------------------------------------------------- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Moves instructions `from` and on to the front and drops those marked; labels and regions follow. */
+/* Moves instructions `from` and on to the front and drops those marked; labels follow. */
 static DtStatus
 rearrange(DtCodegen *codegen, uint32_t from, const bool *dropped)
 {
@@ -157,7 +157,7 @@ rearrange(DtCodegen *codegen, uint32_t from, const bool *dropped)
         if (!dropped[i]) {
             instrs[kept++] = *instr;
         }
-        else if (instr->flags & DT_EMIT_CALLABLE) { /* of a dropped load: what it stored is callable */
+        else if (instr->flags & DT_EMIT_CALLABLE) { /* what it would have loaded is callable */
             instrs[kept - 1].flags |= DT_EMIT_CALLABLE;
         }
     }
@@ -187,7 +187,7 @@ put_in_order(DtCodegen *codegen, uint32_t epilogue_end)
     return rearrange(codegen, epilogue_end, dropped);
 }
 
-/* ---- The plan ---------------------------------------------------------------------------------- */
+/* ---- The plan -------------------------------------------------------------------------------- */
 
 static PyObject *
 placeholder(DtTrace *trace)

@@ -65,7 +65,7 @@ dt_result_traverse(DtResultProgram *program, visitproc visit, void *arg)
     return 0;
 }
 
-/* ---- Run --------------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 static PyObject *
 build_sequence(uint32_t step, PyObject **items, uint32_t count)
@@ -126,7 +126,8 @@ build(uint32_t step, PyObject **top, uint32_t arg)
     return items + 1;
 }
 
-/* `slots`: temporaries, then the stack; all NULL.  Whatever is left in them is the caller's to drop. */
+/* `slots`: temporaries, then the stack; all NULL.  Whatever is left in them is the caller's to
+ * drop. */
 static PyObject *
 run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads,
           PyObject **slots)
@@ -208,7 +209,7 @@ dt_result_run(const DtResultProgram *program, PyObject **outputs, PyObject *cons
     return run_program(program, outputs, loads);
 }
 
-/* ---- Compile ----------------------------------------------------------------------------------- */
+/* ---- Compile --------------------------------------------------------------------------------- */
 
 typedef struct Compile {
     DtCodegen *codegen;

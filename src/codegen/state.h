@@ -10,8 +10,9 @@
 #include "codegen/codegen.h"
 #include "codegen/instrs.h"
 
-/* A value that the epilogue has built: kept in a temporary so that it is built once.  Its instructions
- * end with STORE_FAST slot, LOAD_FAST slot at `pair`; they go when nobody else loads the slot. */
+/* A value that the epilogue has built: kept in a temporary so that it is built once.  Its
+ * instructions end with STORE_FAST slot, LOAD_FAST slot at `pair`; they go when nobody else loads
+ * the slot. */
 typedef struct DtShared {
     int slot; /* -1 while it is being built */
     uint32_t pair;
@@ -66,7 +67,7 @@ DtStatus dt_codegen_load_source(DtCodegen *codegen, const DtSource *source) DT_M
 /* Can the source be loaded, its bases included? */
 bool dt_codegen_is_loadable(const DtSource *source);
 
-/* The result program for the epilogue, or NULL with DT_OK if it needs a frame; fills plan->loads. */
+/* The result program for the epilogue, or NULL with DT_OK if it needs a frame; sets plan->loads. */
 DtStatus dt_result_compile(DtCodegen *codegen, DtResultProgram **out) DT_MUST_CHECK;
 
 #endif

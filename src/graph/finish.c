@@ -149,7 +149,7 @@ is_number_input(const Finish *finish, uint32_t i, uint32_t id)
 }
 
 /* The cheapest provider: an input that is there anyway, then a number, then an array kept for its
- * size.  Returns its position, with the dimension or -1; the number of inputs when there is none. */
+ * size.  Returns its position, with the dimension or -1; the number of inputs if there is none. */
 static uint32_t
 find_provider(const Finish *finish, uint32_t id, int *dim)
 {
@@ -195,8 +195,8 @@ provide_symbols(Finish *finish)
         int dim;
         uint32_t i = find_provider(finish, id, &dim);
         if (i == graph->inputs.count) {
-            PyErr_Format(PyExc_SystemError, "graph %s: nothing gives symbol %u a value", graph->name,
-                         id);
+            PyErr_Format(PyExc_SystemError, "graph %s: nothing gives symbol %u a value",
+                         graph->name, id);
             return DT_ERROR;
         }
         DtGraphInput *input = &graph->inputs.items[i];

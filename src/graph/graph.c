@@ -192,7 +192,8 @@ dt_graph_add_input(DtGraph *graph, const DtSource *source, const char *text, con
                    DtNode **out)
 {
     DtNode *node;
-    DT_TRY(dt_graph_add_node(graph, DT_NODE_INPUT, dt_names_from_source(&graph->arena, text), &node));
+    const char *base = dt_names_from_source(&graph->arena, text);
+    DT_TRY(dt_graph_add_node(graph, DT_NODE_INPUT, base, &node));
     node->results = dt_graph_meta(graph, meta);
     if (node->results == NULL) {
         return DT_ERROR;
@@ -259,7 +260,8 @@ DtStatus
 dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out)
 {
     DtGraph *graph = trace->graph;
-    /* Operands first: lifting and number inputs may add to the graph, and a failure leaves no half node. */
+    /* Operands first: lifting and number inputs may add to the graph, and a failure leaves no half
+     * node. */
     DtOperand *args = DT_ARENA_ARRAY(&graph->arena, DtOperand, spec->nargs);
     const char *target = dt_arena_strdup(&graph->arena, spec->target);
     if (args == NULL || target == NULL) {
@@ -281,7 +283,8 @@ dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out)
         return dt_no_memory();
     }
     DtNode *node;
-    DT_TRY(dt_graph_add_node(graph, DT_NODE_CALL, dt_names_from_target(&graph->arena, target), &node));
+    const char *base = dt_names_from_target(&graph->arena, target);
+    DT_TRY(dt_graph_add_node(graph, DT_NODE_CALL, base, &node));
     node->effect = (uint8_t)spec->effect;
     node->target = target;
     node->callee = spec->callee;

@@ -64,7 +64,7 @@ struct DtNode {
     uint8_t kind;   /* DtNodeKind */
     uint8_t effect; /* DtEffect */
     const char *name;   /* unique in the graph: "x", "add", "add_1" */
-    const char *target; /* CALL: qualified, e.g. "numpy.add", "operator.getitem", "ndarray.reshape" */
+    const char *target; /* CALL: qualified, e.g. "numpy.add", "operator.getitem", "ndarray.T" */
     PyObject *callee;   /* CALL: what eager execution calls; kept by the graph */
     DtOperand *args;    /* positional, then keyword values */
     uint32_t nargs;     /* of all */
@@ -89,7 +89,8 @@ typedef struct DtGraphInput {
     const char *source_text;
 } DtGraphInput;
 
-/* How a symbol of the graph gets its value: dimension `dim` of input `input`, or input `input` itself (dim -1). */
+/* How a symbol of the graph gets its value: dimension `dim` of input `input`, or input `input`
+ * itself (dim -1). */
 typedef struct DtGraphSymbol {
     uint32_t id; /* in the trace's numbering, used by DtSym */
     uint32_t input;
@@ -133,23 +134,23 @@ DT_OWNED DtGraph *dt_graph_new(const char *name); /* NULL with MemoryError */
 void dt_graph_incref(DtGraph *graph);
 void dt_graph_decref(DtGraph *graph);
 DtStatus dt_graph_keep(DtGraph *graph, PyObject *object) DT_MUST_CHECK;
-/* For tp_traverse of an owner.  Visits only while the owner is the only one: objects of a shared graph must
- * not be counted once per owner. */
+/* For tp_traverse of an owner.  Visits only while the owner is the only one: objects of a shared
+ * graph must not be counted once per owner. */
 int dt_graph_traverse(DtGraph *graph, visitproc visit, void *arg);
 
 /* A copy of `meta` in the graph's arena, its objects kept. */
 DtMeta *dt_graph_meta(DtGraph *graph, const DtMeta *meta) DT_MUST_CHECK;
 
-/* An array input read from `source`, with its example metadata; the same source gives the same node.
- * In a nested tracer it becomes an input of the outermost graph, lifted when it is used. */
+/* An array input read from `source`, with its example metadata; the same source gives the same
+ * node. In a nested tracer it becomes an input of the outermost graph, lifted when it is used. */
 DtStatus dt_graph_input(DtGraph *graph, const DtSource *source, const DtMeta *meta,
                         DtNode **out) DT_MUST_CHECK;
-/* Makes sure that the graph can evaluate `sym`: symbols in it that are no dimension of an input become
- * number inputs (free-variable lifting does the same through nested tracers). */
+/* Makes sure that the graph can evaluate `sym`: symbols in it that are no dimension of an input
+ * become number inputs (free-variable lifting does the same through nested tracers). */
 DtStatus dt_graph_bind_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym) DT_MUST_CHECK;
 
-/* A call node; args are copied into the graph's arena, objects kept, symbols bound.  `results` metas
- * are copied.  The caller may then set effect, aliases, mutated. */
+/* A call node; args are copied into the graph's arena, objects kept, symbols bound.  `results`
+ * metas are copied.  The caller may then set effect, aliases, mutated. */
 typedef struct DtCallSpec {
     const char *target;
     PyObject *callee;
@@ -166,25 +167,27 @@ typedef struct DtCallSpec {
 } DtCallSpec;
 DtStatus dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out) DT_MUST_CHECK;
 
-/* An operand for a tracker: arrays, symbolic numbers, constants, and tuples, lists, dicts, slices of
- * them; *ok = false if it is none of these. */
+/* An operand for a tracker: arrays, symbolic numbers, constants, and tuples, lists, dicts, slices
+ * of them; *ok = false if it is none of these. */
 DtStatus dt_graph_operand(DtTrace *trace, DtVar *var, DtOperand *out, bool *ok) DT_MUST_CHECK;
 
-/* ---- Nested tracers.  trace->graph is the innermost body. ------------------------------------------ */
+/* ---- Nested tracers.  trace->graph is the innermost body. ------------------------------------ */
 
 /* Starts a body: trace->graph becomes a new graph whose parent is the old one. */
 DtStatus dt_graph_push(DtTrace *trace, const char *name) DT_MUST_CHECK;
-/* Finishes the body with these outputs; *out is the DT_OPERAND_GRAPH with its captures, in terms of the
- * parent, which is trace->graph again and owns the body. */
+/* Finishes the body with these outputs; *out is the DT_OPERAND_GRAPH with its captures, in terms of
+ * the parent, which is trace->graph again and owns the body. */
 DtStatus dt_graph_pop(DtTrace *trace, const DtOperand *outputs, uint32_t count,
                       DtOperand *out) DT_MUST_CHECK;
 /* Drops the body (after a graph break in it). */
 void dt_graph_abandon(DtTrace *trace);
-/* The value of an outer tracer as an operand of `graph`: lifted through every tracer in between, once. */
+/* The value of an outer tracer as an operand of `graph`: lifted through every tracer in between,
+ * once. */
 DtStatus dt_graph_lift(DtTrace *trace, DtGraph *graph, const DtOperand *outer,
                        DtOperand *inner) DT_MUST_CHECK;
 
-/* Sets the outputs, drops pure nodes and inputs that nobody uses, puts equal symbols together, lints. */
+/* Sets the outputs, drops pure nodes and inputs that nobody uses, puts equal symbols together,
+ * lints. */
 DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *outputs,
                          uint32_t count) DT_MUST_CHECK;
 
@@ -192,12 +195,12 @@ DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *output
 DtStatus dt_graph_lint(const DtGraph *graph) DT_MUST_CHECK;
 void dt_graph_print(const DtGraph *graph, DtStrbuf *buf);
 
-/* Symbol values from the inputs of a call; `values` has symbol_limit elements.  false: an int does not fit
- * int64 or an input has another type. */
+/* Symbol values from the inputs of a call; `values` has symbol_limit elements.  false: an int does
+ * not fit int64 or an input has another type. */
 bool dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values);
 
-/* Bytes and back; no address in them.  Objects go by import path, or pickled: read only bytes that you
- * trust.  ValueError for what can't be written and for bytes that are no graph. */
+/* Bytes and back; no address in them.  Objects go by import path, or pickled: read only bytes that
+ * you trust.  ValueError for what can't be written and for bytes that are no graph. */
 DT_OWNED PyObject *dt_graph_to_bytes(const DtGraph *graph);
 DT_OWNED DtGraph *dt_graph_from_bytes(PyObject *bytes);
 

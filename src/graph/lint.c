@@ -196,7 +196,8 @@ check_node(Lint *lint, const DtNode *node, uint32_t position)
             "the output is not the last node, or missing");
     switch ((DtNodeKind)node->kind) {
     case DT_NODE_INPUT:
-        REQUIRE(lint, node->nresults == 1 && node->nargs == 0, "an input has one result, no operands");
+        REQUIRE(lint, node->nresults == 1 && node->nargs == 0,
+                "an input has one result, no operands");
         REQUIRE(lint, node->source_text != NULL, "an input has no source");
         break;
     case DT_NODE_CALL:

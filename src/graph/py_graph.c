@@ -60,7 +60,7 @@ graph_dealloc(DtGraphObject *self)
     PyObject_GC_Del(self);
 }
 
-/* ---- Parts --------------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static PyObject *
 graph_get_nodes(DtGraphObject *self, void *Py_UNUSED(closure))
@@ -214,7 +214,7 @@ graph_get_captures(DtGraphObject *self, void *Py_UNUSED(closure))
     return Py_NewRef(self->captures != NULL ? self->captures : Py_None);
 }
 
-/* ---- Methods ------------------------------------------------------------------------------------- */
+/* ---- Methods --------------------------------------------------------------------------------- */
 
 static PyObject *
 graph_str(DtGraphObject *self)
@@ -319,23 +319,23 @@ static PyMethodDef graph_methods[] = {
     {"print", (PyCFunction)graph_print, METH_VARARGS,
      "print(file=sys.stdout, /)\n--\n\nWrites the text of the graph."},
     {"lint", (PyCFunction)graph_lint, METH_NOARGS,
-     "lint()\n--\n\nChecks every invariant of the graph; ValueError names the node that breaks one."},
+     "lint()\n--\n\nChecks every invariant; ValueError names the node that breaks one."},
     {"bind", (PyCFunction)(void (*)(void))graph_bind, METH_FASTCALL,
      "bind(*inputs)\n--\n\nThe values of the graph's symbols for these inputs, by name."},
     {"to_bytes", (PyCFunction)graph_to_bytes, METH_NOARGS,
      "to_bytes()\n--\n\nThe graph as bytes that another process can read; they hold no address."},
     {"from_bytes", (PyCFunction)graph_from_bytes, METH_O | METH_STATIC,
-     "from_bytes(data, /)\n--\n\nA graph written by to_bytes(). Reading imports modules and unpickles "
-     "constants:\nread only what you trust. ValueError if the bytes are no graph."},
+     "from_bytes(data, /)\n--\n\nA graph written by to_bytes(). Reading imports modules and "
+     "unpickles constants:\nread only what you trust. ValueError if the bytes are no graph."},
     {"__reduce__", (PyCFunction)graph_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef graph_getsets[] = {
     {"name", (getter)graph_get_name, NULL, "Name of the traced function.", NULL},
-    {"nodes", (getter)graph_get_nodes, NULL, "All nodes in order: inputs, calls, the output.", NULL},
-    {"inputs", (getter)graph_get_inputs, NULL, "In calling order: a Node or, for numbers, a SymExpr.",
-     NULL},
+    {"nodes", (getter)graph_get_nodes, NULL, "All nodes: inputs, calls, the output.", NULL},
+    {"inputs", (getter)graph_get_inputs, NULL,
+     "In calling order: a Node or, for numbers, a SymExpr.", NULL},
     {"outputs", (getter)graph_get_outputs, NULL, "Operands of the output.", NULL},
     {"symbols", (getter)graph_get_symbols, NULL,
      "Name of each symbol -> (input, dimension or None, value when traced).", NULL},

@@ -30,7 +30,7 @@ dt_py_node(DtGraphObject *graph, const DtNode *node, int result)
     return (PyObject *)self;
 }
 
-/* ---- Operands as Python values ------------------------------------------------------------------ */
+/* ---- Operands as Python values --------------------------------------------------------------- */
 
 PyObject *
 dt_py_operands(DtGraphObject *graph, const DtOperand *operands, uint32_t count)
@@ -101,7 +101,7 @@ dt_py_operand(DtGraphObject *graph, const DtOperand *operand)
     return items != NULL ? container(operand, items) : NULL;
 }
 
-/* ---- TensorMeta --------------------------------------------------------------------------------- */
+/* ---- TensorMeta ------------------------------------------------------------------------------ */
 
 static PyStructSequence_Field meta_fields[] = {
     {"dtype", "the library's dtype object"},
@@ -156,7 +156,7 @@ fail:
     return NULL;
 }
 
-/* ---- Node --------------------------------------------------------------------------------------- */
+/* ---- Node ------------------------------------------------------------------------------------ */
 
 static int
 node_traverse(NodeObject *self, visitproc visit, void *arg)
@@ -396,7 +396,7 @@ node_get_graph(NodeObject *self, void *Py_UNUSED(closure))
 static PyGetSetDef node_getsets[] = {
     {"op", (getter)node_get_op, NULL, "'input', 'call' or 'output'.", NULL},
     {"name", (getter)node_get_name, NULL, "Unique in the graph.", NULL},
-    {"target", (getter)node_get_target, NULL, "Of a call: 'numpy.add', 'ndarray.reshape' ...", NULL},
+    {"target", (getter)node_get_target, NULL, "Of a call: 'numpy.add', 'ndarray.T' ...", NULL},
     {"callee", (getter)node_get_callee, NULL, "Of a call: what runs it on real values.", NULL},
     {"args", (getter)node_get_args, NULL, "Positional operands.", NULL},
     {"kwargs", (getter)node_get_kwargs, NULL, "Keyword operands.", NULL},

@@ -134,7 +134,8 @@ sym_evaluate(SymExprObject *self, PyObject *mapping)
         dt_sym_print(&printed, &name);
         PyObject *value = PyMapping_GetItemString(mapping, dt_strbuf_text(&name));
         dt_strbuf_release(&name);
-        int failed = value == NULL || number_of(value, (DtSymType)symbol->type, &values[symbol->id]);
+        int failed = value == NULL
+                     || number_of(value, (DtSymType)symbol->type, &values[symbol->id]) < 0;
         Py_XDECREF(value);
         if (failed) {
             goto done;
@@ -162,7 +163,7 @@ static PyMethodDef sym_methods[] = {
 static PyGetSetDef sym_getsets[] = {
     {"hint", (getter)sym_get_hint, NULL, "Value in the call that was traced.", NULL},
     {"type", (getter)sym_get_type, NULL, "int, float or bool.", NULL},
-    {"source", (getter)sym_get_source, NULL, "Of a number input: where it is read; else None.", NULL},
+    {"source", (getter)sym_get_source, NULL, "Where a number input is read; else None.", NULL},
     {"graph", (getter)sym_get_graph, NULL, "The graph that it belongs to.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

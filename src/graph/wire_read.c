@@ -151,7 +151,7 @@ enter(Reader *reader)
     return ++reader->depth > DT_WIRE_DEPTH ? bad("they are nested too deeply") : DT_OK;
 }
 
-/* ---- Objects ----------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static DtStatus get_object(Reader *reader, PyObject **out);
 
@@ -269,7 +269,10 @@ get_pickle(Reader *reader, PyObject **out)
     uint32_t size;
     DT_TRY(get_data(reader, &data, &size));
     PyObject *pickle = PyImport_ImportModule("pickle");
-    *out = pickle != NULL ? PyObject_CallMethod(pickle, "loads", "y#", data, (Py_ssize_t)size) : NULL;
+    *out = NULL;
+    if (pickle != NULL) {
+        *out = PyObject_CallMethod(pickle, "loads", "y#", data, (Py_ssize_t)size);
+    }
     Py_XDECREF(pickle);
     return *out != NULL ? DT_OK : DT_ERROR;
 }
@@ -364,7 +367,7 @@ get_optional_object(Reader *reader, DtGraph *graph, PyObject **out)
     return there ? get_kept(reader, graph, out) : DT_OK;
 }
 
-/* ---- Parts of a graph -------------------------------------------------------------------------- */
+/* ---- Parts of a graph ------------------------------------------------------------------------ */
 
 static DtStatus
 get_number(Reader *reader, int type, DtNumber *out)
@@ -462,7 +465,7 @@ get_meta(Reader *reader, DtGraph *graph, DtMeta *meta)
     if (adapter != NULL) {
         meta->adapter = dt_adapter_by_name(adapter);
         if (meta->adapter == NULL) {
-            PyErr_Format(PyExc_ValueError, "the graph needs the adapter %s, which is not registered",
+            PyErr_Format(PyExc_ValueError, "the graph needs the adapter %s, which is missing",
                          adapter);
             return DT_ERROR;
         }

@@ -96,7 +96,7 @@ enter(Writer *writer)
     return DT_OK;
 }
 
-/* ---- Objects ----------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static DtStatus put_object(Writer *writer, PyObject *object);
 
@@ -240,8 +240,10 @@ put_plain(Writer *writer, PyObject *object, bool *done)
     }
     else {
         int overflow = 1;
-        long long value = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow)
-                                                    : 0;
+        long long value = 0;
+        if (PyLong_CheckExact(object)) {
+            value = PyLong_AsLongLongAndOverflow(object, &overflow);
+        }
         *done = overflow == 0;
         if (*done) {
             put_byte(writer, DT_WIRE_INT);
@@ -298,7 +300,7 @@ put_optional_object(Writer *writer, PyObject *object)
     return object != NULL ? put_object(writer, object) : DT_OK;
 }
 
-/* ---- Parts of a graph -------------------------------------------------------------------------- */
+/* ---- Parts of a graph ------------------------------------------------------------------------ */
 
 static void
 put_number(Writer *writer, int type, DtNumber number)

@@ -49,7 +49,7 @@ lookup(Builder *builder, PyObject *name)
     return PyLong_AsVoidPtr(address);
 }
 
-/* ---- Sizes, metadata --------------------------------------------------------------------------- */
+/* ---- Sizes, metadata ------------------------------------------------------------------------- */
 
 /* A size: an int, or (name, hint) for the symbol of that name, made on first use. */
 static DtStatus
@@ -106,7 +106,7 @@ parse_meta(Builder *builder, PyObject *object, const DtSource *base, DtMeta *out
     return DT_OK;
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------- */
+/* ---- Operands -------------------------------------------------------------------------------- */
 
 static DtStatus parse_operand(Builder *builder, PyObject *object, DtOperand *out);
 
@@ -219,7 +219,7 @@ parse_operand(Builder *builder, PyObject *object, DtOperand *out)
     return type_error("not an operand", object);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static DtStatus
 step_input(Builder *builder, PyObject *step)
@@ -279,7 +279,7 @@ parse_results(Builder *builder, PyObject *results, DtCallSpec *spec)
     return DT_OK;
 }
 
-/* {"effect": int, "aliases": ((result, operand), ...), "mutated": (operand, ...), "kwnames": tuple} */
+/* {"effect": int, "aliases": ((result, operand), ...), "mutated": (operand, ...), "kwnames": ...} */
 static DtStatus
 parse_options(Builder *builder, PyObject *options, DtCallSpec *spec)
 {
@@ -297,7 +297,8 @@ parse_options(Builder *builder, PyObject *options, DtCallSpec *spec)
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < spec->naliases; i++) {
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(aliases, i), "II", &pairs[i].result, &pairs[i].arg)) {
+        PyObject *pair = PyTuple_GET_ITEM(aliases, i);
+        if (!PyArg_ParseTuple(pair, "II", &pairs[i].result, &pairs[i].arg)) {
             return DT_ERROR;
         }
     }
@@ -439,7 +440,7 @@ testing_graph_build(PyObject *Py_UNUSED(module), PyObject *args)
     return graph;
 }
 
-/* ---- Damage ------------------------------------------------------------------------------------ */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 /* The graph's first call. */
 static DtNode *
@@ -563,7 +564,7 @@ testing_graph_damage(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "Ss:graph_damage", &bytes, &what)) {
         return NULL;
     }
-    DtGraph *graph = dt_graph_from_bytes(bytes); /* a copy of its own: nobody else sees the damage */
+    DtGraph *graph = dt_graph_from_bytes(bytes); /* its own: nobody sees the damage */
     if (graph == NULL) {
         return NULL;
     }
@@ -617,7 +618,7 @@ testing_graph_reseal(PyObject *Py_UNUSED(module), PyObject *bytes)
     return copy;
 }
 
-/* ---- Plans ------------------------------------------------------------------------------------- */
+/* ---- Plans ----------------------------------------------------------------------------------- */
 
 static PyObject *
 text_of(const DtStrbuf *buf)
@@ -673,8 +674,8 @@ describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay
         answer = run_result(plan, outputs, loads);
     }
     if (answer != NULL) {
-        dict = Py_BuildValue("{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code, "graph",
-                             dt_graph_object(trace->graph), "inputs",
+        dict = Py_BuildValue("{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code,
+                             "graph", dt_graph_object(trace->graph), "inputs",
                              list_of_sources(plan->inputs, plan->ninputs), "loads",
                              list_of_sources(plan->loads, plan->nloads), "frameless",
                              plan->result != NULL ? Py_True : Py_False, "ncalls", plan->ncalls,
@@ -686,14 +687,14 @@ describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay
     return dict;
 }
 
-/* codegen_plan(function, slots, callable, replay[, outputs, loads]): traces the call with these values in
- * the unified slots, and says what was planned. */
+/* codegen_plan(function, slots, callable, replay[, outputs, loads]): traces the call with these
+ * values in the unified slots, and says what was planned. */
 static PyObject *
 testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *function, *slots, *callable, *replay, *outputs = Py_None, *loads = Py_None;
-    if (!PyArg_ParseTuple(args, "O!O!OO|OO!:codegen_plan", &PyFunction_Type, &function, &PyTuple_Type,
-                          &slots, &callable, &replay, &outputs, &PyTuple_Type, &loads)) {
+    if (!PyArg_ParseTuple(args, "O!O!OO|OO!:codegen_plan", &PyFunction_Type, &function,
+                          &PyTuple_Type, &slots, &callable, &replay, &outputs, &PyTuple_Type, &loads)) {
         return NULL;
     }
     PyFunctionObject *func = (PyFunctionObject *)function;
@@ -734,7 +735,7 @@ PyMethodDef dt_testing_graph_methods[] = {
     {"graph_damages", testing_graph_damages, METH_NOARGS,
      "graph_damages()\n--\n\nAll that graph_damage knows."},
     {"graph_reseal", testing_graph_reseal, METH_O,
-     "graph_reseal(data)\n--\n\nThe bytes with a fresh checksum, so that a test reaches the reader."},
+     "graph_reseal(data)\n--\n\nThe bytes with a fresh checksum, so that the reader is reached."},
     {"codegen_plan", testing_codegen_plan, METH_VARARGS,
      "codegen_plan(function, slots, callable, replay, outputs=None, loads=())\n--\n\n"
      "Traces one call and describes the plan; runs the result program if outputs are given."},
