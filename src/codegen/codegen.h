@@ -5,7 +5,7 @@
  *        ▼
  *   canonical instructions:  graph call │ effects │ result │ RETURN_VALUE
  *        │                                   │
- *        ▼ legalise, assemble                ▼ if nothing but constants, inputs, outputs and containers
+ *        ▼ legalise, assemble                ▼ if only constants, inputs, outputs, containers
  *   code object for this CPython        result program, run in C without a frame
  *
  * Both consumers read the same instruction list, so they can't disagree.
@@ -30,7 +30,7 @@ typedef struct DtPlan {
     DtResultProgram *result; /* DT_OWNED; NULL if the result needs a frame */
     bool has_graph;          /* false: the graph has neither calls nor outputs */
     uint32_t ncalls;         /* operations left in the graph; 0: nothing but sizes and numbers */
-    DtEmit *emit;            /* canonical instructions of the rewritten code; the graph's callable is
+    DtEmit *emit;            /* canonical instructions of the new code; the graph's callable is
                                 a placeholder constant patched by dt_codegen_assemble */
     struct DtCodegenState *state; /* private */
 } DtPlan;

@@ -279,7 +279,7 @@ parse_results(Builder *builder, PyObject *results, DtCallSpec *spec)
     return DT_OK;
 }
 
-/* {"effect": int, "aliases": ((result, operand), ...), "mutated": (operand, ...), "kwnames": ...} */
+/* {"effect": int, "aliases": ((result, operand), ...), "mutated": (operand, ...), ...} */
 static DtStatus
 parse_options(Builder *builder, PyObject *options, DtCallSpec *spec)
 {
@@ -694,7 +694,8 @@ testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *function, *slots, *callable, *replay, *outputs = Py_None, *loads = Py_None;
     if (!PyArg_ParseTuple(args, "O!O!OO|OO!:codegen_plan", &PyFunction_Type, &function,
-                          &PyTuple_Type, &slots, &callable, &replay, &outputs, &PyTuple_Type, &loads)) {
+                          &PyTuple_Type, &slots, &callable, &replay, &outputs, &PyTuple_Type,
+                          &loads)) {
         return NULL;
     }
     PyFunctionObject *func = (PyFunctionObject *)function;
