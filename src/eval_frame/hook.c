@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compat/code.h"
-#include "compat/frame.h"
+#include "compat/pyframe.h"
 #include "compat/function.h"
 #include "compat/recursion.h"
 #include "compat/tracing.h"
@@ -29,10 +29,10 @@ dt_hook_is_installed(void)
 }
 
 static PyObject *
-run_plainly(PyThreadState *tstate, DtFrame *frame, int throwflag)
+run_plainly(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     if (DT_UNLIKELY(!dt_recursion_enter(tstate))) {
-        dt_frame_finish(tstate, frame);
+        dt_pyframe_finish(tstate, frame);
         return NULL;
     }
     PyObject *answer = before(tstate, frame, throwflag);
@@ -75,16 +75,16 @@ is_skipped_module(PyObject *globals)
 }
 
 static DtCodeCache *
-capturable_cache(DtRegion *region, DtFrame *frame)
+capturable_cache(DtRegion *region, DtPyFrame *frame)
 {
-    DtCodeCache *cache = dt_region_cache(region, dt_frame_code(frame));
+    DtCodeCache *cache = dt_region_cache(region, dt_pyframe_code(frame));
     if (cache == NULL) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return NULL;
     }
     if (!cache->judged) {
         cache->judged = true;
-        if (is_skipped_module(dt_frame_globals(frame))) {
+        if (is_skipped_module(dt_pyframe_globals(frame))) {
             cache->closed = true;
         }
     }
@@ -152,13 +152,13 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
 }
 
 static PyObject *
-evaluate(PyThreadState *tstate, DtFrame *frame, int throwflag)
+evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing;
-    if (region == NULL || !dt_frame_is_fresh(frame, throwflag) || dt_tracing_is_active(tstate)) {
+    if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag) || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
     }
-    if (dt_frame_code(frame) == root_code) {
+    if (dt_pyframe_code(frame) == root_code) {
         root_code = NULL; /* a recursive call of it is a frame like any other */
         return run_plainly(tstate, frame, throwflag);
     }
@@ -168,8 +168,8 @@ evaluate(PyThreadState *tstate, DtFrame *frame, int throwflag)
         return run_plainly(tstate, frame, throwflag);
     }
     PyObject *slots[DT_DISPATCH_STACK];
-    dt_frame_read_arguments(frame, slots);
-    PyObject *function = dt_frame_function(frame);
+    dt_pyframe_read_arguments(frame, slots);
+    PyObject *function = dt_pyframe_function(frame);
     if (function == NULL) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return run_plainly(tstate, frame, throwflag);
@@ -180,7 +180,7 @@ evaluate(PyThreadState *tstate, DtFrame *frame, int throwflag)
     if (outcome == PLAIN) {
         return run_plainly(tstate, frame, throwflag);
     }
-    if (dt_frame_finish(tstate, frame) < 0) {
+    if (dt_pyframe_finish(tstate, frame) < 0) {
         Py_CLEAR(answer);
     }
     return answer;
@@ -190,16 +190,16 @@ static void
 install(void)
 {
     if (installed++ == 0) {
-        before = dt_frame_evaluator();
-        dt_frame_set_evaluator(evaluate);
+        before = dt_pyframe_evaluator();
+        dt_pyframe_set_evaluator(evaluate);
     }
 }
 
 static void
 remove_hook(void)
 {
-    if (--installed == 0 && dt_frame_evaluator() == evaluate) {
-        dt_frame_set_evaluator(before);
+    if (--installed == 0 && dt_pyframe_evaluator() == evaluate) {
+        dt_pyframe_set_evaluator(before);
     }
 }
 

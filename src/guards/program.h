@@ -17,7 +17,7 @@ typedef struct DtGuardProgram DtGuardProgram;
 
 /* The frame a program is checked against. */
 typedef struct DtGuardFrame {
-    PyObject *const *locals; /* unified slots of the root frame: arguments bound, NULL = unbound */
+    PyObject *const *locals; /* the argument slots of the root frame */
     PyObject *globals;
     PyObject *builtins;
     PyObject *function; /* function object (its closure gives the free variables), or NULL */

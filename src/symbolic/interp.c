@@ -163,7 +163,8 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     trace->frame = root;
     trace->positions = dt_frame_positions;
     const DtCodeLayout *layout = &root->bytecode->layout;
-    for (int slot = 0; slot < layout->nlocals; slot++) {
+    int nargs = dt_code_argument_slots(trace->code);
+    for (int slot = 0; slot < nargs; slot++) {
         if (frame->locals[slot] == NULL) {
             continue;
         }

@@ -4,7 +4,7 @@
 
 #include "variables/trace.h"
 
-/* The frame to trace: bound arguments in the unified slots (NULL: not an argument or unbound). */
+/* The frame to trace: its argument slots (dt_code_argument_slots() of them), and its closure. */
 typedef struct DtTraceFrame {
     PyObject *const *locals;
     PyObject *closure; /* tuple of cells or NULL */

@@ -1,16 +1,16 @@
-/* See frame.h. */
-#include "compat/frame.h"
+/* See pyframe.h. */
+#include "compat/pyframe.h"
 
 #include "compat/code.h"
 
 DtEvalFrame
-dt_frame_evaluator(void)
+dt_pyframe_evaluator(void)
 {
     return (DtEvalFrame)_PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
 }
 
 void
-dt_frame_set_evaluator(DtEvalFrame evaluator)
+dt_pyframe_set_evaluator(DtEvalFrame evaluator)
 {
     _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(),
                                          (_PyFrameEvalFunction)evaluator);
@@ -19,26 +19,26 @@ dt_frame_set_evaluator(DtEvalFrame evaluator)
 #if DT_PY310
 
 bool
-dt_frame_is_fresh(DtFrame *frame, int throwflag)
+dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
 {
     return !throwflag && frame->f_lasti == -1 && frame->f_gen == NULL
            && (frame->f_code->co_flags & CO_NEWLOCALS) && frame->f_locals == NULL;
 }
 
 PyCodeObject *
-dt_frame_code(DtFrame *frame)
+dt_pyframe_code(DtPyFrame *frame)
 {
     return frame->f_code;
 }
 
 PyObject *
-dt_frame_globals(DtFrame *frame)
+dt_pyframe_globals(DtPyFrame *frame)
 {
     return frame->f_globals;
 }
 
 PyObject *
-dt_frame_function(DtFrame *frame)
+dt_pyframe_function(DtPyFrame *frame)
 {
     PyCodeObject *code = frame->f_code;
     PyObject *function
@@ -62,7 +62,7 @@ dt_frame_function(DtFrame *frame)
 }
 
 void
-dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
+dt_pyframe_read_arguments(DtPyFrame *frame, PyObject **slots)
 {
     PyCodeObject *code = frame->f_code;
     int nargs = dt_code_argument_slots(code);
@@ -79,7 +79,7 @@ dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
 }
 
 int
-dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
+dt_pyframe_finish(PyThreadState *Py_UNUSED(tstate), DtPyFrame *Py_UNUSED(frame))
 {
     return 0; /* the caller clears it */
 }
@@ -87,9 +87,9 @@ dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
 #else
 
 bool
-dt_frame_is_fresh(DtFrame *frame, int throwflag)
+dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
 {
-    PyCodeObject *code = dt_frame_code(frame);
+    PyCodeObject *code = dt_pyframe_code(frame);
 #if DT_PY313
     bool begun = frame->instr_ptr != _PyCode_CODE(code);
 #else
@@ -100,7 +100,7 @@ dt_frame_is_fresh(DtFrame *frame, int throwflag)
 }
 
 PyCodeObject *
-dt_frame_code(DtFrame *frame)
+dt_pyframe_code(DtPyFrame *frame)
 {
 #if DT_PY313
     return (PyCodeObject *)frame->f_executable;
@@ -110,13 +110,13 @@ dt_frame_code(DtFrame *frame)
 }
 
 PyObject *
-dt_frame_globals(DtFrame *frame)
+dt_pyframe_globals(DtPyFrame *frame)
 {
     return frame->f_globals;
 }
 
 PyObject *
-dt_frame_function(DtFrame *frame)
+dt_pyframe_function(DtPyFrame *frame)
 {
 #if DT_PY311
     PyObject *function = (PyObject *)frame->f_func;
@@ -128,9 +128,9 @@ dt_frame_function(DtFrame *frame)
 }
 
 void
-dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
+dt_pyframe_read_arguments(DtPyFrame *frame, PyObject **slots)
 {
-    int nargs = dt_code_argument_slots(dt_frame_code(frame));
+    int nargs = dt_code_argument_slots(dt_pyframe_code(frame));
     for (int i = 0; i < nargs; i++) {
         slots[i] = frame->localsplus[i];
     }
@@ -139,7 +139,7 @@ dt_frame_read_arguments(DtFrame *frame, PyObject **slots)
 #if DT_PY311
 
 int
-dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
+dt_pyframe_finish(PyThreadState *Py_UNUSED(tstate), DtPyFrame *Py_UNUSED(frame))
 {
     return 0; /* _PyEval_Vector clears it */
 }
@@ -147,7 +147,7 @@ dt_frame_finish(PyThreadState *Py_UNUSED(tstate), DtFrame *Py_UNUSED(frame))
 #elif DT_PY313
 
 int
-dt_frame_finish(PyThreadState *tstate, DtFrame *frame)
+dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 {
     /* The frame was never entered, so its caller is still the current one. */
     PyObject *type, *value, *traceback;
@@ -179,7 +179,7 @@ make_empty_code(void)
 }
 
 int
-dt_frame_finish(PyThreadState *tstate, DtFrame *frame)
+dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);

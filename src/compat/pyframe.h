@@ -7,8 +7,8 @@
  *
  * Mirrors the frame layouts and _PyEval_Vector / _PyEval_FrameClearAndPop.
  */
-#ifndef DT_COMPAT_FRAME_H
-#define DT_COMPAT_FRAME_H
+#ifndef DT_COMPAT_PYFRAME_H
+#define DT_COMPAT_PYFRAME_H
 
 #include <stdbool.h>
 
@@ -16,32 +16,32 @@
 #include "core/status.h"
 
 #if DT_PY310
-typedef PyFrameObject DtFrame;
+typedef PyFrameObject DtPyFrame;
 #else
-typedef struct _PyInterpreterFrame DtFrame;
+typedef struct _PyInterpreterFrame DtPyFrame;
 #endif
 
-typedef PyObject *(*DtEvalFrame)(PyThreadState *, DtFrame *, int throwflag);
+typedef PyObject *(*DtEvalFrame)(PyThreadState *, DtPyFrame *, int throwflag);
 
 /* The interpreter's evaluator now; set it to _PyEval_EvalFrameDefault to remove a hook. */
-DtEvalFrame dt_frame_evaluator(void);
-void dt_frame_set_evaluator(DtEvalFrame evaluator);
+DtEvalFrame dt_pyframe_evaluator(void);
+void dt_pyframe_set_evaluator(DtEvalFrame evaluator);
 
 /* A plain function's frame that has not begun: no generator, no exception thrown in. */
-bool dt_frame_is_fresh(DtFrame *frame, int throwflag);
+bool dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag);
 
-DT_BORROWED PyCodeObject *dt_frame_code(DtFrame *frame);
-DT_BORROWED PyObject *dt_frame_globals(DtFrame *frame);
+DT_BORROWED PyCodeObject *dt_pyframe_code(DtPyFrame *frame);
+DT_BORROWED PyObject *dt_pyframe_globals(DtPyFrame *frame);
 
 /* The function that was called (3.10 does not keep it: one like it, over the same parts).  NULL with an
  * exception. */
-DT_OWNED PyObject *dt_frame_function(DtFrame *frame);
+DT_OWNED PyObject *dt_pyframe_function(DtPyFrame *frame);
 
 /* Borrowed values of the argument slots, taken out of their cells where 3.10 has moved them. */
-void dt_frame_read_arguments(DtFrame *frame, PyObject **slots);
+void dt_pyframe_read_arguments(DtPyFrame *frame, PyObject **slots);
 
 /* Takes a frame that will not run off the stack.  A pending exception stays.  Returns -1 with an
  * exception if that failed (memory at the first use). */
-int dt_frame_finish(PyThreadState *tstate, DtFrame *frame);
+int dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame);
 
 #endif
