@@ -284,7 +284,14 @@ bare_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
     return tuple;
 }
 
+static PyObject *
+replay(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return dt_callable_init() < 0 ? NULL : Py_NewRef(dt_replay_sentinel);
+}
+
 PyMethodDef dt_testing_native_methods[] = {
+    {"replay", replay, METH_NOARGS, PyDoc_STR("replay() -> what asks for plain execution")},
     {"native_compile", native_compile, METH_VARARGS,
      PyDoc_STR("native_compile(backend, inputs, nodes, outputs) -> CompiledGraph")},
     {"bare_call", (PyCFunction)(void (*)(void))bare_call, METH_FASTCALL,

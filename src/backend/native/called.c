@@ -17,11 +17,10 @@
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
-    "operator.getitem",  "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes",
-    "ndarray.ravel",     "ndarray.view",    "ndarray.squeeze",   "ndarray.copy",
-    "ndarray.T",         "numpy.reshape",   "numpy.transpose",   "numpy.where",
-    "numpy.zeros",       "numpy.empty",     "numpy.ones",        "numpy.arange",
-    "numpy.full",
+    "operator.getitem",   "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes", "ndarray.ravel",
+    "ndarray.flatten",    "ndarray.squeeze", "ndarray.copy",      "numpy.reshape",    "numpy.transpose",
+    "numpy.broadcast_to", "numpy.where",     "numpy.concatenate", "numpy.stack",      "numpy.zeros",
+    "numpy.ones",         "numpy.empty",
 };
 
 uint8_t
