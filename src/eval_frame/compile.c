@@ -198,7 +198,7 @@ run_phases(DtAttempt *attempt)
     }
     DT_TRY(status);
     DT_TRY(dt_codegen_plan(attempt->trace, result, &attempt->plan));
-    if (!attempt->plan.has_graph && !dt_state.everything) {
+    if (attempt->plan.ncalls == 0 && !dt_state.everything) {
         return dt_break(attempt->trace, DT_BREAK_NO_ARRAYS, "no array operation was found");
     }
     DT_TRY(new_entry(attempt));
