@@ -228,7 +228,11 @@ def check_effects(number, row, problems):
     takes = number >= dis.HAVE_ARGUMENT
     for oparg in ARGUMENTS if takes else [0]:
         for jump in (False, True):
-            real = dis.stack_effect(number, oparg if takes else None, jump=jump)
+            try:
+                real = dis.stack_effect(number, oparg if takes else None, jump=jump)
+            except ValueError as error:
+                problems.append("%s: no stack effect: %s" % (row.name, error))
+                return
             if row.model is not None:
                 ours = evaluate(row.model[jump], oparg=oparg)
             else:

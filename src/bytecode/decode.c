@@ -20,6 +20,8 @@ enum { OPARG_LIMIT = 1 << 28, UNIT_BYTES = 2 };
 typedef struct Decoder {
     DtArena *arena;
     DtBytecode *bytecode;
+    PyObject *linetable;
+    PyObject *exceptiontable;
     const uint8_t *bytes;
     uint32_t units;
     int32_t *first; /* per unit: first canonical instruction that begins there, or -1 */
@@ -266,7 +268,7 @@ static DtStatus
 add_positions(Decoder *decoder)
 {
     PyCodeObject *code = decoder->bytecode->code;
-    PyObject *table = dt_code_linetable(code);
+    PyObject *table = decoder->linetable;
     DtLineEntry *entries;
     uint32_t count;
     uint32_t at = 0;
@@ -304,7 +306,7 @@ static DtStatus
 add_handlers(Decoder *decoder)
 {
     DtBytecode *bytecode = decoder->bytecode;
-    PyObject *table = dt_code_exceptiontable(bytecode->code);
+    PyObject *table = decoder->exceptiontable;
     DtExceptionEntry *entries;
     uint32_t count;
     if (table == NULL) {
@@ -364,33 +366,40 @@ run_decoder(Decoder *decoder)
 }
 
 DtStatus
-dt_decode_code(DtArena *arena, PyCodeObject *code, DtBytecode **out)
+dt_decode_parts(DtArena *arena, PyCodeObject *code, PyObject *bytes, PyObject *linetable,
+                PyObject *exceptiontable, DtBytecode **out)
 {
-    DtStatus status = DT_ERROR;
-    PyObject *bytes = dt_code_bytes_new(code);
     Decoder *decoder = DT_ARENA_NEW(arena, Decoder);
     DtBytecode *bytecode = DT_ARENA_NEW(arena, DtBytecode);
-    if (bytes == NULL) {
-        return DT_ERROR;
-    }
     if (decoder == NULL || bytecode == NULL) {
-        status = no_memory();
-        goto done;
+        return no_memory();
     }
     bytecode->code = code;
     bytecode->consts = dt_code_consts(code);
     bytecode->names = dt_code_names(code);
     decoder->arena = arena;
     decoder->bytecode = bytecode;
+    decoder->linetable = linetable;
+    decoder->exceptiontable = exceptiontable;
     decoder->bytes = (const uint8_t *)PyBytes_AS_STRING(bytes);
     decoder->units = (uint32_t)(PyBytes_GET_SIZE(bytes) / UNIT_BYTES);
     if (PyBytes_GET_SIZE(bytes) % UNIT_BYTES != 0 || PyBytes_GET_SIZE(bytes) > INT32_MAX / 8) {
-        status = broken(decoder, 0, "a code string of this length");
-        goto done;
+        return broken(decoder, 0, "a code string of this length");
     }
-    DT_TRY_DONE(run_decoder(decoder));
+    DT_TRY(run_decoder(decoder));
     *out = bytecode;
-done:
+    return DT_OK;
+}
+
+DtStatus
+dt_decode_code(DtArena *arena, PyCodeObject *code, DtBytecode **out)
+{
+    PyObject *bytes = dt_code_bytes_new(code);
+    if (bytes == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = dt_decode_parts(arena, code, bytes, dt_code_linetable(code),
+                                      dt_code_exceptiontable(code), out);
     Py_DECREF(bytes);
     return status;
 }

@@ -67,6 +67,12 @@ typedef struct DtBytecode {
  * breaks CPython's own rules gives DT_ERROR with ValueError.  Runs no user code. */
 DtStatus dt_decode_code(DtArena *arena, PyCodeObject *code, DtBytecode **out) DT_MUST_CHECK;
 
+/* The same with other instructions and tables (bytes objects; exceptiontable NULL on 3.10)
+ * than the code object has, which lends its names, constants and slots.  For tests: CPython
+ * itself does not survive making a code object of arbitrary bytes. */
+DtStatus dt_decode_parts(DtArena *arena, PyCodeObject *code, PyObject *bytes, PyObject *linetable,
+                         PyObject *exceptiontable, DtBytecode **out) DT_MUST_CHECK;
+
 /* The constant or name of an instruction with such an operand. */
 DT_BORROWED PyObject *dt_decode_const(const DtBytecode *bytecode, const DtInstr *instr);
 DT_BORROWED PyObject *dt_decode_name(const DtBytecode *bytecode, const DtInstr *instr);

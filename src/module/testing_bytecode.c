@@ -115,6 +115,38 @@ testing_decode(PyObject *module, PyObject *code)
     return result;
 }
 
+PyDoc_STRVAR(decode_parts_doc,
+             "decode_parts(code, bytes, linetable, exceptiontable) -> as decode()\n\n"
+             "Other instructions with the names, constants and slots of `code`.");
+
+static PyObject *
+testing_decode_parts(PyObject *module, PyObject *args)
+{
+    PyObject *code;
+    PyObject *bytes;
+    PyObject *linetable;
+    PyObject *exceptiontable;
+    DtArena arena;
+    DtBytecode *bytecode;
+    DtCfg cfg;
+    DtLiveness liveness;
+    PyObject *result = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!SSS", &PyCode_Type, &code, &bytes, &linetable,
+                          &exceptiontable)) {
+        return NULL;
+    }
+    dt_arena_init(&arena);
+    if (dt_decode_parts(&arena, (PyCodeObject *)code, bytes, linetable,
+                        DT_PY310 ? NULL : exceptiontable, &bytecode) == DT_OK
+        && dt_cfg_build(&arena, bytecode, &cfg) == DT_OK
+        && dt_liveness_build(&arena, bytecode, &cfg, &liveness) == DT_OK) {
+        result = bytecode_dict(bytecode);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
 /* --- CFG and liveness ---------------------------------------------------- */
 
 typedef struct LiveContext {
@@ -447,6 +479,7 @@ testing_canonical(PyObject *module, PyObject *unused)
 
 PyMethodDef dt_testing_bytecode_methods[] = {
     {"decode", testing_decode, METH_O, decode_doc},
+    {"decode_parts", testing_decode_parts, METH_VARARGS, decode_parts_doc},
     {"flow", testing_flow, METH_O, flow_doc},
     {"line_table", testing_line_table, METH_VARARGS, line_doc},
     {"exception_table", testing_exception_table, METH_VARARGS, exception_doc},
