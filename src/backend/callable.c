@@ -184,6 +184,25 @@ dt_executable_of_object(PyObject *object)
     return ((CompiledGraph *)object)->exe;
 }
 
+/* graph(*inputs): op by op, errors as they come. */
+static PyObject *
+call_graph(DtGraph *graph, PyObject *const *inputs, Py_ssize_t n)
+{
+    DtExecutable *exe;
+    if (dt_eager_compile(graph, &exe) != DT_OK) {
+        return NULL;
+    }
+    exe->replayable = false;
+    PyObject *callable = dt_executable_object(exe);
+    dt_executable_decref(exe);
+    if (callable == NULL) {
+        return NULL;
+    }
+    PyObject *answer = PyObject_Vectorcall(callable, inputs, (size_t)n, NULL);
+    Py_DECREF(callable);
+    return answer;
+}
+
 int
 dt_callable_init(void)
 {
@@ -193,6 +212,7 @@ dt_callable_init(void)
     if (PyType_Ready(&compiled_graph_type) < 0 || PyType_Ready(&replay_type) < 0) {
         return -1;
     }
+    dt_graph_caller = call_graph;
     dt_replay_sentinel = PyObject_New(PyObject, &replay_type);
     return dt_replay_sentinel == NULL ? -1 : 0;
 }

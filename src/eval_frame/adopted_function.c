@@ -194,6 +194,11 @@ static PyMethodDef adopted_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef adopted_members[] = {
+    {"__doc__", T_OBJECT, offsetof(PyFunctionObject, func_doc), 0, NULL}, /* not the type's own */
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyTypeObject adopted_function_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "dyntrace.AdoptedFunction",
@@ -202,9 +207,9 @@ static PyTypeObject adopted_function_type = {
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(PyFunctionObject, vectorcall),
     .tp_methods = adopted_methods,
+    .tp_members = adopted_members,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
                 | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "A function that was pickled by value and compiles again here.",
 };
 
 int

@@ -285,6 +285,7 @@ static PyMethodDef compiled_function_methods[] = {
 
 static PyMemberDef compiled_function_members[] = {
     {"__dyntrace_region__", T_OBJECT, offsetof(DtCompiledFunction, region), READONLY, NULL},
+    {"__doc__", T_OBJECT, offsetof(PyFunctionObject, func_doc), 0, NULL}, /* not the type's own */
     {"__dyntrace_twin__", T_OBJECT, offsetof(DtCompiledFunction, twin), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -303,5 +304,4 @@ PyTypeObject DtCompiledFunction_Type = {
     .tp_members = compiled_function_members,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
                 | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "A function that dyntrace compiles: call it as before.",
 };

@@ -50,8 +50,8 @@ entry_traverse(PyObject *self, visitproc visit, void *arg)
             return stop;
         }
     }
-    if (entry->executable != NULL && entry->executable->type->traverse != NULL) {
-        int stop = entry->executable->type->traverse(entry->executable, visit, arg);
+    if (entry->executable != NULL) {
+        int stop = dt_executable_traverse(entry->executable, visit, arg);
         if (stop) {
             return stop;
         }

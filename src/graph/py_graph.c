@@ -344,9 +344,22 @@ static PyGetSetDef graph_getsets[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+PyObject *(*dt_graph_caller)(DtGraph *, PyObject *const *, Py_ssize_t);
+
+static PyObject *
+graph_call(DtGraphObject *self, PyObject *args, PyObject *kwargs)
+{
+    if (dt_graph_caller == NULL || (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)) {
+        PyErr_SetString(PyExc_TypeError, "a Graph takes positional arguments only");
+        return NULL;
+    }
+    return dt_graph_caller(self->graph, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args));
+}
+
 PyTypeObject dt_graph_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.Graph",
-    .tp_doc = "Array code as data: inputs, calls and outputs. Iterating gives its nodes.",
+    .tp_doc = "Array code as data: inputs, calls and outputs. Iterating gives its nodes;\n"
+            "calling it with its inputs runs it op by op and gives a tuple of its outputs.",
     .tp_basicsize = sizeof(DtGraphObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_weaklistoffset = offsetof(DtGraphObject, weakrefs),
@@ -355,6 +368,7 @@ PyTypeObject dt_graph_type = {
     .tp_repr = (reprfunc)graph_repr,
     .tp_str = (reprfunc)graph_str,
     .tp_iter = (getiterfunc)graph_iter,
+    .tp_call = (ternaryfunc)graph_call,
     .tp_as_sequence = &graph_as_sequence,
     .tp_methods = graph_methods,
     .tp_getset = graph_getsets,
