@@ -7,7 +7,7 @@
  *   program  [(operation, operand ...), ...]   ints are numbers of earlier results (inputs first),
  *            other operands are plain Python values as the operation wants them
  * The answer is a dict: results [(kind, text, constant or None), ...], break (id, message) or None,
- * guards (text) or None.
+ * guards (text).  Inputs need an argument of the function each.
  */
 #include <string.h>
 
@@ -542,7 +542,11 @@ static PyObject *
 print_guards(DtTrace *trace)
 {
     DtGuardProgram *program = NULL;
-    if (dt_program_lower(trace, NULL, 0, &program) != DT_OK) {
+    DtStatus status = dt_program_lower(trace, NULL, 0, &program);
+    if (status == DT_BREAK) {
+        return PyUnicode_FromFormat("not lowered: %s", trace->brk.message);
+    }
+    if (status != DT_OK) {
         return NULL;
     }
     DtStrbuf buf = {0};
@@ -585,7 +589,7 @@ trace_program(PyObject *Py_UNUSED(module), PyObject *args)
     if (status == DT_ERROR) {
         goto done;
     }
-    broken = status == DT_BREAK
+    broken = status == DT_BREAK /* before lowering, which may break too */
                  ? Py_BuildValue("ss", dt_break_rows[trace->brk.id].id, trace->brk.message)
                  : Py_NewRef(Py_None);
     guards = print_guards(trace);
