@@ -202,3 +202,8 @@ def register_backend(name: str, backend: Callable[..., Any]) -> None:
 def list_backends() -> list[str]:
     """Names that ``compile(backend=...)`` takes."""
     return list(_core.list_backends()) if _core is not None else []
+
+
+if _core is not None:
+    _core.register_traced("is_compiling", is_compiling)
+    _core.register_traced("graph_break", graph_break)

@@ -88,7 +88,19 @@ core_counters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
                          (unsigned int)dt_state.faults);
 }
 
+static PyObject *
+core_register_traced(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *function;
+    if (!PyArg_ParseTuple(args, "UO:register_traced", &name, &function)
+        || dt_api_register(name, function) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef core_methods[] = {
+    {"register_traced", core_register_traced, METH_VARARGS, NULL},
     {"compile_function", core_compile_function, METH_VARARGS, NULL},
     {"compile_callable", core_compile_callable, METH_VARARGS, NULL},
     {"adopt", dt_adoption_adopt, METH_VARARGS, NULL},
@@ -128,7 +140,7 @@ core_exec(PyObject *module)
         return -1;
     }
     dt_variables_init();
-    if (dt_callable_init() < 0 || dt_state_init() < 0
+    if (PyErr_Occurred() || dt_callable_init() < 0 || dt_state_init() < 0
         || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
         || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
         return -1;

@@ -253,6 +253,8 @@ void dt_var_repr(DtVar *var, DtStrbuf *buf);
 
 /* Index of kind -> type, filled by variables/registry.c from kinds.def, slots inherited. */
 const DtVarType *dt_var_type_of(DtKind kind);
+/* Gives `function` the meaning that dyntrace's function `name` has in traced code; -1 with an exception. */
+int dt_api_register(PyObject *name, PyObject *function);
 /* Called once per process, at module init; an exception stays set on failure. */
 void dt_variables_init(void);
 

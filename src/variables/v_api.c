@@ -1,0 +1,41 @@
+/* What dyntrace's own functions mean in traced code.
+ *
+ * python/dyntrace/api.py defines them for plain execution and registers them
+ * here by name; each has a row.
+ */
+#include "variables/kinds.h"
+
+static DtStatus
+is_compiling(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    return dt_var_bool(trace, true, out);
+}
+
+static DtStatus
+graph_break(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_FORCED, "dyntrace.graph_break() was called");
+}
+
+static const DtMethodRow api_rows[] = {
+    {"is_compiling", is_compiling, 0, 0, false},
+    {"graph_break", graph_break, 0, 0, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+int
+dt_api_register(PyObject *name, PyObject *function)
+{
+    for (const DtMethodRow *row = api_rows; row->name != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
+            return dt_builtin_register(function, row);
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "name: %R has no meaning in traced code", name);
+    return -1;
+}
