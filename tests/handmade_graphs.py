@@ -58,7 +58,8 @@ def everything():
             ("number", "gain", 2.5),
             ("number", "count", 7),
             call("a", "toy.multiply", ["x", "gain"], meta(N, 3), callee=operator.mul),
-            call("dead", "toy.add", ["a", 1.0], meta(N, 3)),
+            call("unused", "toy.add", ["a", 1.0], meta(N, 3)),
+            call("dead", "toy.reshape", ["a", -1], meta(15), aliases=((0, 0),)),
             call(
                 "s",
                 "toy.add.reduce",

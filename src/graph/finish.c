@@ -31,13 +31,23 @@ mark_operand(DtOperand *operand, void *arg)
     return DT_OK;
 }
 
+/* Nobody can tell whether a view was made.  Any other operation may warn (a division by zero), so it
+ * is computed although its result is not used, as plain execution does. */
+static bool
+must_stay(const DtNode *node)
+{
+    return node->kind == DT_NODE_OUTPUT
+           || (node->kind == DT_NODE_CALL
+               && (node->effect != DT_EFFECT_PURE || node->naliases == 0));
+}
+
 static DtStatus
 mark_live(Finish *finish)
 {
     DtGraph *graph = finish->graph;
     for (uint32_t i = graph->nodes.count; i-- > 0;) {
         DtNode *node = graph->nodes.items[i];
-        if (node->kind == DT_NODE_OUTPUT || node->effect != DT_EFFECT_PURE) {
+        if (must_stay(node)) {
             finish->live[i] = true;
         }
         for (uint32_t j = 0; finish->live[i] && j < node->nargs; j++) {

@@ -3,7 +3,8 @@
  * A graph owns its arena and its Python references, outlives the trace, and is
  * immutable once published.  Nodes stand in program order.  Nodes with an
  * effect (mutates, random, called) keep their order among each other; pure ones
- * may be moved or dropped.  Python sees it as dyntrace.Graph (py_graph.c).
+ * may be moved, but they may warn: whoever runs a graph runs all of them.
+ * Python sees a graph as dyntrace.Graph (py_graph.c).
  *
  *   input ... input   call ... call   output
  *
@@ -186,8 +187,8 @@ void dt_graph_abandon(DtTrace *trace);
 DtStatus dt_graph_lift(DtTrace *trace, DtGraph *graph, const DtOperand *outer,
                        DtOperand *inner) DT_MUST_CHECK;
 
-/* Sets the outputs, drops pure nodes and inputs that nobody uses, puts equal symbols together,
- * lints. */
+/* Sets the outputs, drops views and inputs that nobody uses (other calls may warn: they stay), puts
+ * equal symbols together, lints. */
 DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *outputs,
                          uint32_t count) DT_MUST_CHECK;
 

@@ -182,7 +182,8 @@ mark_live(const DtOperand *operand, DtPlanNode *nodes)
     }
 }
 
-/* Pure nodes that lead to no output are left out. */
+/* Finishing the graph has dropped what nobody can tell from its absence; the calls that are left may
+ * warn, so they run although no output needs them.  Inputs are live when used. */
 static void
 find_live(DtPlan *plan)
 {
@@ -193,7 +194,7 @@ find_live(DtPlan *plan)
     for (uint32_t i = graph->nodes.count; i-- > 0;) {
         const DtNode *node = graph->nodes.items[i];
         DtPlanNode *own = &plan->nodes[i];
-        own->live = own->live || node->effect != DT_EFFECT_PURE;
+        own->live = own->live || node->kind == DT_NODE_CALL;
         for (uint32_t j = 0; node->kind == DT_NODE_CALL && own->live && j < node->nargs; j++) {
             mark_live(&node->args[j], plan->nodes);
         }
