@@ -37,7 +37,7 @@ call_hook(DtHook *hook, const char *name, DT_STEALS PyObject *args, PyObject **o
     if (args == NULL) {
         return DT_ERROR;
     }
-    PyObject *method = PyObject_GetAttrString(hooks_of(hook->adapter), name);
+    PyObject *method = dt_python_attr(hooks_of(hook->adapter), name);
     if (method == NULL) {
         Py_DECREF(args);
         return DT_ERROR;
@@ -257,6 +257,16 @@ py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtAr
 
 /* ---- Slots: arrays and guards -------------------------------------------------------------------- */
 
+/* Calls a hook outside of a trace, with one argument. */
+static PyObject *
+call_plain(const DtAdapter *adapter, const char *name, PyObject *argument)
+{
+    PyObject *method = dt_python_attr(hooks_of(adapter), name);
+    PyObject *answer = method == NULL ? NULL : PyObject_CallOneArg(method, argument);
+    Py_XDECREF(method);
+    return answer;
+}
+
 /* Calls a hook that answers yes or no: 1, 0, -1. */
 static int
 ask(const DtAdapter *adapter, const char *name, PyObject *first, PyObject *second)
@@ -317,14 +327,14 @@ static PyObject *
 make_spec(const DtAdapter *adapter, PyObject *object, PyObject *meta, bool exact_sizes)
 {
     static const char *const fields[] = {"dtype", "device", "extra"};
-    PyObject *shape = PyObject_GetAttrString(meta, "shape");
+    PyObject *shape = dt_python_attr(meta, "shape");
     PyObject *spec = PyTuple_New(SPEC_COUNT);
     if (shape == NULL || spec == NULL || !PyTuple_Check(shape)) {
         goto fail;
     }
     PyTuple_SET_ITEM(spec, SPEC_TYPE, PyUnicode_FromString(Py_TYPE(object)->tp_name));
     for (int i = 0; i < 3; i++) {
-        PyTuple_SET_ITEM(spec, SPEC_DTYPE + i, PyObject_GetAttrString(meta, fields[i]));
+        PyTuple_SET_ITEM(spec, SPEC_DTYPE + i, dt_python_attr(meta, fields[i]));
     }
     PyObject *sizes = PyTuple_New(PyTuple_GET_SIZE(shape));
     PyTuple_SET_ITEM(spec, SPEC_SIZES, sizes);
@@ -333,7 +343,7 @@ make_spec(const DtAdapter *adapter, PyObject *object, PyObject *meta, bool exact
         long value = PyLong_AsLong(size);
         PyTuple_SET_ITEM(sizes, i, Py_NewRef(exact_sizes || value < 2 ? size : Py_None));
     }
-    PyTuple_SET_ITEM(spec, SPEC_OWN, PyObject_CallMethod(hooks_of(adapter), "guard", "O", object));
+    PyTuple_SET_ITEM(spec, SPEC_OWN, call_plain(adapter, "guard", object));
     for (int i = 0; i < SPEC_COUNT; i++) {
         if (PyTuple_GET_ITEM(spec, i) == NULL) {
             goto fail;
@@ -405,7 +415,7 @@ py_build(const DtAdapter *adapter, DtTrace *trace, PyObject *object, const DtSou
 static int
 attr_equals(PyObject *meta, const char *name, PyObject *expected)
 {
-    PyObject *found = PyObject_GetAttrString(meta, name);
+    PyObject *found = dt_python_attr(meta, name);
     if (found == NULL) {
         return -1;
     }
@@ -417,7 +427,7 @@ attr_equals(PyObject *meta, const char *name, PyObject *expected)
 static int
 sizes_fit(PyObject *meta, PyObject *sizes)
 {
-    PyObject *shape = PyObject_GetAttrString(meta, "shape");
+    PyObject *shape = dt_python_attr(meta, "shape");
     int fit = shape == NULL ? -1 : PyTuple_Check(shape)
                                        && PyTuple_GET_SIZE(shape) == PyTuple_GET_SIZE(sizes);
     for (Py_ssize_t i = 0; fit == 1 && i < PyTuple_GET_SIZE(sizes); i++) {
@@ -437,7 +447,7 @@ py_check(const DtAdapter *adapter, const void *data, PyObject *object)
     if (is_array != 1) {
         return is_array;
     }
-    PyObject *meta = PyObject_CallMethod(hooks_of(adapter), "describe", "O", object);
+    PyObject *meta = call_plain(adapter, "describe", object);
     if (meta == NULL) {
         return -1;
     }
@@ -501,7 +511,7 @@ py_print_found(const DtAdapter *adapter, PyObject *object, DtStrbuf *buf)
         dt_strbuf_add(buf, object == NULL ? "missing" : Py_TYPE(object)->tp_name);
         return;
     }
-    PyObject *meta = PyObject_CallMethod(hooks_of(adapter), "describe", "O", object);
+    PyObject *meta = call_plain(adapter, "describe", object);
     PyObject *spec = meta == NULL ? NULL : make_spec(adapter, object, meta, true);
     if (spec != NULL) {
         py_print_guard(adapter, &spec, buf);
@@ -517,8 +527,8 @@ py_print_found(const DtAdapter *adapter, PyObject *object, DtStrbuf *buf)
 static int64_t
 py_dim(const DtAdapter *adapter, PyObject *object, int dim)
 {
-    PyObject *meta = PyObject_CallMethod(hooks_of(adapter), "describe", "O", object);
-    PyObject *shape = meta == NULL ? NULL : PyObject_GetAttrString(meta, "shape");
+    PyObject *meta = call_plain(adapter, "describe", object);
+    PyObject *shape = meta == NULL ? NULL : dt_python_attr(meta, "shape");
     int64_t size = -1;
     if (shape != NULL && PyTuple_Check(shape) && dim < PyTuple_GET_SIZE(shape)) {
         size = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, dim));
@@ -608,7 +618,7 @@ static const DtAdapter python_slots = {
 static PyObject *
 register_adapter(PyObject *Py_UNUSED(module), PyObject *object)
 {
-    PyObject *name = PyObject_GetAttrString(object, "name");
+    PyObject *name = dt_python_attr(object, "name");
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
     DtAdapter *adapter = text == NULL ? NULL : PyMem_Malloc(sizeof(*adapter));
     if (text == NULL || adapter == NULL || dt_python_values_init() < 0) {
@@ -632,7 +642,7 @@ fail:
 static PyObject *
 unregister_adapter(PyObject *Py_UNUSED(module), PyObject *object)
 {
-    PyObject *name = PyObject_GetAttrString(object, "name");
+    PyObject *name = dt_python_attr(object, "name");
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
     const DtAdapter *adapter = text == NULL ? NULL : dt_adapter_by_name(text);
     if (text != NULL && (adapter == NULL || adapter->state != object)) {

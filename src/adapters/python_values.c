@@ -30,6 +30,15 @@ dt_python_values_init(void)
     return 0;
 }
 
+PyObject *
+dt_python_attr(PyObject *object, const char *name)
+{
+    PyObject *key = PyUnicode_InternFromString(name);
+    PyObject *value = key == NULL ? NULL : PyObject_GetAttr(object, key);
+    Py_XDECREF(key);
+    return value;
+}
+
 bool
 dt_python_is_method(PyObject *answer)
 {
@@ -168,7 +177,7 @@ dt_python_show(DtHook *hook, DtVar *var, PyObject **out)
 static PyObject *
 kept_attr(DtHook *hook, PyObject *object, const char *name)
 {
-    return dt_trace_keep_take(hook->trace, PyObject_GetAttrString(object, name));
+    return dt_trace_keep_take(hook->trace, dt_python_attr(object, name));
 }
 
 static DtStatus

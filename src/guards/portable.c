@@ -27,7 +27,9 @@
 static PyObject *
 text_attr(PyObject *object, const char *name)
 {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *key = PyUnicode_InternFromString(name);
+    PyObject *value = key == NULL ? NULL : PyObject_GetAttr(object, key);
+    Py_XDECREF(key);
     if (value == NULL) {
         if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)) {
             return NULL;
@@ -382,15 +384,21 @@ write_wanted(const DtGuardProgram *program)
     return list;
 }
 
+/* marshal.<name>(*args), taking the arguments over. */
 static PyObject *
-call_marshal(const char *name, PyObject *argument)
+call_marshal(const char *name, DT_STEALS PyObject *args)
 {
     PyObject *marshal = PyImport_ImportModule("marshal");
-    PyObject *result = NULL;
-    if (marshal != NULL) {
-        result = PyObject_CallMethod(marshal, name, "O", argument);
-        Py_DECREF(marshal);
+    PyObject *key = PyUnicode_InternFromString(name);
+    PyObject *function = NULL, *result = NULL;
+    if (marshal != NULL && key != NULL && args != NULL) {
+        function = PyObject_GetAttr(marshal, key);
+        result = function == NULL ? NULL : PyObject_CallObject(function, args);
     }
+    Py_XDECREF(function);
+    Py_XDECREF(marshal);
+    Py_XDECREF(key);
+    Py_XDECREF(args);
     return result;
 }
 
@@ -408,9 +416,8 @@ dt_program_to_bytes(const DtGuardProgram *program)
     if (tree == NULL) {
         return NULL;
     }
-    PyObject *bytes = call_marshal("dumps", tree);
-    Py_DECREF(tree);
-    return bytes;
+    /* Version 2 has no back references: equal programs give equal bytes. */
+    return call_marshal("dumps", Py_BuildValue("(Ni)", tree, 2));
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
@@ -732,7 +739,7 @@ dt_program_from_bytes(PyObject *bytes, const DtGuardFrame *frame, DtGuardProgram
         PyErr_Format(PyExc_TypeError, "guards: expected bytes, got %s", Py_TYPE(bytes)->tp_name);
         return DT_ERROR;
     }
-    PyObject *tree = call_marshal("loads", bytes);
+    PyObject *tree = call_marshal("loads", PyTuple_Pack(1, bytes));
     if (tree == NULL) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError)) {
             return DT_ERROR;
