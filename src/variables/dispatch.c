@@ -245,6 +245,11 @@ dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, var, &var));
     if (var->type->sq_length == NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, var);
+        if (type == NULL || (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_length != NULL)
+            || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_length != NULL)) {
+            return missing_slot(trace, "len()", var);
+        }
         return dt_kinds_raise(trace, "TypeError", "object of type '%s' has no len()",
                               dt_kinds_type_name(trace, var));
     }
@@ -334,6 +339,12 @@ dt_var_iternext(DtTrace *trace, DtVar *iterator, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, iterator, &iterator));
     if (iterator->type->tp_iternext == NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, iterator);
+        if (type == NULL || type->tp_iternext != NULL) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                            "next() of a %s that existed before the function was called",
+                            type != NULL ? type->tp_name : iterator->type->name);
+        }
         return dt_kinds_raise(trace, "TypeError", "'%s' object is not an iterator",
                               dt_kinds_type_name(trace, iterator));
     }

@@ -40,9 +40,34 @@ dt_constant_is_safe(PyObject *value)
 
 /* ---- Making ------------------------------------------------------------------------------------- */
 
+/* Constants that are containers become trackers of their kind; the object itself stays known, so that
+ * a tuple written in the code is returned as that tuple. */
+static DtStatus
+container_const(DtTrace *trace, PyObject *value, DtVar **out)
+{
+    if (PyFrozenSet_CheckExact(value)) {
+        return dt_build_known(trace, value, out);
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, value, 0);
+    Py_ssize_t count = PyTuple_GET_SIZE(value);
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (source == NULL || items == NULL) {
+        return source == NULL ? DT_ERROR : dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_const(trace, PyTuple_GET_ITEM(value, i), &items[i]));
+    }
+    DT_TRY(dt_var_tuple(trace, items, (uint32_t)count, out));
+    (*out)->source = source;
+    return DT_OK;
+}
+
 DtStatus
 dt_var_const(DtTrace *trace, PyObject *value, DtVar **out)
 {
+    if (PyTuple_CheckExact(value) || PyFrozenSet_CheckExact(value)) {
+        return container_const(trace, value, out);
+    }
     DT_TRY(dt_trace_keep(trace, value));
     DtConstVar *var = DT_KINDS_NEW(trace, CONSTANT, DtConstVar, NULL);
     if (var == NULL) {

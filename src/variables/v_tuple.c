@@ -121,6 +121,9 @@ static PyObject *
 tuple_as_constant(DtTrace *trace, DtVar *var)
 {
     DtSeqVar *self = (DtSeqVar *)var;
+    if (var->source != NULL && var->source->kind == DT_SOURCE_OBJECT) {
+        return var->source->key;
+    }
     PyObject *tuple = PyTuple_New(self->count);
     for (uint32_t i = 0; tuple != NULL && i < self->count; i++) {
         PyObject *item = dt_var_as_constant(trace, self->items[i]);
