@@ -189,13 +189,16 @@ class Compiled:
     def __init__(self, fn, backend="native", dynamic=None):
         self.region = _core.Region(backend, dynamic=dynamic, record=True)
         self.fn = _compile_target(fn, self.region)
+        code = getattr(fn, "__code__", None)
+        self.own = (code.co_filename, code.co_firstlineno) if code is not None else None
 
     def __call__(self, *args, **kwargs):
         return self.fn(*args, **kwargs)
 
     @property
     def records(self):
-        return list(self.region.records)
+        """Attempts to compile the function itself; frames below it may have been compiled too."""
+        return [r for r in self.region.records if self.own in (None, (r["file"], r["line"]))]
 
     @property
     def breaks(self):

@@ -8,17 +8,34 @@
 
 #include "sideeffects/journal.h"
 
-/* A code object decoded for this trace. */
+/* A code object decoded for this trace, with the trackers of its constants that were loaded so far.
+ */
+typedef struct DtFrameCode {
+    DtBytecode *bytecode;
+    DtVar **consts;
+} DtFrameCode;
+
 static DtStatus
-decode(DtTrace *trace, DtFrame *root, PyCodeObject *code, DtBytecode **out)
+decode(DtTrace *trace, DtFrame *frame, PyCodeObject *code)
 {
-    *out = dt_map_get(&root->bytecodes, code);
-    if (*out != NULL) {
-        return DT_OK;
+    DtFrameCode *known = dt_map_get(&frame->root->bytecodes, code);
+    if (known == NULL) {
+        known = DT_ARENA_NEW(&trace->arena, DtFrameCode);
+        if (known == NULL) {
+            return dt_no_memory();
+        }
+        DT_TRY(dt_trace_keep(trace, (PyObject *)code));
+        DT_TRY(dt_decode_code(&trace->arena, code, &known->bytecode));
+        Py_ssize_t count = PyTuple_GET_SIZE(known->bytecode->consts);
+        known->consts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+        if (known->consts == NULL
+            || dt_map_set(&trace->arena, &frame->root->bytecodes, code, known) != 0) {
+            return dt_no_memory();
+        }
     }
-    DT_TRY(dt_trace_keep(trace, (PyObject *)code));
-    DT_TRY(dt_decode_code(&trace->arena, code, out));
-    return dt_map_set(&trace->arena, &root->bytecodes, code, *out) == 0 ? DT_OK : dt_no_memory();
+    frame->bytecode = known->bytecode;
+    frame->consts = known->consts;
+    return DT_OK;
 }
 
 DtStatus
@@ -34,7 +51,7 @@ dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals, const DtSo
     frame->depth = parent != NULL ? parent->depth + 1 : 0;
     frame->globals = globals;
     frame->function = function;
-    DT_TRY(decode(trace, frame->root, code, &frame->bytecode));
+    DT_TRY(decode(trace, frame, code));
     const DtBytecode *bytecode = frame->bytecode;
     /* One value of slack: an op that is several canonical ones may go deeper in between. */
     frame->capacity = bytecode->max_depth + 2;

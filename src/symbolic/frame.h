@@ -23,6 +23,7 @@ struct DtSymbolicFrame {
     const DtSource
         *function;  /* whose __globals__ they are; NULL: the root's, read by GLOBAL sources */
     DtVar **locals; /* bytecode->layout.nslots; NULL: unbound */
+    DtVar **consts; /* of the code: trackers, NULL: not loaded yet */
     DtVar **stack;
     int32_t sp; /* number of values on the stack */
     int32_t capacity;
@@ -34,7 +35,8 @@ struct DtSymbolicFrame {
     uint32_t depth;    /* 0 for the root */
     /* Root only. */
     DtMap globals_sources; /* globals dict -> source of a function that has it */
-    DtMap bytecodes; /* code object -> DtBytecode, so that a callee is decoded once per trace */
+    DtMap
+        bytecodes; /* code object -> what frame.c knows of it: a callee is decoded once per trace */
     const char *stack_base; /* an address in the C stack of the root's interpreter */
 };
 
@@ -80,7 +82,7 @@ DtStatus dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure,
 /* Binds arguments to the slots of `frame` by CPython's rules; a mismatch is a graph break with
  * the text of CPython's TypeError. */
 DtStatus dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function,
-                           const DtArgs *args) DT_MUST_CHECK;
+                       const DtArgs *args) DT_MUST_CHECK;
 
 /* Whether a realised tracker is the builtin `super`. */
 bool dt_frame_is_super(DtVar *callable);

@@ -201,10 +201,34 @@ dt_op_set_add(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return call_method(trace, *dt_frame_at(frame, instr->arg), "add", item);
 }
 
+/* {1, 2, 3} of constants is a set updated with a frozenset of the code's constants. */
+static DtStatus
+add_constants(DtTrace *trace, DtVar *set, PyObject *constants)
+{
+    PyObject *list = PySequence_List(constants);
+    if (list == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = DT_OK;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list) && status == DT_OK; i++) {
+        DtVar *item;
+        status = dt_var_const(trace, PyList_GET_ITEM(list, i), &item);
+        if (status == DT_OK) {
+            status = call_method(trace, set, "add", item);
+        }
+    }
+    Py_DECREF(list);
+    return status;
+}
+
 DtStatus
 dt_op_set_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *items = dt_frame_pop(frame);
+    PyObject *constants = dt_var_peek_constant(items);
+    if (constants != NULL && PyFrozenSet_CheckExact(constants)) {
+        return add_constants(trace, *dt_frame_at(frame, instr->arg), constants);
+    }
     return call_method(trace, *dt_frame_at(frame, instr->arg), "update", items);
 }
 

@@ -7,6 +7,7 @@
  * copies them (bind.c does).
  */
 #include "symbolic/frame.h"
+#include "variables/payloads.h"
 
 /* The names tuple of keyword arguments, out of a constant. */
 static PyObject **
@@ -59,6 +60,11 @@ call_stack(DtTrace *trace, DtFrame *frame, DtVar *callable, int32_t first, int32
         if (done) {
             return DT_OK;
         }
+    }
+    PyObject *object = dt_payload_object(callable);
+    if (object != NULL && PyExceptionClass_Check(object)) {
+        return dt_break(trace, DT_BREAK_RAISES, "an exception is made: %s",
+                        ((PyTypeObject *)object)->tp_name);
     }
     DtVar *result;
     DT_TRY(dt_var_call(trace, callable, &args, &result));

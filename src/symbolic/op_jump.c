@@ -108,6 +108,7 @@ dt_op_return_value(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     (void)trace;
     (void)instr;
     frame->result = dt_frame_pop(frame);
-    frame->next = frame->pc; /* stays the frame's position, for what is planned or breaks afterwards */
+    frame->next =
+        frame->pc; /* stays the frame's position, for what is planned or breaks afterwards */
     return DT_OK;
 }

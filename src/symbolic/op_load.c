@@ -7,12 +7,38 @@
 #include "symbolic/frame.h"
 #include "variables/payloads.h"
 
+/* A constant tuple is a tuple of constants that is loaded as the very object that it is. */
+static DtStatus
+build_const(DtTrace *trace, PyObject *value, DtVar **out)
+{
+    if (!PyTuple_CheckExact(value)) {
+        return dt_var_const(trace, value, out);
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(value);
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, value, 0);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        DT_TRY(build_const(trace, PyTuple_GET_ITEM(value, i), &items[i]));
+    }
+    DT_TRY(dt_var_tuple(trace, items, (uint32_t)count, out));
+    (*out)->source = source;
+    return DT_OK;
+}
+
 DtStatus
 dt_op_load_const(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *var;
-    DT_TRY(dt_var_const(trace, dt_decode_const(frame->bytecode, instr), &var));
-    dt_frame_push(frame, var);
+    DtVar **known = &frame->consts[instr->arg];
+    if (*known == NULL) {
+        DT_TRY(build_const(trace, dt_decode_const(frame->bytecode, instr), known));
+    }
+    dt_frame_push(frame, *known);
     return DT_OK;
 }
 

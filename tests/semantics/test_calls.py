@@ -104,9 +104,8 @@ def call_evaluation_order(x):
     return log, x + 1.0
 
 
-def call_partial(x):
-    p = functools.partial(two, b=2.0)
-    return p(x), p(x, b=x)
+def call_partial(x, p):
+    return p(x), p(b=x)
 
 
 def call_conditional_callee(x, which):
@@ -134,7 +133,7 @@ CASES = [
     (call_lambda, A),
     (call_numpy_forms, A, A + 1),
     (call_evaluation_order, A),
-    (call_partial, A),
+    (call_partial, A, functools.partial(two, 2.0)),
     (call_conditional_callee, A, True),
     (call_conditional_callee, A, False),
     (call_from_container, A),

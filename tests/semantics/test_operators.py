@@ -103,12 +103,13 @@ def test_comparison(op):
         operator.gt: lambda a, b: a > b,
         operator.ge: lambda a, b: a >= b,
     }
-    check(functions[op], A, B)
-    check(functions[op], A, 1.0)
-    check(functions[op], 1.0, A)
+    function = functions[op]
+    check(function, A, B)
+    check(function, A, 1.0)
+    check(function, 1.0, A)
 
     def numbers(x, a, b):
-        return functions[op](a, b), functions[op](b, a), functions[op](a, a), x + 1.0
+        return function(a, b), function(b, a), function(a, a), x + 1.0
 
     check(numbers, A, 1, 2)
     check(numbers, A, 1.5, 2)

@@ -186,7 +186,6 @@ CASES = [
     (update_dict, DICT, A),
     (clear_dict, DICT, A),
     (old_dict_value, DICT, A),
-    (change_set, {1, 2, 3}, A),
     (nested_change, {"list": [1, 2]}, A),
     (set_attributes, Box(a=1, b=2), A),
     (delete_attribute, Box(a=1, b=2), A),
@@ -202,6 +201,11 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
 def test_same(case):
     check(*case)
+
+
+def test_an_existing_set_is_left_alone():
+    """What order a set has depends on its history, so an existing one is not followed."""
+    check(change_set, {1, 2, 3}, A, breaks="unknown-type")
 
 
 def test_the_same_object_twice():
