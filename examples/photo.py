@@ -14,9 +14,10 @@ of MARGIN pixels on every side, which the blur uses up.
 """
 
 import argparse
+import functools
 import importlib.util
 import runpy
-import time
+import timeit
 from pathlib import Path
 
 import numpy as np
@@ -143,9 +144,6 @@ def size(planes):
     return f"{planes.shape[2] - 2 * MARGIN} x {planes.shape[1] - 2 * MARGIN}"
 
 
-# --- checking and measuring ---------------------------------------------------------------------
-
-
 def same(left, right):
     """Equal in type, dtype, shape and every bit."""
     if isinstance(left, tuple):
@@ -158,25 +156,9 @@ def same(left, right):
     )
 
 
-def seconds(function, arguments, calls):
-    start = time.perf_counter()
-    for _ in range(calls):
-        function(*arguments)
-    return (time.perf_counter() - start) / calls
+# --- the run ------------------------------------------------------------------------------------
 
-
-def measure(compiled, plain, arguments, budget=0.5):
-    """Best time of each, measured in turns, so that both see the same machine."""
-    once = seconds(plain, arguments, 1)
-    calls = max(1, int(budget / 24 / once))
-    best = [float("inf"), float("inf")]
-    for _ in range(12):
-        best[0] = min(best[0], seconds(compiled, arguments, calls))
-        best[1] = min(best[1], seconds(plain, arguments, calls))
-    return best
-
-
-def main():
+if __name__ == "__main__":  # no function of its own: what is called from here is called plainly
     parser = argparse.ArgumentParser(description="Develop a photograph with plain NumPy.")
     parser.add_argument("--photo", type=Path, help="another photograph than the one that ships")
     parser.add_argument("--out", type=Path, default=Path(), help="folder for the two PNG files")
@@ -184,19 +166,17 @@ def main():
 
     # The same file loaded again, by nobody but Python: its functions are NumPy's plain speed.
     plain = runpy.run_path(__file__, run_name="plain")
-    compiled = hasattr(develop, "__wrapped__")
-
     full = load(options.photo or find_photo())
     gains = np.array([1.04, 1.0, 0.94], dtype=np.float32).reshape(3, 1, 1)
-    after = plain["develop"](full, gains, *axes(full))
     print(f"photograph: {size(full)} pixels, float32")
+    compiled = hasattr(develop, "__wrapped__")
     print("compiled by dyntrace" if compiled else "run by plain Python: no gain to expect")
     print(f"\n{'':24}{'plain':>12}{'compiled':>12}{'gain':>9}   bits")
 
     wrong = []
     for title, planes in (("photograph", full), ("thumbnail", full[:, ::12, ::12].copy())):
         y, x = axes(planes)
-        linear = to_linear(planes)
+        linear = plain["to_linear"](planes)
         steps = (
             (to_linear, (planes,)),
             (white_balance, (linear, gains, 0.8)),
@@ -211,30 +191,31 @@ def main():
         print(f"{title} {size(planes)}")
         for function, arguments in steps:
             name = function.__name__
-            untouched = plain[name]
-            # Three calls: one that compiles, one on the way there, one that runs what was compiled.
-            expected = untouched(*arguments)
-            results = [function(*arguments) for _ in range(3)]
-            equal = all(same(result, expected) for result in results)
+            expected = plain[name](*arguments)
+            equal = True
+            for _ in range(3):  # compiles, and runs what was compiled
+                equal = same(function(*arguments), expected) and equal
             if not equal:
                 wrong.append(f"{name} ({title})")
-            fast, slow = measure(function, untouched, arguments)
+            # The best of many, in turns, so that both see the same machine.
+            fast = timeit.Timer(functools.partial(function, *arguments))
+            slow = timeit.Timer(functools.partial(plain[name], *arguments))
+            calls = max(1, int(0.02 / min(slow.repeat(3, 1))))
+            turns = [(slow.timeit(calls), fast.timeit(calls)) for _ in range(12)]
+            before, after = (min(times) / calls for times in zip(*turns, strict=True))
             label = "all of it in one" if function is develop else name
             print(
-                f"  {label:22}{slow * 1e3:9.3f} ms{fast * 1e3:9.3f} ms{slow / fast:8.2f}x"
+                f"  {label:22}{before * 1e3:9.3f} ms{after * 1e3:9.3f} ms{before / after:8.2f}x"
                 f"   {'equal' if equal else 'DIFFERENT'}"
             )
 
-    low, high, mean, contrast, clipped, colour = plain["statistics"](after)
+    developed = develop(full, gains, *axes(full))
+    low, high, mean, contrast, clipped, colour = statistics(developed)
     print(f"\nluminance {low:.3f} to {high:.3f}, mean {mean:.3f}, contrast {contrast:.3f}, "
           f"{clipped:.2%} clipped; mean colour {np.round(colour, 3)}")  # fmt: skip
     options.out.mkdir(parents=True, exist_ok=True)
     save(full[:, MARGIN:-MARGIN, MARGIN:-MARGIN], options.out / "before.png")
-    save(develop(full, gains, *axes(full)), options.out / "after.png")
+    save(developed, options.out / "after.png")
     print(f"written: {options.out / 'before.png'}, {options.out / 'after.png'}")
     if wrong:
         raise SystemExit(f"not NumPy's bits: {', '.join(wrong)}")
-
-
-if __name__ == "__main__":
-    main()
