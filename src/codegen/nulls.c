@@ -267,6 +267,7 @@ dt_nulls_place(DtArena *arena, const DtEmit *emit, DtNulls *nulls)
     nulls->beneath = bytes + (size_t)(count + 1) * 2;
     nulls->deeper = bytes + (size_t)(count + 1) * 3;
     placer.bound = bytes + (size_t)(count + 1) * 4;
+    DT_TRY(grow(&placer, 1));
     DT_TRY(check_labels(&placer));
     placer.now.known = true;
     for (uint32_t i = 0; i < count; i++) {
