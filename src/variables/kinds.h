@@ -175,7 +175,8 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
-extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table;
+extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table,
+    dt_builtin_functools_table;
 int dt_builtin_init(void);                                        /* -1 with an exception */
 int dt_build_init(void);
 

@@ -1,11 +1,8 @@
-/* Bound methods of Python functions, methods of builtin kinds bound to a
- * tracker, and partial objects.
+/* Bound methods of Python functions, and methods of builtin kinds bound to a
+ * tracker.
  *
  * Not in here: what a method of a builtin kind does (the rows of that kind).
  */
-#include <string.h>
-
-#include "compat/dict.h"
 #include "variables/kinds.h"
 
 /* ---- Bound methods -------------------------------------------------------------------------------- */
@@ -160,88 +157,4 @@ const DtVarType dt_kind_type_METHOD_ROW = {
     .python_type = row_type,
     .reconstruct = row_reconstruct,
     .children = row_children,
-};
-
-/* ---- functools.partial ------------------------------------------------------------------------------ */
-
-/* The three attributes are read-only members; what they hold is guarded by the object's identity. */
-DtStatus
-dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
-{
-    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
-    DtPartialVar *self = DT_KINDS_NEW(trace, PARTIAL, DtPartialVar, source);
-    PyObject *function = PyObject_GetAttrString(object, "func");
-    PyObject *args = PyObject_GetAttrString(object, "args");
-    PyObject *keywords = PyObject_GetAttrString(object, "keywords");
-    DtStatus status = DT_ERROR;
-    if (self == NULL || function == NULL || args == NULL || keywords == NULL) {
-        goto done;
-    }
-    self->object = object;
-    const DtSource *inner = dt_source_get(trace, DT_SOURCE_PARTIAL_FUNC, source, NULL, 0);
-    if (inner == NULL) {
-        goto done;
-    }
-    DT_TRY_DONE(dt_build_trusted(trace, function, inner, &self->function));
-    self->npos = (uint32_t)PyTuple_GET_SIZE(args);
-    self->nkw = (uint32_t)PyDict_GET_SIZE(keywords);
-    self->pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, self->npos + 1);
-    self->kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, self->nkw + 1);
-    self->kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, self->nkw + 1);
-    if (self->pos == NULL || self->kw == NULL || self->kwnames == NULL) {
-        status = dt_no_memory();
-        goto done;
-    }
-    if (self->nkw > 0 && source->kind != DT_SOURCE_OBJECT) {
-        /* The dict of keywords can change in place, and no source reads into it. */
-        status = dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a partial with keyword arguments");
-        goto done;
-    }
-    for (uint32_t i = 0; i < self->npos; i++) {
-        PyObject *item = PyTuple_GET_ITEM(args, i);
-        if (!dt_constant_is_safe(item)) {
-            status = dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                              "a partial that holds a %s", Py_TYPE(item)->tp_name);
-            goto done;
-        }
-        DT_TRY_DONE(dt_var_const(trace, item, &self->pos[i]));
-    }
-    *out = &self->base;
-    status = DT_OK;
-done:
-    Py_XDECREF(function);
-    Py_XDECREF(args);
-    Py_XDECREF(keywords);
-    return status;
-}
-
-static DtStatus
-partial_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
-{
-    DtPartialVar *self = (DtPartialVar *)var;
-    DtVar **pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, self->npos + args->npos + 1);
-    if (pos == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < self->npos + args->npos; i++) {
-        pos[i] = i < self->npos ? self->pos[i] : args->pos[i - self->npos];
-    }
-    DtArgs all = *args;
-    all.pos = pos;
-    all.npos = self->npos + args->npos;
-    return dt_var_call(trace, self->function, &all, out);
-}
-
-static PyTypeObject *
-partial_type(DtTrace *trace, DtVar *var)
-{
-    (void)trace;
-    PyObject *object = ((DtPartialVar *)var)->object;
-    return object != NULL ? Py_TYPE(object) : NULL;
-}
-
-const DtVarType dt_kind_type_PARTIAL = {
-    .kind = DT_KIND_PARTIAL,
-    .tp_call = partial_call,
-    .python_type = partial_type,
 };
