@@ -14,8 +14,9 @@ static DtStatus
 shape_arg(DtTrace *trace, const char *function, DtVar *var, const DtSym **shape, uint32_t *ndim)
 {
     DtVar **items = &var;
+    bool many;
     *ndim = 1;
-    (void)dt_np_items(var, &items, ndim);
+    DT_TRY(dt_np_items(trace, var, &items, ndim, &many));
     if (*ndim > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of %u dimensions", function, *ndim);
     }
@@ -367,9 +368,11 @@ read_nested(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
 {
     DtVar **items;
     uint32_t count;
+    bool is_sequence;
     DT_TRY(dt_var_realize(trace, var, &var));
     var = dt_var_peek(var);
-    if (!dt_np_items(var, &items, &count)) {
+    DT_TRY(dt_np_items(trace, var, &items, &count, &is_sequence));
+    if (!is_sequence) {
         DtNpOperand leaf;
         DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
         bool fits = leaf.array == NULL || !dt_np_is_ndarray(leaf.array);
@@ -403,7 +406,9 @@ nested_dtype(DtTrace *trace, Nested *nested)
                 return DT_ERROR;
             }
             if (i > 0 && pair[1].dtype != pair[0].dtype) {
-                DT_TRY(dt_np_result_type(trace, pair, 2, &pair[0].dtype));
+                PyObject *common;
+                DT_TRY(dt_np_result_type(trace, pair, 2, &common));
+                pair[0].dtype = common;
             }
         }
         found = pair[0].dtype;
@@ -548,7 +553,9 @@ static DtStatus
 read_parts(DtTrace *trace, const char *function, DtVar *var, Parts *parts)
 {
     DtVar **items;
-    if (!dt_np_items(var, &items, &parts->count) || parts->count == 0) {
+    bool is_sequence;
+    DT_TRY(dt_np_items(trace, var, &items, &parts->count, &is_sequence));
+    if (!is_sequence || parts->count == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", function, var->type->name);
     }
     parts->operands = DT_ARENA_ARRAY(&trace->arena, DtNpOperand, parts->count);

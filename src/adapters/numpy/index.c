@@ -367,6 +367,7 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     DtVar *items[MAX_ITEMS], **parts = &key;
     uint32_t count = 1;
     View view = {.base = self->meta};
+    bool many;
     (void)adapter;
     DT_TRY(dt_var_realize(trace, key, &key));
     key = dt_var_peek(key);
@@ -377,8 +378,8 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     if (indices != NULL && indices->meta->ndim > 0) {
         return take(trace, self, indices, out);
     }
-    if (key->type->kind == DT_KIND_TUPLE) {
-        (void)dt_np_items(key, &parts, &count);
+    if (key->type->kind != DT_KIND_LIST) {
+        DT_TRY(dt_np_items(trace, key, &parts, &count, &many));
     }
     if (count > MAX_ITEMS) {
         return dt_break(trace, DT_BREAK_RAISES, "an index with %u items", count);

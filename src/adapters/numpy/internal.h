@@ -209,8 +209,8 @@ DtStatus dt_np_axis(DtTrace *, const char *function, DtVar *var, uint32_t ndim, 
 /* None, an int or a tuple of ints: a bit per axis; *all tells None. */
 DtStatus dt_np_axes(DtTrace *, const char *function, DtVar *var, uint32_t ndim, uint32_t *mask,
                     bool *all) DT_MUST_CHECK;
-/* The items of a tuple or list tracker; false if it is neither. */
-bool dt_np_items(DtVar *var, DtVar ***items, uint32_t *count);
+/* The items of a tuple or list; left alone with *is_sequence = false if it is neither. */
+DtStatus dt_np_items(DtTrace *, DtVar *var, DtVar ***items, uint32_t *count, bool *is_sequence) DT_MUST_CHECK;
 
 /* ---- dtypes (resolve.c) ------------------------------------------------------------------------------ */
 

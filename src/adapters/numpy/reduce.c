@@ -176,29 +176,53 @@ divides_exactly(int num)
            || num == NPY_CLONGDOUBLE;
 }
 
+/* The steps of NumPy's functions write in place, so that results keep the strides of axes of size 1, which a
+ * new array gets otherwise where memory is not in C order. */
 static DtStatus
-called_mean(DtTrace *trace, const Reduction *r, DtVar **out)
+strides_would_differ(DtTrace *trace, const Reduction *r, bool *out)
 {
     DtMeta *meta;
-    DtOperand args[5] = {dt_np_node(r->array)};
+    *out = false;
+    if (r->array->meta->layout & DT_LAYOUT_C) {
+        return DT_OK;
+    }
+    DT_TRY(reduced_meta(trace, r->array->meta, r->mask, r->keepdims, r->array->meta->dtype, &meta));
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        *out = *out || (meta->ndim > 1 && dt_np_size_is(meta->shape[i], 1));
+    }
+    return DT_OK;
+}
+
+/* numpy.mean, var or std as one call. */
+static DtStatus
+called(DtTrace *trace, DtNpOp op, const Reduction *r, PyObject *result, DtVar **out)
+{
+    DtMeta *meta;
+    DtOperand args[6] = {dt_np_node(r->array)};
+    uint32_t nargs = 4;
     DT_TRY(dt_np_guard_bufsize(trace));
-    DT_TRY(reduced_meta(trace, r->array->meta, r->mask, r->keepdims,
-                        r->dtype != NULL ? r->dtype : r->array->meta->dtype, &meta));
+    DT_TRY(reduced_meta(trace, r->array->meta, r->mask, r->keepdims, result, &meta));
     DT_TRY(axis_operand(trace, r->mask, r->all, &args[1]));
     args[2] = dt_np_const(r->dtype != NULL ? r->dtype : Py_None);
     args[3] = dt_np_const(Py_None);
-    args[4] = dt_np_const(r->keepdims ? Py_True : Py_False);
-    return dt_np_emit_one(trace, DT_NP_mean, args, 5, meta, out);
+    if (op != DT_NP_mean) {
+        DT_TRY(dt_np_int_operand(trace, r->ddof, &args[nargs++]));
+    }
+    args[nargs++] = dt_np_const(r->keepdims ? Py_True : Py_False);
+    return dt_np_emit_one(trace, op, args, nargs, meta, out);
 }
 
 static DtStatus
-mean(DtTrace *trace, const Reduction *r, DtVar **out)
+mean(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
 {
+    (void)op;
     const DtSym *count;
     DtVar *sum;
     int num = dt_np_descr(r->array->meta->dtype)->type_num;
     PyObject *dtype = r->dtype;
+    bool differs;
     DT_TRY(count_items(trace, r, &count));
+    DT_TRY(strides_would_differ(trace, r, &differs));
     if (count->hint.i == 0) {
         return dt_break(trace, DT_BREAK_RAISES, "the mean of no items");
     }
@@ -212,15 +236,16 @@ mean(DtTrace *trace, const Reduction *r, DtVar **out)
     if (PyTypeNum_ISCOMPLEX(num) && !PyTypeNum_ISCOMPLEX(result)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "the mean of complex numbers as reals");
     }
-    if (!divides_exactly(result) || !PyArray_ISNBO(dt_np_descr(r->array->meta->dtype)->byteorder)) {
-        return called_mean(trace, r, out);
+    bool native = r->array->meta->layout & DT_LAYOUT_NATIVE;
+    if (!divides_exactly(result) || !native || differs) {
+        return called(trace, DT_NP_mean, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
     DT_TRY(dt_np_reduce(trace, DT_NP_add, r->array, r->mask, r->all, dtype, r->keepdims, &sum));
     return divide_by_count(trace, sum, count, out);
 }
 
 static DtStatus
-variance(DtTrace *trace, const Reduction *r, DtVar **out)
+variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
 {
     const DtSym *count, *divisor;
     DtVar *sum, *average, *pair[2], *x;
@@ -231,10 +256,15 @@ variance(DtTrace *trace, const Reduction *r, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "var or std of this dtype");
     }
     PyObject *dtype = PyTypeNum_ISINTEGER(num) ? dt_np_dtype(NPY_DOUBLE) : NULL;
+    bool differs, native = r->array->meta->layout & DT_LAYOUT_NATIVE;
     DT_TRY(count_items(trace, r, &count));
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, count, r->ddof > 0 ? r->ddof : 0, &positive));
     if (!positive) {
         return dt_break(trace, DT_BREAK_RAISES, "var or std with no degrees of freedom");
+    }
+    DT_TRY(strides_would_differ(trace, r, &differs));
+    if (differs || !native) {
+        return called(trace, op, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
     DT_TRY(dt_np_offset(trace, count, -r->ddof, &divisor));
     DT_TRY(dt_np_reduce(trace, DT_NP_add, r->array, r->mask, r->all, dtype, true, &sum));
@@ -244,20 +274,14 @@ variance(DtTrace *trace, const Reduction *r, DtVar **out)
     DT_TRY(dt_np_apply_vars(trace, DT_NP_subtract, pair, 2, &x));
     DT_TRY(dt_np_apply_vars(trace, DT_NP_square, &x, 1, &x));
     DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(x), r->mask, r->all, dtype, r->keepdims, &sum));
-    return divide_by_count(trace, sum, divisor, out);
+    DT_TRY(divide_by_count(trace, sum, divisor, out));
+    return op == DT_NP_std ? dt_np_apply_vars(trace, DT_NP_sqrt, out, 1, out) : DT_OK;
 }
 
 static DtStatus
-standard_deviation(DtTrace *trace, const Reduction *r, DtVar **out)
+peak_to_peak(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
 {
-    DtVar *squared;
-    DT_TRY(variance(trace, r, &squared));
-    return dt_np_apply_vars(trace, DT_NP_sqrt, &squared, 1, out);
-}
-
-static DtStatus
-peak_to_peak(DtTrace *trace, const Reduction *r, DtVar **out)
-{
+    (void)op;
     DtVar *pair[2];
     DT_TRY(dt_np_reduce(trace, DT_NP_maximum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[0]));
     DT_TRY(dt_np_reduce(trace, DT_NP_minimum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[1]));
@@ -274,7 +298,7 @@ static const char *const var_names[] = {"a",        "axis",  "dtype", "out",    
                                         "keepdims", "where", "mean",  "correction"};
 static const char *const ptp_names[] = {"a", "axis", "out", "keepdims"};
 
-typedef DtStatus (*Steps)(DtTrace *, const Reduction *, DtVar **);
+typedef DtStatus (*Steps)(DtTrace *, DtNpOp, const Reduction *, DtVar **);
 
 static const struct Form {
     DtNpOp row;   /* numpy.<name> */
@@ -294,7 +318,7 @@ static const struct Form {
     {DT_NP_all, DT_NP_logical_and, NULL, true, any_names, 5, 2},
     {DT_NP_mean, DT_NP_add, mean, false, mean_names, 6, 5},
     {DT_NP_var, DT_NP_add, variance, false, var_names, 9, 6},
-    {DT_NP_std, DT_NP_add, standard_deviation, false, var_names, 9, 6},
+    {DT_NP_std, DT_NP_add, variance, false, var_names, 9, 6},
     {DT_NP_ptp, DT_NP_subtract, peak_to_peak, false, ptp_names, 4, 4},
 };
 
@@ -347,7 +371,7 @@ reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **o
     }
     DT_TRY(read_arguments(trace, dt_np_target(row), self, args, form->names, form->count, form->npos, &r));
     if (form->steps != NULL) {
-        return form->steps(trace, &r, out);
+        return form->steps(trace, row, &r, out);
     }
     PyObject *dtype = form->boolean ? dt_np_dtype(NPY_BOOL) : r.dtype;
     return dt_np_reduce(trace, form->ufunc, r.array, r.mask, r.all, dtype, r.keepdims, out);

@@ -259,7 +259,7 @@ dt_np_owns_callable(const DtAdapter *adapter, PyObject *object)
         return true;
     }
     if (PyType_Check(object)) {
-        return dt_np_scalar_type_num((PyTypeObject *)object) >= 0;
+        return object == (PyObject *)&PyArrayDescr_Type || dt_np_scalar_type_num((PyTypeObject *)object) >= 0;
     }
     if (method_ufunc(object) != NULL || is_from_numpy(object)) {
         return true;
@@ -298,10 +298,29 @@ callable_name(PyObject *object)
     return Py_TYPE(object)->tp_name;
 }
 
+/* np.dtype(...) of something constant. */
+static DtStatus
+call_dtype(DtTrace *trace, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"dtype"};
+    DtVar *slot;
+    PyObject *dtype;
+    DT_TRY(dt_np_bind(trace, "numpy.dtype", NULL, args, names, 1, 1, 1, &slot));
+    if (dt_np_is_default(slot)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.dtype(None)");
+    }
+    DT_TRY(dt_np_dtype_arg(trace, "numpy.dtype", slot, &dtype));
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, dtype, 0);
+    return source != NULL ? dt_var_build(trace, dtype, source, out) : DT_ERROR;
+}
+
 DtStatus
 dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args, DtVar **out)
 {
     (void)adapter;
+    if (callable == (PyObject *)&PyArrayDescr_Type) {
+        return call_dtype(trace, args, out);
+    }
     if (PyType_Check(callable)) {
         return dt_np_call_scalar_type(trace, (PyTypeObject *)callable, args, out);
     }
@@ -586,13 +605,27 @@ dt_np_axes(DtTrace *trace, const char *function, DtVar *var, uint32_t ndim, uint
     return DT_OK;
 }
 
-bool
-dt_np_items(DtVar *var, DtVar ***items, uint32_t *count)
+DtStatus
+dt_np_items(DtTrace *trace, DtVar *var, DtVar ***items, uint32_t *count, bool *is_sequence)
 {
-    if (var == NULL || (var->type->kind != DT_KIND_TUPLE && var->type->kind != DT_KIND_LIST)) {
-        return false;
+    *is_sequence = true;
+    if (var->type->kind == DT_KIND_TUPLE || var->type->kind == DT_KIND_LIST) {
+        *items = ((DtSeqVar *)var)->items;
+        *count = ((DtSeqVar *)var)->count;
+        return DT_OK;
     }
-    *items = ((DtSeqVar *)var)->items;
-    *count = ((DtSeqVar *)var)->count;
-    return true;
+    PyObject *value = var->type->kind == DT_KIND_CONSTANT ? ((DtConstVar *)var)->value : NULL;
+    if (value == NULL || !PyTuple_CheckExact(value)) {
+        *is_sequence = false;
+        return DT_OK;
+    }
+    *count = (uint32_t)PyTuple_GET_SIZE(value);
+    *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, *count + 1);
+    if (*items == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        DT_TRY(dt_var_const(trace, PyTuple_GET_ITEM(value, i), &(*items)[i]));
+    }
+    return DT_OK;
 }

@@ -168,13 +168,14 @@ dt_np_m_reshape(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
 {
     DtVar *first, **sizes = args->pos;
     uint32_t ndim = args->npos;
+    bool many;
     DT_TRY(need_ndarray(trace, self, "reshape"));
     if (args->nkw > 0 || args->npos == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with keyword arguments");
     }
     DT_TRY(dt_var_realize(trace, args->pos[0], &first));
     if (args->npos == 1) {
-        (void)dt_np_items(dt_var_peek(first), &sizes, &ndim);
+        DT_TRY(dt_np_items(trace, dt_var_peek(first), &sizes, &ndim, &many));
     }
     return reshape_to(trace, self, sizes, ndim, out);
 }
@@ -260,6 +261,7 @@ dt_np_m_transpose(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **
 {
     DtVar *first = NULL, **items = args->pos;
     uint32_t count = args->npos, seen = 0, ndim = self->meta->ndim;
+    bool many;
     int8_t axes[DT_NP_MAXDIMS];
     DT_TRY(need_ndarray(trace, self, "transpose"));
     if (args->nkw > 0) {
@@ -268,7 +270,7 @@ dt_np_m_transpose(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **
     if (args->npos == 1) {
         DT_TRY(dt_var_realize(trace, args->pos[0], &first));
         first = dt_var_peek(first);
-        (void)dt_np_items(first, &items, &count);
+        DT_TRY(dt_np_items(trace, first, &items, &count, &many));
     }
     if (args->npos == 0 || (args->npos == 1 && dt_np_is_none(first))) {
         return transpose_reversed(trace, self, out);
@@ -466,10 +468,11 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
     DtOperand operands[2];
     const DtSym *shape[DT_NP_MAXDIMS];
     uint32_t ndim = 1;
+    bool many;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 2, slots));
     DtArrayVar *self = dt_np_array_of(slots[0]);
     items = &slots[1];
-    (void)dt_np_items(slots[1], &items, &ndim);
+    DT_TRY(dt_np_items(trace, slots[1], &items, &ndim, &many));
     if (self == NULL || ndim > DT_NP_MAXDIMS || ndim < self->meta->ndim) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "broadcast_to of such arguments");
     }
