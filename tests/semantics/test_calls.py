@@ -104,8 +104,16 @@ def call_evaluation_order(x):
     return log, x + 1.0
 
 
-def call_partial(x, p):
-    return p(x), p(b=x)
+TWO_MINUS = functools.partial(two, 2.0)
+
+
+def call_partial(x):
+    return TWO_MINUS(x), TWO_MINUS(b=x)
+
+
+def call_new_partial(x):
+    p = functools.partial(two, b=2.0)
+    return p(x), p(x, b=x)
 
 
 def call_conditional_callee(x, which):
@@ -133,7 +141,8 @@ CASES = [
     (call_lambda, A),
     (call_numpy_forms, A, A + 1),
     (call_evaluation_order, A),
-    (call_partial, A, functools.partial(two, 2.0)),
+    (call_partial, A),
+    (call_new_partial, A),
     (call_conditional_callee, A, True),
     (call_conditional_callee, A, False),
     (call_from_container, A),
