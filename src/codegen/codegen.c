@@ -59,6 +59,12 @@ dt_codegen_call(DtCodegen *codegen, uint32_t argc)
     return dt_emit_op(codegen->emit, DT_OP_CALL, (int32_t)argc);
 }
 
+DtStatus
+dt_codegen_make_function(DtCodegen *codegen, int32_t flags, PyObject *qualname)
+{
+    return dt_emit_make_function(codegen->emit, flags, qualname);
+}
+
 /* ---- Temporaries ----------------------------------------------------------------------------- */
 
 DtStatus

@@ -259,7 +259,7 @@ function_reconstruct(DtCodegen *codegen, DtVar *var)
         flags |= 8;
     }
     DT_TRY(dt_codegen_const(codegen, (PyObject *)self->code));
-    return dt_codegen_op(codegen, DT_OP_MAKE_FUNCTION, flags);
+    return dt_codegen_make_function(codegen, flags, self->name);
 }
 
 static DtStatus
