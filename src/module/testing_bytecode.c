@@ -433,6 +433,48 @@ testing_assemble(PyObject *module, PyObject *args)
     return (PyObject *)code;
 }
 
+PyDoc_STRVAR(print_doc, "print_program(program, slots, labels) -> the log's text of it");
+
+static PyObject *
+testing_print_program(PyObject *module, PyObject *args)
+{
+    PyObject *program;
+    PyObject *slots;
+    int labels;
+    DtArena arena;
+    DtEmit emit;
+    DtStrbuf text = {0};
+    PyObject *result = NULL;
+    PyObject *tries = PyList_New(0);
+    (void)module;
+    dt_arena_init(&arena);
+    dt_emit_init(&emit, &arena);
+    if (tries != NULL
+        && PyArg_ParseTuple(args, "O!O!i", &PyList_Type, &program, &PyList_Type, &slots, &labels)
+        && emit_program(&emit, program, slots, tries, labels) == DT_OK
+        && dt_emit_print(&emit, &text) == DT_OK) {
+        result = PyUnicode_FromString(dt_strbuf_text(&text));
+    }
+    dt_strbuf_release(&text);
+    dt_arena_release(&arena);
+    Py_XDECREF(tries);
+    return result;
+}
+
+PyDoc_STRVAR(fail_doc, "fail_arena_at(n): the n-th arena allocation from now fails; 0: none does");
+
+static PyObject *
+testing_fail_arena_at(PyObject *module, PyObject *number)
+{
+    size_t n = PyLong_AsSize_t(number);
+    (void)module;
+    if (n == (size_t)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    dt_arena_fail_at(n);
+    Py_RETURN_NONE;
+}
+
 /* --- rows ---------------------------------------------------------------- */
 
 PyDoc_STRVAR(opcodes_doc, "opcodes() -> {number: (name, caches)} of this CPython's rows");
@@ -484,6 +526,8 @@ PyMethodDef dt_testing_bytecode_methods[] = {
     {"line_table", testing_line_table, METH_VARARGS, line_doc},
     {"exception_table", testing_exception_table, METH_VARARGS, exception_doc},
     {"assemble", testing_assemble, METH_VARARGS, assemble_doc},
+    {"print_program", testing_print_program, METH_VARARGS, print_doc},
+    {"fail_arena_at", testing_fail_arena_at, METH_O, fail_doc},
     {"opcodes", testing_opcodes, METH_NOARGS, opcodes_doc},
     {"canonical", testing_canonical, METH_NOARGS, canonical_doc},
     {NULL, NULL, 0, NULL},

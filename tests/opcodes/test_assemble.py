@@ -524,3 +524,15 @@ def test_bad_programs(program, what):
 def test_argument_slots_come_first():
     with pytest.raises(SystemError, match="argument"):
         assemble([("LOAD_CONST", None), RETURN], [("x", FREE)], argcount=1)
+
+
+def test_printed_program():
+    """What DYNTRACE_LOGS=bytecode shows; constants that are not plain are shown by type."""
+    program = [("LOAD_GLOBAL", "f", CALLABLE, 7), ("LOAD_FAST", 0), ("LOAD_CONST", "s"),
+               ("LOAD_CONST", []), ("CALL_KW", (3, ("k",)), 0, 8), ("POP_JUMP_IF_TRUE", 0),
+               ("LABEL", 0), ("LOAD_CONST", 2), ("LOAD_CONST", 3), ("BINARY_OP", MULTIPLY), RETURN]
+    assert _testing.print_program(program, [("x", LOCAL)], 1).splitlines() == [
+        "line 7", "    0  LOAD_GLOBAL 'f'  # callable", "    1  LOAD_FAST 'x'",
+        "    2  LOAD_CONST 's'", "    3  LOAD_CONST <list>", "line 8",
+        "    4  CALL_KW 3 <tuple>", "    5  POP_JUMP_IF_TRUE to 6", "    6  LOAD_CONST 2",
+        "    7  LOAD_CONST 3", "    8  BINARY_OP *", "    9  RETURN_VALUE"]
