@@ -65,6 +65,15 @@ dt_codegen_make_function(DtCodegen *codegen, int32_t flags, PyObject *qualname)
     return dt_emit_make_function(codegen->emit, flags, qualname);
 }
 
+DtStatus
+dt_codegen_make_function(DtCodegen *codegen, PyObject *qualname, int32_t flags)
+{
+    DT_TRY(dt_trace_keep(codegen->trace, qualname));
+    DT_TRY(dt_emit_name(codegen->emit, DT_OP_MAKE_FUNCTION, qualname));
+    codegen->emit->instrs.items[codegen->emit->instrs.count - 1].arg = flags;
+    return DT_OK;
+}
+
 /* ---- Temporaries ----------------------------------------------------------------------------- */
 
 DtStatus
