@@ -232,28 +232,45 @@ class Environment:
     def pip(self, step: str, *arguments: str) -> None:
         self.step(step, [str(self.python), "-m", "pip", "install", "--quiet", *arguments])
 
-    def pytest(self, step: str = "pytest") -> None:
-        """Run tests/ and add its counts; no report (a crash) or no test at all is a failure."""
+    def pytest(self) -> None:
+        """Run tests/ and add its counts; no report (a crash) or no test at all is a failure.
+
+        A crash takes all results with it, so the suite is then run once more folder by folder: what
+        can be told is told, and the folder that crashes is named.
+        """
+        if self.pytest_once("pytest", "tests"):
+            return
+        folders = sorted({path.parent for path in (ROOT / "tests").rglob("test_*.py")})
+        for folder in folders:
+            name = folder.relative_to(ROOT).as_posix()
+            step = "pytest-" + name.replace("/", "-")
+            if not self.pytest_once(step, *map(str, sorted(folder.glob("test_*.py")))):
+                self.outcome.broken[-1] += f" ({name})"
+
+    def pytest_once(self, step: str, *what: str) -> bool:
+        """One process of pytest; False if it ended without a report."""
         report = self.folder / f"{step}.xml"
         report.unlink(missing_ok=True)
         log = self.folder / f"{step}.log"
         log.unlink(missing_ok=True)
         say(f"[{self.name}] {step}")
-        command = [str(self.python), "-m", "pytest", "tests", f"--junitxml={report}", "-q",
+        command = [str(self.python), "-m", "pytest", *what, f"--junitxml={report}", "-q",
                    "-p", "no:cacheprovider", *self.args.pytest]  # fmt: skip
         status = run(self.name, step, command, log, self.env, self.args.limit)
-        if status == 5:
-            self.outcome.broken.append(f"{step}: no tests were collected")
-        elif status not in (0, 1) and not report.exists():
-            self.outcome.broken.append(f"{step} ended with status {status} and left no report")
-        else:
-            self.add_report(step, report)
-        if status not in (0, 1, 5) and report.exists():
-            self.outcome.broken.append(f"{step} ended with status {status}")
-        elif status == 1 and not (self.outcome.failed or self.outcome.errors):
-            self.outcome.broken.append(f"{step} failed without naming a test")
         if status:
             show_log(self.name, step, log)
+        if not report.exists():
+            self.outcome.broken.append(f"{step} ended with status {status} and left no report")
+            return False
+        before = (self.outcome.failed, self.outcome.errors)
+        self.add_report(step, report)
+        if status == 5:
+            self.outcome.broken.append(f"{step}: no tests were collected")
+        elif status not in (0, 1):
+            self.outcome.broken.append(f"{step} ended with status {status}")
+        elif status == 1 and (self.outcome.failed, self.outcome.errors) == before:
+            self.outcome.broken.append(f"{step} failed without naming a test")
+        return True
 
     def add_report(self, step: str, report: Path) -> None:
         try:
