@@ -60,12 +60,6 @@ dt_codegen_call(DtCodegen *codegen, uint32_t argc)
 }
 
 DtStatus
-dt_codegen_make_function(DtCodegen *codegen, int32_t flags, PyObject *qualname)
-{
-    return dt_emit_make_function(codegen->emit, flags, qualname);
-}
-
-DtStatus
 dt_codegen_make_function(DtCodegen *codegen, PyObject *qualname, int32_t flags)
 {
     DT_TRY(dt_trace_keep(codegen->trace, qualname));

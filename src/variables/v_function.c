@@ -259,7 +259,7 @@ function_reconstruct(DtCodegen *codegen, DtVar *var)
         flags |= 8;
     }
     DT_TRY(dt_codegen_const(codegen, (PyObject *)self->code));
-    return dt_codegen_make_function(codegen, flags, self->name);
+    return dt_codegen_make_function(codegen, self->name, flags);
 }
 
 static DtStatus
