@@ -212,7 +212,7 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     if (plan->outside) {
         plan->slot = (uint16_t)fused->nslots++;
         fused->outputs[fused->noutputs++] = (DtFusedOutput){
-            plan->node, loop->out, loop->sizes[nin], plan->slot, (uint8_t)index,
+            plan->node, loop->out, loop->sizes[nin], plan->slot, (uint8_t)index, -1,
         };
     }
     else {
@@ -224,6 +224,35 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     fused->raises = fused->raises || (row->flags & DT_UFUNC_RAISES);
     fused->single_called = fused->single_called || loop->allow != DT_ALLOW_ANY;
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
+}
+
+/* An intermediate of the graph that dies with this stage may give its memory to an output of the same type,
+ * if no step reads it after that output is written: NumPy does the same with its temporaries. */
+static void
+find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
+{
+    bool taken[DT_FUSED_MAX_INPUTS] = {false};
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        DtFusedOutput *output = &fused->outputs[i];
+        for (uint32_t k = 0; k < fused->ninputs && output->reuse < 0; k++) {
+            const DtFusedInput *input = &fused->inputs[k];
+            const DtNode *node = input->value.node;
+            if (taken[k] || node->kind != DT_NODE_CALL || input->type_num != output->descr->type_num
+                || plan->nodes[node->index].last_stage != index) {
+                continue;
+            }
+            uint32_t last = 0;
+            for (uint32_t op = 0; op < fused->nops; op++) {
+                for (int j = 0; j < fused->ops[op].nin; j++) {
+                    last = fused->ops[op].operands[j] == (int)k ? op : last;
+                }
+            }
+            if (last <= output->op) {
+                output->reuse = (int16_t)k;
+                taken[k] = true;
+            }
+        }
+    }
 }
 
 /* Elements per block: registers, inputs and outputs of one block together.  Best between 32 and 64 KB on the
@@ -284,6 +313,7 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
         build_node(builder, &plan->nodes[stage->nodes.items[i]], i);
     }
     fused->nops = count;
+    find_reuse(fused, plan, plan->nodes[stage->nodes.items[0]].stage);
     fused->block = choose_block(fused);
     *out = fused;
     return DT_OK;

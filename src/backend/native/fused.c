@@ -397,6 +397,16 @@ new_output(const DtFusedOutput *output, int ndim, const npy_intp *shape, const n
                                 order == NPY_ARRAY_F_CONTIGUOUS ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
 }
 
+/* Whether the memory of an intermediate is nobody else's: this run has the only reference, and no view or
+ * foreign buffer is behind it. */
+static bool
+is_ours(PyArrayObject *array)
+{
+    enum { NEEDED = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE };
+    return Py_REFCNT(array) == 1 && PyArray_BASE(array) == NULL
+           && (PyArray_FLAGS(array) & NEEDED) == NEEDED;
+}
+
 typedef struct Scratch {
     char *memory;
     size_t size;
@@ -510,8 +520,13 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     }
     for (; nmade < fused->noutputs; nmade++) {
         const DtFusedOutput *output = &fused->outputs[nmade];
-        made[nmade] = new_output(output, (int)fused->ndim, shape,
-                                 order == 0 ? layout.strides[nmade] : NULL, order);
+        if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])) {
+            made[nmade] = Py_NewRef(arrays[output->reuse]);
+        }
+        else {
+            made[nmade] = new_output(output, (int)fused->ndim, shape,
+                                     order == 0 ? layout.strides[nmade] : NULL, order);
+        }
         if (made[nmade] == NULL) {
             goto done;
         }

@@ -71,7 +71,8 @@ typedef struct DtFusedOutput {
     PyArray_Descr *descr; /* DT_BORROWED from the loop */
     uint8_t size;
     uint16_t slot;
-    uint8_t op; /* which op makes it */
+    uint8_t op;     /* which op makes it */
+    int16_t reuse;  /* input whose memory it may take over, or -1 */
 } DtFusedOutput;
 
 /* Register: scratch of `size` bytes per element. */
