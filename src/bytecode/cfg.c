@@ -42,9 +42,8 @@ link_block(const DtBytecode *bytecode, const DtCfg *cfg, DtBlock *block)
 {
     const DtInstr *last = &bytecode->instrs[block->end - 1];
     block->next = dt_canonical_falls_through(last->op) ? cfg->block_of[block->end] : -1;
-    block->jump = last->target >= 0 && last->op != DT_OP_SETUP_FINALLY
-                      ? cfg->block_of[last->target]
-                      : -1;
+    block->jump =
+        last->target >= 0 && last->op != DT_OP_SETUP_FINALLY ? cfg->block_of[last->target] : -1;
     block->exception =
         last->handler >= 0 ? cfg->block_of[bytecode->handlers[last->handler].target] : -1;
 }

@@ -130,8 +130,8 @@ add_instr(Decoder *decoder, const RealInstr *real, uint16_t op, uint16_t flags, 
           int64_t target)
 {
     bool jumps = dt_canonical_operand(op) == DT_OPARG_JUMP;
-    if (op == DT_OP_INVALID
-        || arg < 0 || arg >= limit_of_operand(decoder->bytecode, dt_canonical_operand(op))) {
+    if (op == DT_OP_INVALID || arg < 0
+        || arg >= limit_of_operand(decoder->bytecode, dt_canonical_operand(op))) {
         return broken(decoder, real->unit, "an operand out of range");
     }
     DtInstr instr = {
@@ -254,9 +254,8 @@ link_jumps(Decoder *decoder)
             DT_TRY(skip_cleanup(decoder, instr, skip, &target));
         }
         instr->target = target;
-        instr->flags |= target <= (int32_t)i && !(instr->flags & DT_INSTR_NO_INTERRUPT)
-                            ? DT_INSTR_BACKWARD
-                            : 0;
+        instr->flags |=
+            target <= (int32_t)i && !(instr->flags & DT_INSTR_NO_INTERRUPT) ? DT_INSTR_BACKWARD : 0;
         decoder->instrs.items[target].flags |= DT_INSTR_BLOCK_TARGET;
     }
     return DT_OK;
@@ -272,10 +271,9 @@ add_positions(Decoder *decoder)
     DtLineEntry *entries;
     uint32_t count;
     uint32_t at = 0;
-    DT_TRY(dt_line_table_decode(decoder->arena, dt_line_table_format(),
-                                (const uint8_t *)PyBytes_AS_STRING(table),
-                                (size_t)PyBytes_GET_SIZE(table), dt_code_firstlineno(code),
-                                &entries, &count));
+    DT_TRY(dt_line_table_decode(
+        decoder->arena, dt_line_table_format(), (const uint8_t *)PyBytes_AS_STRING(table),
+        (size_t)PyBytes_GET_SIZE(table), dt_code_firstlineno(code), &entries, &count));
     for (uint32_t i = 0; i < decoder->instrs.count; i++) {
         DtInstr *instr = &decoder->instrs.items[i];
         while (at < count && entries[at].end <= instr->offset) {

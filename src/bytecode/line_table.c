@@ -271,8 +271,7 @@ push_number(DtArena *arena, ByteVec *out, uint32_t value)
 static int
 push_signed(DtArena *arena, ByteVec *out, int64_t value)
 {
-    return push_number(arena, out,
-                       value < 0 ? ((uint32_t)-value << 1) | 1 : (uint32_t)value << 1);
+    return push_number(arena, out, value < 0 ? ((uint32_t)-value << 1) | 1 : (uint32_t)value << 1);
 }
 
 static int

@@ -57,8 +57,7 @@ same_blocks(const Walk *walk, const Block *a, const Block *b)
             return false;
         }
         if (a->handler != b->handler
-            && walk->handlers.items[a->handler].target
-                   != walk->handlers.items[b->handler].target) {
+            && walk->handlers.items[a->handler].target != walk->handlers.items[b->handler].target) {
             return false;
         }
     }

@@ -204,11 +204,9 @@ step(Assembler *as, uint32_t index)
     }
     else if (real->jump >= 0) {
         int64_t to = (int64_t)real->jump + dt_opcodes_get(real->opcode)->skip;
-        DT_TRY(arrive(as, index, to,
-                      before_last + dt_canonical_pushed(last, last_arg, 0, true)));
+        DT_TRY(arrive(as, index, to, before_last + dt_canonical_pushed(last, last_arg, 0, true)));
     }
-    return dt_canonical_falls_through(last) ? arrive(as, index, (int64_t)index + 1, depth)
-                                            : DT_OK;
+    return dt_canonical_falls_through(last) ? arrive(as, index, (int64_t)index + 1, depth) : DT_OK;
 }
 
 static DtStatus
@@ -239,8 +237,7 @@ flood_handler(Assembler *as, int32_t number)
     while (as->work_count > 0) {
         uint32_t i = as->work[--as->work_count];
         const DtRealInstr *real = &as->legal.instrs.items[i];
-        bool ends = dt_lower_is_pop_except(real->opcode)
-                    && as->depths[i] == as->try_depth[number];
+        bool ends = dt_lower_is_pop_except(real->opcode) && as->depths[i] == as->try_depth[number];
         if (i < region->start || i >= region->end || as->flooded[i] == number + 1 || ends
             || as->depths[i] < 0) {
             continue;
@@ -304,8 +301,7 @@ static PyObject *
 make_bytes(const Assembler *as)
 {
     uint32_t count = as->legal.instrs.count;
-    PyObject *bytes =
-        PyBytes_FromStringAndSize(NULL, (Py_ssize_t)as->offsets[count] * UNIT_BYTES);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)as->offsets[count] * UNIT_BYTES);
     for (uint32_t i = 0; bytes != NULL && i < count; i++) {
         write_instr(as, i, (uint8_t *)PyBytes_AS_STRING(bytes));
     }
@@ -340,7 +336,8 @@ make_line_table(Assembler *as)
         entries[used - 1].end = as->offsets[i + 1] * UNIT_BYTES;
     }
     if (dt_line_table_encode(&as->arena, dt_line_table_format(), entries, used,
-                             as->meta->firstlineno, &data, &size) != DT_OK) {
+                             as->meta->firstlineno, &data, &size)
+        != DT_OK) {
         return NULL;
     }
     return PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)size);
@@ -435,9 +432,9 @@ make_code(Assembler *as, PyCodeObject **code)
         .exceptiontable = make_exception_table(as),
     };
     *code = NULL;
-    if (parts.code != NULL && parts.consts != NULL && parts.names != NULL
-        && parts.varnames != NULL && parts.cellvars != NULL && parts.freevars != NULL
-        && parts.linetable != NULL && parts.exceptiontable != NULL) {
+    if (parts.code != NULL && parts.consts != NULL && parts.names != NULL && parts.varnames != NULL
+        && parts.cellvars != NULL && parts.freevars != NULL && parts.linetable != NULL
+        && parts.exceptiontable != NULL) {
         *code = dt_code_new(&parts);
     }
     Py_XDECREF(parts.code);
@@ -490,8 +487,8 @@ allocate(Assembler *as)
     as->try_depth = DT_ARENA_ARRAY(&as->arena, int32_t, as->legal.tries.count + 1);
     as->flooded = DT_ARENA_ARRAY(&as->arena, int32_t, count + 1);
     as->work = DT_ARENA_ARRAY(&as->arena, uint32_t, 3 * count + 1); /* three edges at most */
-    return as->offsets != NULL && as->depths != NULL && as->try_of != NULL
-                   && as->try_depth != NULL && as->flooded != NULL && as->work != NULL
+    return as->offsets != NULL && as->depths != NULL && as->try_of != NULL && as->try_depth != NULL
+                   && as->flooded != NULL && as->work != NULL
                ? DT_OK
                : no_memory();
 }

@@ -50,10 +50,10 @@ enum {
 };
 
 typedef struct DtEmitInstr {
-    uint16_t op;    /* DtOp */
-    uint16_t flags; /* DT_EMIT_* */
-    int32_t arg;    /* by the operand kind of the op; slots for LOCAL and CELL */
-    DtLabel label;  /* of a jump, else -1 */
+    uint16_t op;                  /* DtOp */
+    uint16_t flags;               /* DT_EMIT_* */
+    int32_t arg;                  /* by the operand kind of the op; slots for LOCAL and CELL */
+    DtLabel label;                /* of a jump, else -1 */
     DT_BORROWED PyObject *object; /* the constant, name, keyword names (CALL_KW) or
                                      qualified name (MAKE_FUNCTION); else NULL */
     DtSpan position;

@@ -260,9 +260,9 @@ link_jumps(DtLegal *legal)
         else if (real->jump >= 0) {
             uint32_t to = emit->labels.items[real->jump];
             bool lands = emit->instrs.items[from].op == DT_OP_FOR_ITER && dt_lower_needs_landing();
-            real->jump = (int32_t)(lands ? legal->landings[to]
-                                         : legal->starts[to]
-                                               + region_ends_to_skip(emit, real, from, to));
+            real->jump =
+                (int32_t)(lands ? legal->landings[to]
+                                : legal->starts[to] + region_ends_to_skip(emit, real, from, to));
         }
     }
 }

@@ -15,8 +15,8 @@
 
 typedef struct DtRealInstr {
     uint8_t opcode;
-    int32_t arg;   /* final, except for jumps */
-    int32_t jump;  /* index of a real instruction, or -1; a label while legalising */
+    int32_t arg;  /* final, except for jumps */
+    int32_t jump; /* index of a real instruction, or -1; a label while legalising */
     DtSpan position;
 } DtRealInstr;
 
@@ -45,10 +45,10 @@ typedef struct DtLegal {
     int nargs;       /* slots before this one are arguments */
     int ncells;
     int nfrees;
-    uint32_t *starts;   /* emitted instruction -> first real one, behind any landing */
+    uint32_t *starts;     /* emitted instruction -> first real one, behind any landing */
     uint8_t *is_loop_end; /* per emitted instruction: some FOR_ITER leads here */
-    uint32_t *landings; /* per emitted instruction: landing of those FOR_ITERs in front of it */
-    int32_t fixed_label; /* labels from here on are real indices: label - fixed_label */
+    uint32_t *landings;   /* per emitted instruction: landing of those FOR_ITERs in front of it */
+    int32_t fixed_label;  /* labels from here on are real indices: label - fixed_label */
 } DtLegal;
 
 /* `legal` is filled in the arena.  `doc` becomes the first constant. */

@@ -234,15 +234,32 @@ lower_binary_op(DtLegal *legal, const DtEmitInstr *instr)
 {
 #if DT_PY310
     static const uint8_t opcodes[DT_BINARY_COUNT] = {
-        BINARY_ADD,           BINARY_AND,           BINARY_FLOOR_DIVIDE,
-        BINARY_LSHIFT,        BINARY_MATRIX_MULTIPLY, BINARY_MULTIPLY,
-        BINARY_MODULO,        BINARY_OR,            BINARY_POWER,
-        BINARY_RSHIFT,        BINARY_SUBTRACT,      BINARY_TRUE_DIVIDE,
-        BINARY_XOR,           INPLACE_ADD,          INPLACE_AND,
-        INPLACE_FLOOR_DIVIDE, INPLACE_LSHIFT,       INPLACE_MATRIX_MULTIPLY,
-        INPLACE_MULTIPLY,     INPLACE_MODULO,       INPLACE_OR,
-        INPLACE_POWER,        INPLACE_RSHIFT,       INPLACE_SUBTRACT,
-        INPLACE_TRUE_DIVIDE,  INPLACE_XOR,
+        BINARY_ADD,
+        BINARY_AND,
+        BINARY_FLOOR_DIVIDE,
+        BINARY_LSHIFT,
+        BINARY_MATRIX_MULTIPLY,
+        BINARY_MULTIPLY,
+        BINARY_MODULO,
+        BINARY_OR,
+        BINARY_POWER,
+        BINARY_RSHIFT,
+        BINARY_SUBTRACT,
+        BINARY_TRUE_DIVIDE,
+        BINARY_XOR,
+        INPLACE_ADD,
+        INPLACE_AND,
+        INPLACE_FLOOR_DIVIDE,
+        INPLACE_LSHIFT,
+        INPLACE_MATRIX_MULTIPLY,
+        INPLACE_MULTIPLY,
+        INPLACE_MODULO,
+        INPLACE_OR,
+        INPLACE_POWER,
+        INPLACE_RSHIFT,
+        INPLACE_SUBTRACT,
+        INPLACE_TRUE_DIVIDE,
+        INPLACE_XOR,
     };
     return dt_legal_put(legal, instr, opcodes[instr->arg], 0);
 #else
@@ -654,8 +671,7 @@ static DtStatus
 lower_if_false(DtLegal *legal, const DtEmitInstr *instr)
 {
 #if DT_PY310
-    bool matches = instr > legal->emit->instrs.items
-                   && (instr - 1)->op == DT_OP_CHECK_EXC_MATCH;
+    bool matches = instr > legal->emit->instrs.items && (instr - 1)->op == DT_OP_CHECK_EXC_MATCH;
     if (matches) {
         return dt_legal_put_jump(legal, instr, JUMP_IF_NOT_EXC_MATCH, instr->label);
     }

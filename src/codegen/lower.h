@@ -26,8 +26,8 @@ DtStatus dt_lower_landing(DtLegal *legal, const DtEmitInstr *instr) DT_MUST_CHEC
 /* Begin and end of a protected region where the interpreter has blocks (3.10). */
 bool dt_lower_has_blocks(void);
 bool dt_lower_is_setup(int opcode_number);
-DtStatus dt_lower_setup_block(DtLegal *legal, const DtEmitInstr *instr, DtLabel handler)
-    DT_MUST_CHECK;
+DtStatus dt_lower_setup_block(DtLegal *legal, const DtEmitInstr *instr,
+                              DtLabel handler) DT_MUST_CHECK;
 DtStatus dt_lower_pop_block(DtLegal *legal, const DtEmitInstr *instr) DT_MUST_CHECK;
 
 /* Whether it ends a handler: it makes the previously handled exception the handled one. */

@@ -81,7 +81,8 @@ static DtStatus
 grow(Placer *placer, uint32_t need)
 {
     return dt_vec_reserve(placer->arena, (void **)&placer->now.items, &placer->capacity,
-                          placer->now.depth, need, sizeof(Value)) == 0
+                          placer->now.depth, need, sizeof(Value))
+                   == 0
                ? DT_OK
                : no_memory();
 }

@@ -219,8 +219,7 @@ dt_code_new(const DtCodeParts *p)
     return PyCode_NewWithPosOnlyArgs(p->argcount, p->posonlyargcount, p->kwonlyargcount, nlocals,
                                      p->stacksize, p->flags, p->code, p->consts, p->names,
                                      p->varnames, p->freevars, p->cellvars, p->filename, p->name,
-                                     p->qualname, p->firstlineno, p->linetable,
-                                     p->exceptiontable);
+                                     p->qualname, p->firstlineno, p->linetable, p->exceptiontable);
 #else
     return PyUnstable_Code_NewWithPosOnlyArgs(
         p->argcount, p->posonlyargcount, p->kwonlyargcount, nlocals, p->stacksize, p->flags,

@@ -18,9 +18,10 @@
 #include "core/arena.h"
 #include "core/status.h"
 
+/* A captured argument is LOCAL and CELL. */
 enum {
     DT_SLOT_LOCAL = 1, /* a local variable or argument */
-    DT_SLOT_CELL = 2,  /* holds a cell that this code makes (may be LOCAL too: a captured argument) */
+    DT_SLOT_CELL = 2,  /* holds a cell that this code makes */
     DT_SLOT_FREE = 4   /* holds a cell of the function's closure */
 };
 
@@ -33,7 +34,7 @@ typedef struct DtCodeLayout {
     int nlocals; /* slots with DT_SLOT_LOCAL: they come first */
     int ncells;  /* all cells made here, captured arguments included */
     int nfrees;
-    int nslots;  /* nlocals + cells that are no arguments + nfrees */
+    int nslots;     /* nlocals + cells that are no arguments + nfrees */
     int free_start; /* first free slot */
     DtSlot *slots;  /* nslots of them */
     int nderef;

@@ -40,16 +40,15 @@ make_instr(const void *context, uint32_t index)
     const DtInstr *instr = &((const DtBytecode *)context)->instrs[index];
     return Py_BuildValue("(siiiIIiiiiii)", dt_canonical_name(instr->op), (int)instr->flags,
                          instr->arg, instr->target, instr->offset, instr->real, instr->line,
-                         instr->end_line, instr->col, instr->end_col, instr->handler,
-                         instr->depth);
+                         instr->end_line, instr->col, instr->end_col, instr->handler, instr->depth);
 }
 
 static PyObject *
 make_handler(const void *context, uint32_t index)
 {
     const DtHandler *handler = &((const DtBytecode *)context)->handlers[index];
-    return Py_BuildValue("(iiiiii)", handler->start, handler->end, handler->target,
-                         handler->depth, (int)handler->lasti, (int)handler->triple);
+    return Py_BuildValue("(iiiiii)", handler->start, handler->end, handler->target, handler->depth,
+                         (int)handler->lasti, (int)handler->triple);
 }
 
 static PyObject *
@@ -75,8 +74,7 @@ bytecode_dict(const DtBytecode *bytecode)
         || take_item(dict, "instrs", list_of(bytecode->count, make_instr, bytecode)) != 0
         || take_item(dict, "handlers", list_of(bytecode->handler_count, make_handler, bytecode))
                != 0
-        || take_item(dict, "slots",
-                     list_of((uint32_t)bytecode->layout.nslots, make_slot, bytecode))
+        || take_item(dict, "slots", list_of((uint32_t)bytecode->layout.nslots, make_slot, bytecode))
                != 0
         || take_item(dict, "max_depth", PyLong_FromLong(bytecode->max_depth)) != 0
         || take_item(dict, "free_start", PyLong_FromLong(bytecode->layout.free_start)) != 0) {
@@ -138,7 +136,8 @@ testing_decode_parts(PyObject *module, PyObject *args)
     }
     dt_arena_init(&arena);
     if (dt_decode_parts(&arena, (PyCodeObject *)code, bytes, linetable,
-                        DT_PY310 ? NULL : exceptiontable, &bytecode) == DT_OK
+                        DT_PY310 ? NULL : exceptiontable, &bytecode)
+            == DT_OK
         && dt_cfg_build(&arena, bytecode, &cfg) == DT_OK
         && dt_liveness_build(&arena, bytecode, &cfg, &liveness) == DT_OK) {
         result = bytecode_dict(bytecode);
@@ -239,7 +238,8 @@ testing_line_table(PyObject *module, PyObject *args)
     DtLineFormat format = pairs ? DT_LINES_PAIRS : DT_LINES_LOCATIONS;
     dt_arena_init(&arena);
     if (dt_line_table_decode(&arena, format, (const uint8_t *)data, (size_t)size, firstlineno,
-                             &entries, &count) == DT_OK
+                             &entries, &count)
+            == DT_OK
         && dt_line_table_encode(&arena, format, entries, count, firstlineno, &again, &again_size)
                == DT_OK) {
         result = Py_BuildValue("(Ny#)", list_of(count, make_line_entry, entries),
@@ -505,8 +505,8 @@ static PyObject *
 make_canonical(const void *context, uint32_t index)
 {
     (void)context;
-    return Py_BuildValue("(sis)", dt_canonical_name((int)index), (int)dt_canonical_operand((int)index),
-                         dt_canonical_doc((int)index));
+    return Py_BuildValue("(sis)", dt_canonical_name((int)index),
+                         (int)dt_canonical_operand((int)index), dt_canonical_doc((int)index));
 }
 
 PyDoc_STRVAR(canonical_doc, "canonical() -> list of (name, operand kind, doc)");

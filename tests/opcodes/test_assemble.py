@@ -7,7 +7,6 @@ import sys
 import types
 
 import pytest
-
 from dyntrace._core import _testing
 
 LOCAL, CELL, FREE = 1, 2, 4

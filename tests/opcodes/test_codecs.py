@@ -3,11 +3,10 @@
 import sys
 
 import pytest
+from dyntrace._core import _testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opcode_cases import SOURCES_HERE, codes_of
-
-from dyntrace._core import _testing
 
 PAIRS, LOCATIONS = True, False
 OWN = PAIRS if sys.version_info < (3, 11) else LOCATIONS

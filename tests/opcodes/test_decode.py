@@ -10,6 +10,7 @@ import types
 import warnings
 
 import pytest
+from dyntrace._core import _testing
 from opcode_cases import (
     CANONICAL,
     CASES,
@@ -20,8 +21,6 @@ from opcode_cases import (
     all_codes,
     codes_of,
 )
-
-from dyntrace._core import _testing
 
 CONTINUES, SYNTHETIC, CHECK, NULL_FIRST, BACKWARD = 1, 2, 4, 8, 16
 OP, FLAGS, ARG, TARGET, OFFSET, REAL = range(6)

@@ -1,7 +1,6 @@
 """When the n-th arena allocation fails the answer is MemoryError, for every n."""
 
 import pytest
-
 from dyntrace._core import _testing
 
 

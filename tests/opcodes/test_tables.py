@@ -1,15 +1,13 @@
 """opcodes.def against the running interpreter, and the generator's own behaviour."""
 
 import dis
-import dis
 import re
 import sys
 
 import gen_opcodes
 import pytest
-from opcode_cases import CANONICAL, ROWS, TABLE, VERSION
-
 from dyntrace._core import _testing
+from opcode_cases import CANONICAL, ROWS, TABLE, VERSION
 
 
 def test_table_describes_this_cpython():
