@@ -59,6 +59,15 @@ dt_codegen_call(DtCodegen *codegen, uint32_t argc)
     return dt_emit_op(codegen->emit, DT_OP_CALL, (int32_t)argc);
 }
 
+DtStatus
+dt_codegen_make_function(DtCodegen *codegen, PyObject *qualname, int32_t flags)
+{
+    DT_TRY(dt_trace_keep(codegen->trace, qualname));
+    DT_TRY(dt_emit_name(codegen->emit, DT_OP_MAKE_FUNCTION, qualname));
+    codegen->emit->instrs.items[codegen->emit->instrs.count - 1].arg = flags;
+    return DT_OK;
+}
+
 /* ---- Temporaries ----------------------------------------------------------------------------- */
 
 DtStatus

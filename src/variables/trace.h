@@ -176,6 +176,8 @@ DtStatus dt_codegen_name(DtCodegen *, int op, PyObject *name) DT_MUST_CHECK;
 DtStatus dt_codegen_push_callable(DtCodegen *, PyObject *callable) DT_MUST_CHECK;
 DtStatus dt_codegen_push_callable_var(DtCodegen *, DtVar *callable) DT_MUST_CHECK;
 DtStatus dt_codegen_call(DtCodegen *, uint32_t argc) DT_MUST_CHECK;
+/* MAKE_FUNCTION of the code (and what `flags` say) on the stack, with its qualified name. */
+DtStatus dt_codegen_make_function(DtCodegen *, PyObject *qualname, int32_t flags) DT_MUST_CHECK;
 DtTrace *dt_codegen_trace(DtCodegen *);
 
 #endif
