@@ -11,7 +11,8 @@ The C code and the documentation read the same file, so a row that is added appe
 `macro` names the rows to show (`bars` for a file whose rows are lines with bars between the
 columns); `pick` says which arguments become columns, counted from 0, where the word `comment` picks
 the comment after the row. Adjacent string literals are joined, as in C. `code` lists the columns
-that are set as code. `ref: 1` gives each row a link target made from argument 1.
+that are set as code. `ref: 1` gives each row a link target made from argument 1. With `list:` no table
+is made but one paragraph with the first picked argument of each row.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class DefTable(SphinxDirective):
         "columns": directives.unchanged_required,
         "pick": directives.unchanged_required,
         "code": directives.unchanged,
+        "list": directives.flag,
         "ref": directives.nonnegative_int,
     }
 
@@ -84,6 +86,13 @@ class DefTable(SphinxDirective):
         table_rows = rows(path.read_text(encoding="utf-8"), self.options["macro"])
         if not table_rows:
             raise self.error(f"no row {self.options['macro']}(...) in {self.arguments[0]}")
+        if "list" in self.options:
+            paragraph = nodes.paragraph()
+            pick = int(self.options["pick"].split()[0])
+            for index, (arguments, _) in enumerate(table_rows):
+                paragraph += nodes.Text(", " if index else "")
+                paragraph += nodes.literal(text=arguments[pick])
+            return [paragraph]
         columns = [c.strip() for c in self.options["columns"].split("|")]
         picks = self.options["pick"].split()
         code = set(self.options.get("code", columns[0]).split("|"))
