@@ -1,9 +1,9 @@
 /* The inside of a guard program; for the files of guards/ only.
  *
- *   instrs:  [ pure ............ ][ user ........ ][ folded ........ ]
- *              loads and checks     Python adapters  checks of names in groups,
- *              in C                 and what hangs   run only when a group's
- *                                   on them          dict or type has changed
+ *   instrs:  [ pure ........ END ][ user .... END ][ folded ... END ... ]
+ *              loads and checks     Python adapters  a list of checks per name
+ *              in C                 and what hangs   in a group, run only when
+ *                                   on them          its dict or type has changed
  *
  * A group is everything that is read by name from one dict or type.  Its values
  * are remembered together with the version of the dict or type, so that a
@@ -21,49 +21,9 @@
 #include "guards/recipe.h"
 
 typedef enum DtGuardOp {
-    /* Loads: regs[dst] = ... */
-    DT_GOP_LOCAL,         /* locals[y] */
-    DT_GOP_CLOSURE,       /* contents of the function's closure cell y */
-    DT_GOP_CLOSURE_CELL,  /* that cell */
-    DT_GOP_FUNCTION,
-    DT_GOP_OBJECT,        /* x */
-    DT_GOP_GROUP,         /* all needed names of group x of regs[a] */
-    DT_GOP_ATTR,          /* own attribute of an instance of a known type: place x */
-    DT_GOP_ATTR_ANY,      /* attribute of whatever it is: place x */
-    DT_GOP_SLOT,          /* at offset y of an instance of type x */
-    DT_GOP_MEMBER,        /* member descriptor named x */
-    DT_GOP_TYPE_OF,
-    DT_GOP_INDEX,         /* [y] */
-    DT_GOP_DICT_KEY,      /* key number y */
-    DT_GOP_FUNC_DEFAULT,  /* y */
-    DT_GOP_FUNC_CLOSURE,  /* y */
-    DT_GOP_CELL_CONTENTS,
-    DT_GOP_METHOD_FUNC,
-    DT_GOP_METHOD_SELF,
-    DT_GOP_DIM_OBJECT,    /* dimension as an int object: x */
-    /* Loads of numbers: numbers[dst] = ... */
-    DT_GOP_SYM_DIM,       /* adapter x, dimension y */
-    DT_GOP_SYM_INT,
-    DT_GOP_SYM_FLOAT,
-    DT_GOP_SYM_BOOL,
-    /* Checks of regs[a]. */
-    DT_GOP_IS_TYPE,       /* type x */
-    DT_GOP_IS,            /* x */
-    DT_GOP_IS_SAME,       /* regs[dst] */
-    DT_GOP_IS_NOT_SAME,
-    DT_GOP_IS_INT,        /* exact int y */
-    DT_GOP_IS_CONST,      /* x */
-    DT_GOP_LENGTH,        /* exact type x, length y */
-    DT_GOP_KEYS,          /* x */
-    DT_GOP_ABSENT,        /* place x */
-    DT_GOP_TYPE_VERSION,  /* x */
-    DT_GOP_CELL_EMPTY,
-    DT_GOP_ADAPTER,       /* spec x of adapter y */
-    DT_GOP_STATE,
-    /* Checks of numbers. */
-    DT_GOP_CMP_CONST,     /* numbers[a] <dst> y */
-    DT_GOP_CMP,           /* numbers[a] <dst> numbers[y] */
-    DT_GOP_SYM,           /* condition x */
+#define GUARD_OP(NAME) DT_GOP_##NAME,
+#include "guards/ops.def"
+#undef GUARD_OP
     DT_GOP_COUNT
 } DtGuardOp;
 
@@ -83,6 +43,7 @@ typedef enum DtGroupKind {
     DT_GROUP_NONE,
     DT_GROUP_GLOBALS,
     DT_GROUP_BUILTINS,
+    DT_GROUP_KNOWN_DICT, /* of a module known by identity */
     DT_GROUP_FUNC_GLOBALS,
     DT_GROUP_FUNC_KWDEFAULTS,
     DT_GROUP_MODULE,
@@ -96,8 +57,7 @@ typedef struct DtGroupName {
     PyObject *name;
     Py_ssize_t hint;
     uint32_t reg;
-    uint32_t first_check; /* index into instrs */
-    uint32_t nchecks;
+    uint32_t first_check; /* index into instrs of a list */
     int32_t origin;
     bool absent;          /* must not be there */
 } DtGroupName;
@@ -109,6 +69,7 @@ typedef struct DtGroup {
     uint64_t version;  /* 0: never verified */
     PyObject **cached; /* of the needed ones; borrowed from the container */
     uint32_t *regs;    /* of the needed ones */
+    PyObject *dict;    /* KNOWN_DICT: the dict, alive as long as `life` */
     DtGroupName *names;
 } DtGroup;
 
@@ -118,6 +79,7 @@ typedef struct DtPlace {
     Py_ssize_t hint;
     PyTypeObject *type; /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
     uint64_t version;   /* DT_GOP_ABSENT: of the dict seen last */
+    bool shared;        /* DT_GOP_ATTR: hint is an index into the type's shared keys */
     Py_ssize_t nkeys;   /* DT_GOP_ABSENT: shared keys seen last */
 } DtPlace;
 
@@ -159,7 +121,7 @@ typedef struct DtGuardFact {
 
 struct DtGuardProgram {
     DtGuardInstr *instrs;
-    uint32_t npure, nuser, nfolded;
+    uint32_t user; /* where the user part begins; 0: there is none */
     uint32_t nregs;
     DtNumber *numbers;
     DtLife *life;

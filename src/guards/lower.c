@@ -453,6 +453,21 @@ runs_user_code(const DtAdapter *adapter)
     return adapter->state != NULL;
 }
 
+/* An argument's type is checked by the instruction that loads it. */
+static bool
+fused_with_load(DtInstrs *list, const DtGuardInstr *instr)
+{
+    DtGuardInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
+    if (last == NULL || instr->op != DT_GOP_IS_TYPE || last->op != DT_GOP_LOCAL
+        || last->dst != instr->a) {
+        return false;
+    }
+    last->op = DT_GOP_LOCAL_TYPE;
+    last->x = instr->x;
+    last->origin = instr->origin;
+    return true;
+}
+
 /* Own facts of a source, in the order of guards.def; `folded` selects those of its group. */
 DtStatus
 dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded)
@@ -466,8 +481,10 @@ dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded)
             DtGuardInstr instr;
             DT_TRY(fact_instr(lower, source, fact, &instr));
             bool user = fact->kind == DT_GUARD_ADAPTER && runs_user_code(fact->adapter);
-            DT_TRY(dt_lower_emit(lower, folded ? &lower->folded : user ? &lower->user : &lower->pure,
-                                 instr));
+            DtInstrs *list = folded ? &lower->folded : user ? &lower->user : &lower->pure;
+            if (!fused_with_load(list, &instr)) {
+                DT_TRY(dt_lower_emit(lower, list, instr));
+            }
         }
     }
     return DT_OK;
@@ -674,28 +691,27 @@ static DtStatus
 join(DtLower *lower)
 {
     DtGuardProgram *program = lower->program;
-    program->npure = lower->pure.count;
-    program->nuser = lower->user.count;
-    program->nfolded = lower->folded.count;
-    uint32_t before = program->npure + program->nuser;
-    program->instrs = DT_ARENA_ARRAY(&program->arena, DtGuardInstr, before + program->nfolded + 1);
+    uint32_t counts[] = {lower->pure.count, lower->user.count, lower->folded.count};
+    uint32_t before = counts[0] + 1 + (counts[1] != 0 ? counts[1] + 1 : 0);
+    program->instrs = DT_ARENA_ARRAY(&program->arena, DtGuardInstr, before + counts[2] + 1);
     if (program->instrs == NULL) {
         return dt_no_memory();
     }
-    const DtInstrs *lists[] = {&lower->pure, &lower->user, &lower->folded};
-    DtGuardInstr *next = program->instrs;
-    for (int i = 0; i < 3; i++) {
-        if (lists[i]->count != 0) {
-            memcpy(next, lists[i]->items, sizeof(DtGuardInstr) * lists[i]->count);
-            next += lists[i]->count;
-        }
+    /* The arena is zeroed and END is 0: a list ends where a gap is left. */
+    if (counts[0] != 0) {
+        memcpy(program->instrs, lower->pure.items, sizeof(DtGuardInstr) * counts[0]);
     }
-    for (uint32_t i = 0; i < program->npure; i++) {
-        if (program->instrs[i].op == DT_GOP_GROUP) {
-            DtGroup *group = program->instrs[i].x;
-            for (uint32_t j = 0; j < group->count; j++) {
-                group->names[j].first_check += before;
-            }
+    if (counts[1] != 0) {
+        program->user = counts[0] + 1;
+        memcpy(program->instrs + program->user, lower->user.items, sizeof(DtGuardInstr) * counts[1]);
+    }
+    if (counts[2] != 0) {
+        memcpy(program->instrs + before, lower->folded.items, sizeof(DtGuardInstr) * counts[2]);
+    }
+    for (uint32_t i = 0; i < lower->made.count; i++) {
+        DtGroup *group = lower->made.items[i];
+        for (uint32_t j = 0; j < group->count; j++) {
+            group->names[j].first_check += before;
         }
     }
     return DT_OK;

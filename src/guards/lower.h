@@ -47,6 +47,7 @@ typedef struct DtLower {
     DtMap absent_names; /* facts that became names of a group */
     bool *symbol_read;
     DtInstrs pure, user, folded;
+    DT_VEC(DtGroup *) made;
 } DtLower;
 
 DtLowerSource *dt_lower_find(DtLower *lower, const DtSource *source); /* or NULL */

@@ -33,6 +33,18 @@ known_type(const DtLowerSource *source)
     return source->source->kind == DT_SOURCE_OBJECT ? Py_TYPE(source->source->key) : NULL;
 }
 
+/* The object that an identity fact gives it, or NULL. */
+static PyObject *
+known_object(const DtLowerSource *source)
+{
+    for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
+        if (fact->kind == DT_GUARD_IDENTITY) {
+            return fact->object;
+        }
+    }
+    return source->source->kind == DT_SOURCE_OBJECT ? source->source->key : NULL;
+}
+
 static bool
 is_module(const DtLowerSource *source)
 {
@@ -166,7 +178,8 @@ place_name(DtLower *lower, DtGroup *group, const DtLowerName *name, uint32_t ind
     out->origin = ~(int32_t)out->reg;
     out->first_check = lower->folded.count;
     DT_TRY(dt_lower_facts(lower, name->source, true));
-    out->nchecks = lower->folded.count - out->first_check;
+    DtGuardInstr end = {.op = DT_GOP_END};
+    DT_TRY(dt_lower_emit(lower, &lower->folded, end));
     if (name->source->needed) {
         group->regs[index] = out->reg;
     }
@@ -211,6 +224,18 @@ emit_group(DtLower *lower, DtLowerGroup *from)
         }
     }
     DtGuardInstr instr = {.op = DT_GOP_GROUP, .x = group};
+    PyObject *module = from->kind == DT_GROUP_MODULE ? known_object(from->base) : NULL;
+    if (from->kind == DT_GROUP_GLOBALS) {
+        instr.op = DT_GOP_GROUP_GLOBALS;
+    }
+    else if (module != NULL && PyModule_Check(module)) {
+        instr.op = DT_GOP_GROUP_KNOWN;
+        group->kind = DT_GROUP_KNOWN_DICT;
+        group->dict = PyModule_GetDict(module); /* a module keeps its dict for life */
+    }
+    if (dt_vec_push(lower->arena, &lower->made, group) < 0) {
+        return dt_no_memory();
+    }
     if (from->base != NULL) {
         instr.a = from->base->reg;
         instr.origin = ~(int32_t)from->base->reg;

@@ -33,16 +33,33 @@ read_member(PyObject *object, PyObject *descriptor)
 }
 
 /* An attribute of the object's own; NULL if there is none or that can't be told. */
-static inline PyObject *
+static PyObject * __attribute__((noinline))
 read_own_attr(PyObject *object, DtPlace *place)
 {
     PyObject *value = dt_object_get_hinted(object, place->name, place->hint);
-    if (DT_UNLIKELY(value == NULL)) {
-        if (dt_object_instance_dict_get(object, place->name, &value) == 1) {
-            place->hint = dt_object_hint(object, place->name);
-        }
+    if (value == NULL && dt_object_instance_dict_get(object, place->name, &value) == 1) {
+        place->hint = dt_object_hint(object, place->name);
+#if !DT_PY310
+        place->shared = place->hint >= 0 && dt_object_inline_values(object) != NULL;
+#endif
     }
     return value;
+}
+
+/* The same for an object of the type that the place was made for.  Shared keys belong to their type and
+ * only grow, so an index into them found once is good for all instances with inline values. */
+static inline PyObject *
+read_known_attr(PyObject *object, DtPlace *place)
+{
+#if !DT_PY310
+    if (DT_LIKELY(place->shared)) {
+        PyObject **values = dt_object_inline_values(object);
+        if (DT_LIKELY(values != NULL)) {
+            return values[place->hint];
+        }
+    }
+#endif
+    return read_own_attr(object, place);
 }
 
 static PyObject *
@@ -139,7 +156,7 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
                 uint64_t *version)
 {
     PyObject *container = NULL;
-    PyObject *base = group->kind <= DT_GROUP_BUILTINS ? NULL : regs[a];
+    PyObject *base = group->kind <= DT_GROUP_KNOWN_DICT ? NULL : regs[a];
     switch ((DtGroupKind)group->kind) {
     case DT_GROUP_GLOBALS:
         container = frame->globals;
@@ -155,6 +172,9 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
         break;
     case DT_GROUP_MODULE:
         container = PyModule_Check(base) ? PyModule_GetDict(base) : NULL;
+        break;
+    case DT_GROUP_KNOWN_DICT:
+        container = group->dict;
         break;
     case DT_GROUP_DICT:
         container = PyDict_CheckExact(base) ? base : NULL;
@@ -183,22 +203,19 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
     return container;
 }
 
-/* One run. */
-typedef struct Run {
-    DtGuardProgram *program;
-    const DtGuardFrame *frame;
-    PyObject **regs;
-    DtNumber *numbers;
-} Run;
+/* What every part of a run is handed: separate parameters stay in machine registers, where a struct
+ * would be read again after each store. */
+#define RUN_PARAMS                                                                                 \
+    DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, DtNumber *numbers
+#define RUN_ARGS program, frame, regs, numbers
 
-static int execute(const Run *run, const DtGuardInstr *in);
+static int run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed);
 
 /* The container has changed since it was verified last: reads every name anew, checks what was relied
  * on, and remembers the new version if all of it holds. */
-static int
-verify_group(const Run *run, DtGroup *group, PyObject *container)
+static int __attribute__((noinline))
+verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
 {
-    DtGuardProgram *program = run->program;
     bool by_type = group->kind == DT_GROUP_TYPE || group->kind == DT_GROUP_CLASS;
     for (uint32_t i = 0; i < group->count; i++) {
         DtGroupName *name = &group->names[i];
@@ -218,16 +235,14 @@ verify_group(const Run *run, DtGroup *group, PyObject *container)
         if (name->absent) {
             continue;
         }
-        run->regs[name->reg] = value;
+        regs[name->reg] = value;
         if (i < group->nneeded) {
             group->cached[i] = value;
         }
-        const DtGuardInstr *check = &program->instrs[name->first_check];
-        for (uint32_t j = 0; j < name->nchecks; j++, check++) {
-            if (execute(run, check) != 1) {
-                program->failed = check->origin;
-                return 0;
-            }
+        const DtGuardInstr *failed;
+        if (run_list(RUN_ARGS, &program->instrs[name->first_check], &failed) != 1) {
+            program->failed = failed->origin;
+            return 0;
         }
     }
     group->version = by_type ? dt_type_version((PyTypeObject *)container)
@@ -343,243 +358,282 @@ load_dim(DtDimObject *dim, PyObject *object, PyObject **out)
     return 1;
 }
 
+static PyObject *
+read_tuple(PyObject *items, int64_t index)
+{
+    return items != NULL && PyTuple_Check(items) && index < PyTuple_GET_SIZE(items)
+               ? PyTuple_GET_ITEM(items, index)
+               : NULL;
+}
+
+static PyObject *
+read_index(PyObject *items, int64_t index)
+{
+    if (PyList_Check(items)) {
+        return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
+    }
+    return read_tuple(items, index);
+}
+
+static PyObject *
+read_closure(PyObject *function, int64_t index, bool contents)
+{
+    if (function == NULL || !is_function(function)) {
+        return NULL;
+    }
+    PyObject *cell = read_tuple(((PyFunctionObject *)function)->func_closure, index);
+    return cell != NULL && contents ? PyCell_GET(cell) : cell;
+}
+
+static bool
+has_keys(DtKeys *keys, PyObject *dict)
+{
+    if (!PyDict_CheckExact(dict)) {
+        return false;
+    }
+    if (dt_dict_version(dict) == keys->version) {
+        return true;
+    }
+    if (!dt_dict_keys_match(dict, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {
+        return false;
+    }
+    keys->version = dt_dict_version(dict);
+    return true;
+}
+
 /* ---- The interpreter --------------------------------------------------------------------------- */
 
-#define LOAD(expr)                                                             \
-    do {                                                                       \
-        PyObject *loaded_ = (expr);                                            \
-        regs[in->dst] = loaded_;                                               \
-        return loaded_ != NULL;                                                \
+/* Threaded code: every handler jumps to the next one by itself. */
+#define NEXT                                                                                       \
+    do {                                                                                           \
+        in++;                                                                                      \
+        goto *handlers[in->op];                                                                    \
+    } while (0)
+#define HOLD(condition)                                                                            \
+    do {                                                                                           \
+        if (DT_UNLIKELY(!(condition))) {                                                           \
+            goto fail;                                                                             \
+        }                                                                                          \
+        NEXT;                                                                                      \
+    } while (0)
+#define NEED(condition)                                                                            \
+    do {                                                                                           \
+        if (DT_UNLIKELY(!(condition))) {                                                           \
+            goto fail;                                                                             \
+        }                                                                                          \
+    } while (0)
+/* For what may end in an error too. */
+#define ANSWER(expr)                                                                               \
+    do {                                                                                           \
+        int answer_ = (expr);                                                                      \
+        if (DT_UNLIKELY(answer_ != 1)) {                                                           \
+            *failed = in;                                                                          \
+            return answer_;                                                                        \
+        }                                                                                          \
+        NEXT;                                                                                      \
+    } while (0)
+#define LOAD(expr)                                                                                 \
+    do {                                                                                           \
+        PyObject *loaded_ = (expr);                                                                \
+        regs[in->dst] = loaded_;                                                                   \
+        HOLD(loaded_ != NULL);                                                                     \
     } while (0)
 
-static inline __attribute__((always_inline)) int
-execute_inline(const Run *run, const DtGuardInstr *in)
+/* Runs from `in` to the next END: 1, 0, -1; *failed is the instruction that did not hold. */
+static int
+run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed)
 {
-    const DtGuardFrame *frame = run->frame;
-    PyObject **regs = run->regs;
-    DtNumber *numbers = run->numbers;
+    static const void *const handlers[DT_GOP_COUNT] = {
+#define GUARD_OP(NAME) &&do_##NAME,
+#include "guards/ops.def"
+#undef GUARD_OP
+    };
     PyObject *a;
-    switch ((DtGuardOp)in->op) {
-    case DT_GOP_LOCAL:
-        LOAD(frame->locals[in->y.i]);
-    case DT_GOP_CLOSURE:
-    case DT_GOP_CLOSURE_CELL: {
-        PyObject *function = frame->function;
-        if (function == NULL || !is_function(function)) {
-            return 0;
-        }
-        PyObject *closure = ((PyFunctionObject *)function)->func_closure;
-        if (closure == NULL || in->y.i >= PyTuple_GET_SIZE(closure)) {
-            return 0;
-        }
-        PyObject *cell = PyTuple_GET_ITEM(closure, in->y.i);
-        if (in->op == DT_GOP_CLOSURE_CELL) {
-            LOAD(cell);
-        }
-        LOAD(PyCell_GET(cell));
-    }
-    case DT_GOP_FUNCTION:
-        LOAD(frame->function);
-    case DT_GOP_OBJECT:
-        LOAD((PyObject *)in->x);
-    case DT_GOP_GROUP: {
-        DtGroup *group = in->x;
-        uint64_t version = 0;
-        PyObject *container = group_container(group, frame, regs, in->a, &version);
-        if (DT_UNLIKELY(container == NULL)) {
-            return 0;
-        }
-        if (DT_UNLIKELY(version != group->version || version == 0)) {
-            return verify_group(run, group, container);
-        }
-        for (uint32_t i = 0; i < group->nneeded; i++) {
-            regs[group->regs[i]] = group->cached[i];
-        }
-        return 1;
-    }
-    case DT_GOP_ATTR: {
-        DtPlace *place = in->x;
-        a = regs[in->a];
-        if (Py_TYPE(a) != place->type) {
-            return 0;
-        }
-        LOAD(read_own_attr(a, place));
-    }
-    case DT_GOP_ATTR_ANY: {
-        PyObject *value = NULL;
-        dt_program_read_attr(regs[in->a], in->x, &value);
-        LOAD(value);
-    }
-    case DT_GOP_SLOT:
-        a = regs[in->a];
-        if (Py_TYPE(a) != (PyTypeObject *)in->x) {
-            return 0;
-        }
-        LOAD(*(PyObject **)((char *)a + in->y.i));
-    case DT_GOP_MEMBER:
-        a = regs[in->a];
-        LOAD(read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
-    case DT_GOP_TYPE_OF:
-        LOAD((PyObject *)Py_TYPE(regs[in->a]));
-    case DT_GOP_INDEX:
-        a = regs[in->a];
-        if (PyTuple_Check(a)) {
-            LOAD(in->y.i < PyTuple_GET_SIZE(a) ? PyTuple_GET_ITEM(a, in->y.i) : NULL);
-        }
-        if (PyList_Check(a)) {
-            LOAD(in->y.i < PyList_GET_SIZE(a) ? PyList_GET_ITEM(a, in->y.i) : NULL);
-        }
-        return 0;
-    case DT_GOP_DICT_KEY:
-        a = regs[in->a];
-        LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
-    case DT_GOP_FUNC_DEFAULT:
-    case DT_GOP_FUNC_CLOSURE: {
-        a = regs[in->a];
-        if (!is_function(a)) {
-            return 0;
-        }
-        PyFunctionObject *function = (PyFunctionObject *)a;
-        PyObject *items = in->op == DT_GOP_FUNC_DEFAULT ? function->func_defaults
-                                                        : function->func_closure;
-        if (items == NULL || !PyTuple_Check(items) || in->y.i >= PyTuple_GET_SIZE(items)) {
-            return 0;
-        }
-        LOAD(PyTuple_GET_ITEM(items, in->y.i));
-    }
-    case DT_GOP_CELL_CONTENTS:
-        a = regs[in->a];
-        LOAD(PyCell_Check(a) ? PyCell_GET(a) : NULL);
-    case DT_GOP_METHOD_FUNC:
-        a = regs[in->a];
-        LOAD(PyMethod_Check(a) ? PyMethod_GET_FUNCTION(a) : NULL);
-    case DT_GOP_METHOD_SELF:
-        a = regs[in->a];
-        if (PyCFunction_Check(a)) {
-            LOAD(PyCFunction_GET_SELF(a));
-        }
-        LOAD(PyMethod_Check(a) ? PyMethod_GET_SELF(a) : NULL);
-    case DT_GOP_DIM_OBJECT:
-        return load_dim(in->x, regs[in->a], &regs[in->dst]);
+    goto *handlers[in->op];
 
-    case DT_GOP_SYM_DIM: {
-        const DtAdapter *adapter = in->x;
-        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
-        return 1;
-    }
-    case DT_GOP_SYM_INT:
-        return read_int(regs[in->a], &numbers[in->dst]);
-    case DT_GOP_SYM_FLOAT:
-        a = regs[in->a];
-        if (!PyFloat_CheckExact(a)) {
-            return 0;
-        }
-        numbers[in->dst].d = PyFloat_AS_DOUBLE(a);
-        return 1;
-    case DT_GOP_SYM_BOOL:
-        a = regs[in->a];
-        numbers[in->dst].i = a == Py_True;
-        return PyBool_Check(a);
+do_END:
+    return 1;
 
-    case DT_GOP_IS_TYPE:
-        return Py_TYPE(regs[in->a]) == (PyTypeObject *)in->x;
-    case DT_GOP_IS:
-        return regs[in->a] == (PyObject *)in->x;
-    case DT_GOP_IS_SAME:
-        return regs[in->a] == regs[in->dst];
-    case DT_GOP_IS_NOT_SAME:
-        return regs[in->a] != regs[in->dst];
-    case DT_GOP_IS_INT: {
-        DtNumber number;
-        return read_int(regs[in->a], &number) && number.i == in->y.i;
+do_LOCAL:
+    LOAD(frame->locals[in->y.i]);
+do_LOCAL_TYPE:
+    a = frame->locals[in->y.i];
+    NEED(a != NULL);
+    regs[in->dst] = a;
+    HOLD(Py_TYPE(a) == (PyTypeObject *)in->x);
+do_CLOSURE:
+    LOAD(read_closure(frame->function, in->y.i, true));
+do_CLOSURE_CELL:
+    LOAD(read_closure(frame->function, in->y.i, false));
+do_FUNCTION:
+    LOAD(frame->function);
+do_OBJECT:
+    LOAD((PyObject *)in->x);
+do_GROUP_GLOBALS : {
+    DtGroup *group = in->x;
+    if (DT_UNLIKELY(dt_dict_version(frame->globals) != group->version)) {
+        ANSWER(verify_group(RUN_ARGS, group, frame->globals));
     }
-    case DT_GOP_IS_CONST:
-        return dt_recipe_same_constant(regs[in->a], in->x);
-    case DT_GOP_LENGTH:
-        return has_length(regs[in->a], in->x, in->y.i);
-    case DT_GOP_KEYS: {
-        DtKeys *keys = in->x;
-        a = regs[in->a];
-        if (!PyDict_CheckExact(a)) {
-            return 0;
-        }
-        if (dt_dict_version(a) == keys->version) {
-            return 1;
-        }
-        if (!dt_dict_keys_match(a, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {
-            return 0;
-        }
-        keys->version = dt_dict_version(a);
-        return 1;
+    for (uint32_t i = 0; i < group->nneeded; i++) {
+        regs[group->regs[i]] = group->cached[i];
     }
-    case DT_GOP_ABSENT:
-        return is_absent(regs[in->a], in->x);
-    case DT_GOP_TYPE_VERSION: {
-        DtTypeState *state = in->x;
-        if (Py_TYPE(regs[in->a]) != state->type) {
-            return 0;
-        }
-        return DT_LIKELY(dt_type_has_version(state->type, state->version)) || verify_type(state);
+    NEXT;
+}
+do_GROUP_KNOWN : {
+    DtGroup *group = in->x;
+    if (DT_UNLIKELY(dt_dict_version(group->dict) != group->version)) {
+        ANSWER(verify_group(RUN_ARGS, group, group->dict));
     }
-    case DT_GOP_CELL_EMPTY:
-        a = regs[in->a];
-        return PyCell_Check(a) && PyCell_GET(a) == NULL;
-    case DT_GOP_ADAPTER: {
-        const DtAdapter *adapter = in->y.p;
-        return adapter->check(adapter, in->x, regs[in->a]);
+    for (uint32_t i = 0; i < group->nneeded; i++) {
+        regs[group->regs[i]] = group->cached[i];
     }
-    case DT_GOP_STATE: {
-        const DtAdapter *adapter = in->y.p;
-        return adapter->check_state(adapter, in->x);
+    NEXT;
+}
+do_GROUP : {
+    DtGroup *group = in->x;
+    uint64_t version = 0;
+    PyObject *container = group_container(group, frame, regs, in->a, &version);
+    NEED(container != NULL);
+    if (DT_UNLIKELY(version != group->version || version == 0)) {
+        ANSWER(verify_group(RUN_ARGS, group, container));
     }
+    for (uint32_t i = 0; i < group->nneeded; i++) {
+        regs[group->regs[i]] = group->cached[i];
+    }
+    NEXT;
+}
+do_ATTR : {
+    DtPlace *place = in->x;
+    a = regs[in->a];
+    NEED(Py_TYPE(a) == place->type);
+    LOAD(read_known_attr(a, place));
+}
+do_ATTR_ANY : {
+    PyObject *value = NULL;
+    dt_program_read_attr(regs[in->a], in->x, &value);
+    LOAD(value);
+}
+do_SLOT:
+    a = regs[in->a];
+    NEED(Py_TYPE(a) == (PyTypeObject *)in->x);
+    LOAD(*(PyObject **)((char *)a + in->y.i));
+do_MEMBER:
+    a = regs[in->a];
+    LOAD(read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
+do_TYPE_OF:
+    LOAD((PyObject *)Py_TYPE(regs[in->a]));
+do_INDEX:
+    LOAD(read_index(regs[in->a], in->y.i));
+do_DICT_KEY:
+    a = regs[in->a];
+    LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
+do_FUNC_DEFAULT:
+    a = regs[in->a];
+    LOAD(is_function(a) ? read_tuple(((PyFunctionObject *)a)->func_defaults, in->y.i) : NULL);
+do_FUNC_CLOSURE:
+    a = regs[in->a];
+    LOAD(is_function(a) ? read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i) : NULL);
+do_CELL_CONTENTS:
+    a = regs[in->a];
+    LOAD(PyCell_Check(a) ? PyCell_GET(a) : NULL);
+do_METHOD_FUNC:
+    a = regs[in->a];
+    LOAD(PyMethod_Check(a) ? PyMethod_GET_FUNCTION(a) : NULL);
+do_METHOD_SELF:
+    a = regs[in->a];
+    LOAD(PyMethod_Check(a)      ? PyMethod_GET_SELF(a)
+         : PyCFunction_Check(a) ? PyCFunction_GET_SELF(a)
+                                : NULL);
+do_DIM_OBJECT:
+    ANSWER(load_dim(in->x, regs[in->a], &regs[in->dst]));
 
-    case DT_GOP_CMP_CONST:
-        return compare_ints(in->dst, numbers[in->a].i, in->y.i);
-    case DT_GOP_CMP:
-        return compare_ints(in->dst, numbers[in->a].i, numbers[in->y.i].i);
-    case DT_GOP_SYM:
-        return holds(in->x, numbers);
-    case DT_GOP_COUNT:
-        break;
-    }
+do_SYM_DIM : {
+    const DtAdapter *adapter = in->x;
+    numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
+    NEXT;
+}
+do_SYM_INT:
+    HOLD(read_int(regs[in->a], &numbers[in->dst]));
+do_SYM_FLOAT:
+    a = regs[in->a];
+    NEED(PyFloat_CheckExact(a));
+    numbers[in->dst].d = PyFloat_AS_DOUBLE(a);
+    NEXT;
+do_SYM_BOOL:
+    a = regs[in->a];
+    numbers[in->dst].i = a == Py_True;
+    HOLD(PyBool_Check(a));
+
+do_IS_TYPE:
+    HOLD(Py_TYPE(regs[in->a]) == (PyTypeObject *)in->x);
+do_IS:
+    HOLD(regs[in->a] == (PyObject *)in->x);
+do_IS_SAME:
+    HOLD(regs[in->a] == regs[in->dst]);
+do_IS_NOT_SAME:
+    HOLD(regs[in->a] != regs[in->dst]);
+do_IS_INT : {
+    DtNumber number;
+    HOLD(read_int(regs[in->a], &number) && number.i == in->y.i);
+}
+do_IS_CONST:
+    HOLD(regs[in->a] == (PyObject *)in->x || dt_recipe_same_constant(regs[in->a], in->x));
+do_LENGTH:
+    HOLD(has_length(regs[in->a], in->x, in->y.i));
+do_KEYS:
+    HOLD(has_keys(in->x, regs[in->a]));
+do_ABSENT:
+    HOLD(is_absent(regs[in->a], in->x));
+do_TYPE_VERSION : {
+    DtTypeState *state = in->x;
+    NEED(Py_TYPE(regs[in->a]) == state->type);
+    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || verify_type(state));
+}
+do_CELL_EMPTY:
+    a = regs[in->a];
+    HOLD(PyCell_Check(a) && PyCell_GET(a) == NULL);
+do_ADAPTER : {
+    const DtAdapter *adapter = in->y.p;
+    ANSWER(adapter->check(adapter, in->x, regs[in->a]));
+}
+do_STATE : {
+    const DtAdapter *adapter = in->y.p;
+    ANSWER(adapter->check_state(adapter, in->x));
+}
+
+do_CMP_CONST:
+    HOLD(compare_ints(in->dst, numbers[in->a].i, in->y.i));
+do_CMP:
+    HOLD(compare_ints(in->dst, numbers[in->a].i, numbers[in->y.i].i));
+do_SYM:
+    HOLD(holds(in->x, numbers));
+
+fail:
+    *failed = in;
     return 0;
 }
 
-/* Out of line: for the folded checks of a group. */
-static int __attribute__((noinline))
-execute(const Run *run, const DtGuardInstr *in)
+/* The guard to blame: of a group, the name that did not hold. */
+static int32_t
+origin_of(DtGuardProgram *program, const DtGuardInstr *failed)
 {
-    return execute_inline(run, in);
-}
-
-static inline int
-run_range(const Run *run, uint32_t first, uint32_t count, int32_t *origin)
-{
-    DtGuardProgram *program = run->program;
-    const DtGuardInstr *in = &program->instrs[first];
-    for (const DtGuardInstr *end = in + count; in != end; in++) {
-        int ok = execute_inline(run, in);
-        if (DT_UNLIKELY(ok != 1)) {
-            *origin = in->op == DT_GOP_GROUP && program->failed != DT_NO_ORIGIN ? program->failed
-                                                                                : in->origin;
-            program->failed = DT_NO_ORIGIN;
-            return ok;
-        }
-    }
-    return 1;
+    int32_t origin = program->failed != DT_NO_ORIGIN ? program->failed : failed->origin;
+    program->failed = DT_NO_ORIGIN;
+    return origin;
 }
 
 /* A program with Python adapters' guards.  The registers are kept alive while those run; what they
  * might have changed is seen by a second run of the pure part.  Other threads may check the same
  * program meanwhile, so this run has numbers of its own. */
 static int __attribute__((noinline))
-run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, int32_t *origin)
+run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
+         const DtGuardInstr **failed)
 {
     uint32_t nregs = program->nregs;
     int ok = -1;
     PyObject **held = PyMem_Calloc(nregs + 1, sizeof(PyObject *));
     DtNumber *numbers = PyMem_Calloc(program->nsymbols + 1, sizeof(DtNumber));
-    Run run = {program, frame, regs, numbers};
+    *failed = NULL;
     if (held == NULL || numbers == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -587,7 +641,7 @@ run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, in
     for (uint32_t i = 0; i < nregs; i++) {
         regs[i] = NULL; /* some are loaded by the user part, some only when a group has changed */
     }
-    ok = run_range(&run, 0, program->npure, origin);
+    ok = run_list(RUN_ARGS, program->instrs, failed);
     if (ok != 1) {
         goto done;
     }
@@ -595,9 +649,9 @@ run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, in
         held[i] = regs[i];
         Py_XINCREF(held[i]);
     }
-    ok = run_range(&run, program->npure, program->nuser, origin);
+    ok = run_list(RUN_ARGS, &program->instrs[program->user], failed);
     if (ok == 1) {
-        ok = program->life->dead ? 0 : run_range(&run, 0, program->npure, origin);
+        ok = program->life->dead ? 0 : run_list(RUN_ARGS, program->instrs, failed);
     }
 done:
     for (uint32_t i = 0; held != NULL && i < nregs; i++) {
@@ -608,25 +662,37 @@ done:
     return ok;
 }
 
+static inline int
+run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, const DtGuardInstr **failed)
+{
+    *failed = NULL;
+    if (DT_UNLIKELY(program->life->dead)) {
+        return 0;
+    }
+    if (DT_UNLIKELY(program->user != 0)) {
+        return run_user(program, frame, regs, failed);
+    }
+    return run_list(program, frame, regs, program->numbers, program->instrs, failed);
+}
+
 int
 dt_program_run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, int32_t *origin)
 {
-    if (DT_UNLIKELY(program->life->dead)) {
-        *origin = DT_NO_ORIGIN;
-        return 0;
-    }
-    if (DT_UNLIKELY(program->nuser != 0)) {
-        return run_user(program, frame, regs, origin);
-    }
-    Run run = {program, frame, regs, program->numbers};
-    return run_range(&run, 0, program->npure, origin);
+    const DtGuardInstr *failed;
+    int ok = run(program, frame, regs, &failed);
+    *origin = failed == NULL ? DT_NO_ORIGIN : origin_of(program, failed);
+    return ok;
 }
 
 int
 dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs)
 {
-    int32_t origin;
-    return dt_program_run(program, frame, regs, &origin);
+    const DtGuardInstr *failed;
+    int ok = run(program, frame, regs, &failed);
+    if (DT_UNLIKELY(ok != 1)) {
+        program->failed = DT_NO_ORIGIN;
+    }
+    return ok;
 }
 
 uint32_t
