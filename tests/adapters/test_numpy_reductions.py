@@ -16,7 +16,11 @@ AXES = [None, 0, 1, 2, -1, (0, 1), (0, 2), (1, -1), (0, 1, 2), ()]
 
 def cube(dtype="d", order="C"):
     rng = np.random.default_rng(7)
-    array = (rng.random((3, 4, 5)) * 9 - 3).astype(dtype) if dtype not in "BHIL" else rng.integers(0, 9, (3, 4, 5))
+    array = (
+        (rng.random((3, 4, 5)) * 9 - 3).astype(dtype)
+        if dtype not in "BHIL"
+        else rng.integers(0, 9, (3, 4, 5))
+    )
     return np.asarray(array.astype(dtype), order=order)
 
 
@@ -34,7 +38,8 @@ def test_axes(name, axis):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_methods(name):
-    source = f"def f(x):\n    return x.{name}(), x.{name}(0), x.{name}(axis=1), x.{name}(axis=(0, 2), keepdims=True)\n"
+    calls = ["x.{0}()", "x.{0}(0)", "x.{0}(axis=1)", "x.{0}(axis=(0, 2), keepdims=True)"]
+    source = "def f(x):\n    return " + ", ".join(calls).format(name)
     namespace = {}
     exec(source, namespace)
     for dtype in "?bBilefdFD":
@@ -96,7 +101,12 @@ def test_pairwise_sums():
 
 def test_dtype_argument():
     def f(x):
-        return x.sum(dtype="f4"), np.sum(x, dtype=np.float64, axis=0), np.prod(x, dtype=float), x.mean(dtype="f8")
+        return (
+            x.sum(dtype="f4"),
+            np.sum(x, dtype=np.float64, axis=0),
+            np.prod(x, dtype=float),
+            x.mean(dtype="f8"),
+        )
 
     for dtype in "bilfd":
         check(f, cube(dtype))
@@ -121,7 +131,11 @@ def test_ptp_and_aliases():
 
 def test_ufunc_reduce():
     def f(x):
-        return np.add.reduce(x), np.maximum.reduce(x, axis=None), np.multiply.reduce(x, axis=(0, 1), keepdims=True)
+        return (
+            np.add.reduce(x),
+            np.maximum.reduce(x, axis=None),
+            np.multiply.reduce(x, axis=(0, 1), keepdims=True),
+        )
 
     check(f, cube())
 
@@ -233,6 +247,7 @@ def test_reduced_layout_carries_on():
         return y * 2, (y.T + 1), y.sum(axis=0)
 
     for order in itertools.permutations(range(3)):
+
         def make(order=order):
             return (cube().transpose(order),), {}
 

@@ -16,10 +16,46 @@ def grid(*shape, dtype="d"):
 
 
 INDICES = [
-    "0", "-1", "2, 3", "-1, -2, -3", "1:", ":2", "1:3", "-3:-1", "::2", "1::2", "::-1", "::-2", "3:0:-1", "-1:-4:-1",
-    "10:", ":100", "5:2", "-100:2", "1:1", "...", "..., 0", "0, ...", "..., 1:, 0", "None", "None, 0", ":, None",
-    "0, None, 1", "..., None", ":, 1", "1:, ::2, -1", ":, :, :", "0, 0, 0", "0, 0, 0, ...", "1:2", "1:2, 0:1, 3:",
-    "()", ":, 1:-1", "1:-1, 1:-1", ":-1, 1:", "::3, ::-2, 1",
+    "0",
+    "-1",
+    "2, 3",
+    "-1, -2, -3",
+    "1:",
+    ":2",
+    "1:3",
+    "-3:-1",
+    "::2",
+    "1::2",
+    "::-1",
+    "::-2",
+    "3:0:-1",
+    "-1:-4:-1",
+    "10:",
+    ":100",
+    "5:2",
+    "-100:2",
+    "1:1",
+    "...",
+    "..., 0",
+    "0, ...",
+    "..., 1:, 0",
+    "None",
+    "None, 0",
+    ":, None",
+    "0, None, 1",
+    "..., None",
+    ":, 1",
+    "1:, ::2, -1",
+    ":, :, :",
+    "0, 0, 0",
+    "0, 0, 0, ...",
+    "1:2",
+    "1:2, 0:1, 3:",
+    "()",
+    ":, 1:-1",
+    "1:-1, 1:-1",
+    ":-1, 1:",
+    "::3, ::-2, 1",
 ]
 
 
@@ -109,8 +145,22 @@ def test_len_and_iteration():
     check(g, grid(1000), breaks="unroll-limit")
 
 
-RESHAPES = ["(20, 6)", "(-1,)", "-1", "20, 6", "2, -1, 6", "(4, 5, 6)", "4, 5, 3, 2", "(120, 1)", "1, -1", "-1, 6",
-            "(x.shape[0], -1)", "x.shape[0] * x.shape[1], x.shape[2]", "[6, 20]", "(x.size,)"]
+RESHAPES = [
+    "(20, 6)",
+    "(-1,)",
+    "-1",
+    "20, 6",
+    "2, -1, 6",
+    "(4, 5, 6)",
+    "4, 5, 3, 2",
+    "(120, 1)",
+    "1, -1",
+    "-1, 6",
+    "(x.shape[0], -1)",
+    "x.shape[0] * x.shape[1], x.shape[2]",
+    "[6, 20]",
+    "(x.size,)",
+]
 
 
 @pytest.mark.parametrize("shape", RESHAPES)
@@ -124,7 +174,11 @@ def test_reshape(shape):
 
 def test_reshape_keeps_sizes_symbolic():
     def f(x):
-        return x.reshape(x.shape[0], -1) + 1, x.reshape(-1) * 2, np.reshape(x, (-1, x.shape[2])).sum(axis=0)
+        return (
+            x.reshape(x.shape[0], -1) + 1,
+            x.reshape(-1) * 2,
+            np.reshape(x, (-1, x.shape[2])).sum(axis=0),
+        )
 
     compiled = Compiled(f)
     for shape in ((4, 5, 6), (3, 4, 5), (10, 2, 3)):
@@ -147,8 +201,16 @@ def test_reshape_errors():
 def test_transpose_and_friends():
     def f(x):
         return (
-            x.T, x.transpose(), x.transpose(1, 0, 2), x.transpose((2, 0, 1)), np.transpose(x, (0, 2, 1)),
-            x.swapaxes(0, 2), np.swapaxes(x, 1, -1), np.moveaxis(x, 0, -1), np.moveaxis(x, 2, 0), x.T.T,
+            x.T,
+            x.transpose(),
+            x.transpose(1, 0, 2),
+            x.transpose((2, 0, 1)),
+            np.transpose(x, (0, 2, 1)),
+            x.swapaxes(0, 2),
+            np.swapaxes(x, 1, -1),
+            np.moveaxis(x, 0, -1),
+            np.moveaxis(x, 2, 0),
+            x.T.T,
         )
 
     check(f, grid())
@@ -163,9 +225,19 @@ def test_transpose_and_friends():
 def test_more_and_fewer_axes():
     def f(x):
         return (
-            np.expand_dims(x, 0), np.expand_dims(x, -1), x[:, None], np.squeeze(x[:1]), x[:1].squeeze(0), x.squeeze(),
-            np.squeeze(x[:1, :1]) + 1, x.ravel() * 2, np.ravel(x), x.flatten(), x.copy() * 3,
-            np.broadcast_to(x, (2, 4, 5)), np.broadcast_to(x[0], (3, 5)) + 1,
+            np.expand_dims(x, 0),
+            np.expand_dims(x, -1),
+            x[:, None],
+            np.squeeze(x[:1]),
+            x[:1].squeeze(0),
+            x.squeeze(),
+            np.squeeze(x[:1, :1]) + 1,
+            x.ravel() * 2,
+            np.ravel(x),
+            x.flatten(),
+            x.copy() * 3,
+            np.broadcast_to(x, (2, 4, 5)),
+            np.broadcast_to(x[0], (3, 5)) + 1,
         )
 
     check(f, grid(4, 5))
@@ -174,7 +246,18 @@ def test_more_and_fewer_axes():
 
 def test_attributes():
     def f(x):
-        return x.shape, x.ndim, x.size, x.itemsize, x.nbytes, len(x), x.dtype, np.shape(x), np.size(x), np.ndim(x)
+        return (
+            x.shape,
+            x.ndim,
+            x.size,
+            x.itemsize,
+            x.nbytes,
+            len(x),
+            x.dtype,
+            np.shape(x),
+            np.size(x),
+            np.ndim(x),
+        )
 
     def captured(x):
         return f(x), x + x.shape[0]
@@ -222,8 +305,15 @@ def test_unknown_attribute_and_method():
     check(h, grid(), breaks="array-op")
 
 
-JOINS = ["np.concatenate([x, y])", "np.concatenate((x, y), axis=1)", "np.concatenate([x, y, x], -1)",
-         "np.stack([x, y])", "np.stack((x, y), axis=1)", "np.stack([x, y], -1)", "np.concatenate([x])"]
+JOINS = [
+    "np.concatenate([x, y])",
+    "np.concatenate((x, y), axis=1)",
+    "np.concatenate([x, y, x], -1)",
+    "np.stack([x, y])",
+    "np.stack((x, y), axis=1)",
+    "np.stack([x, y], -1)",
+    "np.concatenate([x])",
+]
 
 
 @pytest.mark.parametrize("call", JOINS)
@@ -253,16 +343,53 @@ def test_joins_with_symbolic_sizes():
     check(wrong, grid(3, 3), grid(4, 3), breaks="array-shapes")
 
 
-CREATIONS = ["np.zeros(3)", "np.zeros((2, n))", "np.ones(n, dtype='f4')", "np.ones(x.shape, x.dtype)", "np.zeros(())",
-             "np.full((2, 3), 7)", "np.full(n, 1.5)", "np.full(3, k)", "np.full(3, k, dtype=np.float32)",
-             "np.zeros_like(x)", "np.ones_like(x)", "np.full_like(x, 3)", "np.zeros_like(x, dtype=int)",
-             "np.full_like(x, k)", "np.arange(5)", "np.arange(n)", "np.arange(1, n)", "np.arange(n, 0, -2)",
-             "np.arange(0, 1, 0.1)", "np.arange(3.0)", "np.arange(0)", "np.arange(5, 2)", "np.arange(4, dtype='f4')",
-             "np.linspace(0, 1, 5)", "np.linspace(0.5, k, 7)", "np.linspace(0, 1, 5, endpoint=False)", "np.eye(3)",
-             "np.eye(2, 3)", "np.eye(n)", "np.eye(3, k=1, dtype=int)", "np.array([1, 2, 3])", "np.array([1.0, k, 3])",
-             "np.array([[1, 2], [3, 4]])", "np.array([1, 2.5])", "np.array([1, 2], dtype='f4')", "np.array((n, 2))",
-             "np.asarray([k, k])", "np.array(x)", "np.array(x, dtype='f4')", "np.copy(x)", "np.asarray(x, dtype='f4')",
-             "np.array([x.sum(), x.max()])", "np.ascontiguousarray(x.T)", "np.array(3)", "np.array(k)"]
+CREATIONS = [
+    "np.zeros(3)",
+    "np.zeros((2, n))",
+    "np.ones(n, dtype='f4')",
+    "np.ones(x.shape, x.dtype)",
+    "np.zeros(())",
+    "np.full((2, 3), 7)",
+    "np.full(n, 1.5)",
+    "np.full(3, k)",
+    "np.full(3, k, dtype=np.float32)",
+    "np.zeros_like(x)",
+    "np.ones_like(x)",
+    "np.full_like(x, 3)",
+    "np.zeros_like(x, dtype=int)",
+    "np.full_like(x, k)",
+    "np.arange(5)",
+    "np.arange(n)",
+    "np.arange(1, n)",
+    "np.arange(n, 0, -2)",
+    "np.arange(0, 1, 0.1)",
+    "np.arange(3.0)",
+    "np.arange(0)",
+    "np.arange(5, 2)",
+    "np.arange(4, dtype='f4')",
+    "np.linspace(0, 1, 5)",
+    "np.linspace(0.5, k, 7)",
+    "np.linspace(0, 1, 5, endpoint=False)",
+    "np.eye(3)",
+    "np.eye(2, 3)",
+    "np.eye(n)",
+    "np.eye(3, k=1, dtype=int)",
+    "np.array([1, 2, 3])",
+    "np.array([1.0, k, 3])",
+    "np.array([[1, 2], [3, 4]])",
+    "np.array([1, 2.5])",
+    "np.array([1, 2], dtype='f4')",
+    "np.array((n, 2))",
+    "np.asarray([k, k])",
+    "np.array(x)",
+    "np.array(x, dtype='f4')",
+    "np.copy(x)",
+    "np.asarray(x, dtype='f4')",
+    "np.array([x.sum(), x.max()])",
+    "np.ascontiguousarray(x.T)",
+    "np.array(3)",
+    "np.array(k)",
+]
 
 
 @pytest.mark.parametrize("call", CREATIONS)
@@ -287,7 +414,13 @@ def test_creation_makes_new_arrays():
 
 def test_asarray_is_the_array():
     def f(x):
-        return np.asarray(x), np.asarray(x, x.dtype), np.asanyarray(x), np.ascontiguousarray(x), x + 1
+        return (
+            np.asarray(x),
+            np.asarray(x, x.dtype),
+            np.asanyarray(x),
+            np.ascontiguousarray(x),
+            x + 1,
+        )
 
     x = grid()
     for result in (Compiled(f)(x), f(x)):
@@ -297,8 +430,14 @@ def test_asarray_is_the_array():
 def test_where():
     def f(x, y, k):
         return (
-            np.where(x > 3, x, y), np.where(x > y, 1.0, 0.0), np.where(x > 3, x, 0), np.where(x > 3, k, x),
-            np.where(x, x, y), np.where(x[0] > 1, x, y), np.where(x > 3, 1, 2), np.where(x.sum() > 1, x, y),
+            np.where(x > 3, x, y),
+            np.where(x > y, 1.0, 0.0),
+            np.where(x > 3, x, 0),
+            np.where(x > 3, k, x),
+            np.where(x, x, y),
+            np.where(x[0] > 1, x, y),
+            np.where(x > 3, 1, 2),
+            np.where(x.sum() > 1, x, y),
         )
 
     for a, b in ["dd", "ff", "df", "il", "bB", "D?"]:
@@ -313,9 +452,22 @@ def test_where():
     check(one, grid(), breaks="array-op")
 
 
-CLIPS = ["x.clip(1, 5)", "np.clip(x, 1, 5)", "np.clip(x, None, 5)", "np.clip(x, 2, None)", "x.clip(min=2)",
-         "x.clip(max=3)", "np.clip(x, 0.5, 2.5)", "np.clip(x, k, 5)", "np.clip(x, y, 5)", "x.clip(y, y + 2)",
-         "np.clip(x, -1000, 5)", "np.clip(x, 0, 100000)", "np.clip(x, a_min=1, a_max=3)", "np.clip(x, -1, 300)"]
+CLIPS = [
+    "x.clip(1, 5)",
+    "np.clip(x, 1, 5)",
+    "np.clip(x, None, 5)",
+    "np.clip(x, 2, None)",
+    "x.clip(min=2)",
+    "x.clip(max=3)",
+    "np.clip(x, 0.5, 2.5)",
+    "np.clip(x, k, 5)",
+    "np.clip(x, y, 5)",
+    "x.clip(y, y + 2)",
+    "np.clip(x, -1000, 5)",
+    "np.clip(x, 0, 100000)",
+    "np.clip(x, a_min=1, a_max=3)",
+    "np.clip(x, -1, 300)",
+]
 
 
 @pytest.mark.parametrize("call", CLIPS)
@@ -370,14 +522,30 @@ def test_astype_warns_like_numpy():
 
 def test_scalar_types_as_functions():
     def f(x, k, n):
-        return np.float32(k) * x, np.int64(n) + x, np.float64(x), np.float32(x.sum()), np.float32(2) * k, np.bool_(True)
+        return (
+            np.float32(k) * x,
+            np.int64(n) + x,
+            np.float64(x),
+            np.float32(x.sum()),
+            np.float32(2) * k,
+            np.bool_(True),
+        )
 
     check(f, grid(3, dtype="f"), 2.5, 3)
     check(f, grid(3), 2.5, 3)
 
 
-PRODUCTS = [((3, 4), (4, 5)), ((3, 4), (4,)), ((4,), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)),
-            ((1, 3, 4), (6, 4, 2)), ((2, 3, 4), (4,)), ((5, 2, 3, 4), (2, 4, 6))]
+PRODUCTS = [
+    ((3, 4), (4, 5)),
+    ((3, 4), (4,)),
+    ((4,), (4, 5)),
+    ((4,), (4,)),
+    ((2, 3, 4), (4, 5)),
+    ((2, 3, 4), (2, 4, 5)),
+    ((1, 3, 4), (6, 4, 2)),
+    ((2, 3, 4), (4,)),
+    ((5, 2, 3, 4), (2, 4, 6)),
+]
 
 
 @pytest.mark.parametrize("left, right", PRODUCTS)

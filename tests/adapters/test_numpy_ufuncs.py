@@ -12,12 +12,29 @@ from differential import Compiled, Outcome, check, compare  # noqa: E402
 
 UFUNCS = sorted({f.__name__ for f in vars(np).values() if isinstance(f, np.ufunc)})
 UNARY = [name for name in UFUNCS if getattr(np, name).nin == 1]
-BINARY = [name for name in UFUNCS if getattr(np, name).nin == 2 and getattr(np, name).signature is None]
+BINARY = [
+    name for name in UFUNCS if getattr(np, name).nin == 2 and getattr(np, name).signature is None
+]
 # Wrapped so that the name of the traced global is the ufunc itself.
 OPERATORS = [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
-    operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
-    operator.eq, operator.ne, operator.gt, operator.ge,
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    operator.and_,
+    operator.or_,
+    operator.xor,
+    operator.lshift,
+    operator.rshift,
+    operator.lt,
+    operator.le,
+    operator.eq,
+    operator.ne,
+    operator.gt,
+    operator.ge,
 ]
 
 
@@ -52,6 +69,7 @@ def quiet(fn, *args):
 def test_unary_ufunc(name):
     ufunc = getattr(np, name)
     for dtype in "?bBilQefdFD":
+
         def f(x):
             return ufunc(x)
 
@@ -77,7 +95,7 @@ def test_binary_ufunc(name):
 
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
 def test_operator_promotion(op):
-    source = f"def f(x, y):\n    return op(x, y)\n"
+    source = "def f(x, y):\n    return op(x, y)\n"
     namespace = {"op": op}
     exec(source, namespace)
     f = namespace["f"]
@@ -116,7 +134,9 @@ def test_python_number(op, number):
                     check(fn, *args, calls=2)
 
 
-@pytest.mark.parametrize("exponent", [2, 2.0, 0.5, -1, -1.0, 0, 0.0, 1, 1.0, 3, 2.5, True, 10**30, 1e300])
+@pytest.mark.parametrize(
+    "exponent", [2, 2.0, 0.5, -1, -1.0, 0, 0.0, 1, 1.0, 3, 2.5, True, 10**30, 1e300]
+)
 def test_power(exponent):
     def f(x):
         return x**exponent
@@ -131,7 +151,8 @@ def test_power(exponent):
             args = (values(dtype),)
             with np.errstate(all="ignore"):
                 plain = Outcome(fn, args, {})
-                if plain.error is not None or exponent == 10**30:
+                widens = fn is g and isinstance(exponent, float) and dtype in "?bBil"
+                if plain.error is not None or exponent == 10**30 or widens:
                     compare(plain, Outcome(Compiled(fn), args, {}))
                 else:
                     check(fn, *args, calls=2)
@@ -150,7 +171,9 @@ def test_power_is_specialised():
     assert targets[2] == ["numpy.sqrt"]
 
 
-@pytest.mark.parametrize("op", [operator.neg, operator.pos, operator.invert, abs], ids=lambda op: op.__name__)
+@pytest.mark.parametrize(
+    "op", [operator.neg, operator.pos, operator.invert, abs], ids=lambda op: op.__name__
+)
 def test_unary_operator(op):
     def f(x):
         return op(x)
@@ -159,8 +182,16 @@ def test_unary_operator(op):
         quiet(f, values(dtype))
 
 
-SCALARS = [np.float64(2.5), np.float32(2.5), np.int64(3), np.int8(3), np.uint8(3), np.bool_(True), np.complex64(2 - 1j),
-           np.float16(1.5)]
+SCALARS = [
+    np.float64(2.5),
+    np.float32(2.5),
+    np.int64(3),
+    np.int8(3),
+    np.uint8(3),
+    np.bool_(True),
+    np.complex64(2 - 1j),
+    np.float16(1.5),
+]
 
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: s.dtype.name)
@@ -204,8 +235,20 @@ def test_several_results():
     check(f, values("f"), np.full(5, 0.75, "f"))
 
 
-SHAPES = [((3,), (3,)), ((2, 3), (3,)), ((2, 3), (2, 1)), ((2, 1), (1, 3)), ((4, 2, 3), (2, 3)), ((), (3,)), ((3,), ()),
-          ((0, 3), (3,)), ((1,), (3,)), ((2, 1, 3), (4, 1)), ((), ()), ((1, 1), (1,))]
+SHAPES = [
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 3), (2, 1)),
+    ((2, 1), (1, 3)),
+    ((4, 2, 3), (2, 3)),
+    ((), (3,)),
+    ((3,), ()),
+    ((0, 3), (3,)),
+    ((1,), (3,)),
+    ((2, 1, 3), (4, 1)),
+    ((), ()),
+    ((1, 1), (1,)),
+]
 
 
 @pytest.mark.parametrize("left, right", SHAPES)
@@ -221,7 +264,14 @@ def test_broadcasting_is_guarded():
         return x * y
 
     compiled = Compiled(f)
-    shapes = [((3, 4), (4,)), ((5, 2), (2,)), ((3, 1), (4,)), ((3, 4), (1,)), ((7, 7), (7,)), ((1, 4), (4,))]
+    shapes = [
+        ((3, 4), (4,)),
+        ((5, 2), (2,)),
+        ((3, 1), (4,)),
+        ((3, 4), (1,)),
+        ((7, 7), (7,)),
+        ((1, 4), (4,)),
+    ]
     for left, right in shapes:
         args = (np.ones(left), np.ones(right))
         compare(Outcome(f, args, {}), Outcome(compiled, args, {}))
@@ -238,7 +288,10 @@ def layouts():
     yield "stepped", np.arange(48.0).reshape(2, 3, 8)[:, :, ::2]
     yield "backwards", base[:, ::-1, ::-1]
     yield "broadcast", np.broadcast_to(np.arange(4.0), (2, 3, 4))
-    yield "unaligned", np.frombuffer(b"\0" + base.tobytes(), dtype="u1")[1:].view("f8").reshape(2, 3, 4)
+    yield (
+        "unaligned",
+        np.frombuffer(b"\0" + base.tobytes(), dtype="u1")[1:].view("f8").reshape(2, 3, 4),
+    )
     yield "swapped", base.astype(">f8")
 
 
@@ -322,7 +375,11 @@ def test_errstate(state):
 
 def test_dtype_and_casting():
     def f(x):
-        return np.add(x, 1, dtype="f8"), np.multiply(x, x, dtype=np.float32, casting="unsafe"), np.sin(x, dtype=float)
+        return (
+            np.add(x, 1, dtype="f8"),
+            np.multiply(x, x, dtype=np.float32, casting="unsafe"),
+            np.sin(x, dtype=float),
+        )
 
     check(f, values("f"))
     check(f, values("i"))
@@ -426,7 +483,11 @@ def test_kinds_that_are_not_captured():
         return x + x
 
     check(f, np.array([1, 2], dtype=object), breaks="array-kind")
-    check(f, np.array(["2020-01-01"], dtype="M8[D]") - np.datetime64("2020-01-01"), breaks="array-kind")
+    check(
+        f,
+        np.array(["2020-01-01"], dtype="M8[D]") - np.datetime64("2020-01-01"),
+        breaks="array-kind",
+    )
     check(f, np.ma.masked_array([1.0, 2.0], [True, False]), breaks="missing-slot")
 
 
@@ -435,7 +496,10 @@ def test_own_dtype_object():
         return x * 2
 
     compiled = Compiled(f)
-    for x in (np.arange(4.0), np.frombuffer(np.arange(4.0).tobytes(), np.dtype("f8").newbyteorder("<"))):
+    for x in (
+        np.arange(4.0),
+        np.frombuffer(np.arange(4.0).tobytes(), np.dtype("f8").newbyteorder("<")),
+    ):
         compare(Outcome(f, (x,), {}), Outcome(compiled, (x,), {}))
 
 

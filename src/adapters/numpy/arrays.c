@@ -20,16 +20,16 @@ typedef struct ArraySpec {
     uint8_t is_state; /* not an array's: the guard of np.getbufsize(), `flags` is its value */
     uint8_t ndim;
     uint8_t strides_checked;
-    uint8_t ordered;                 /* `order` is meaningful */
-    uint8_t dims[DT_NP_MAXDIMS];     /* 0, 1, or 2 for more */
-    int8_t signs[DT_NP_MAXDIMS];     /* of the strides, where dims is 2 */
-    int8_t order[DT_NP_MAXDIMS];     /* axes by falling stride */
+    uint8_t ordered;             /* `order` is meaningful */
+    uint8_t dims[DT_NP_MAXDIMS]; /* 0, 1, or 2 for more */
+    int8_t signs[DT_NP_MAXDIMS]; /* of the strides, where dims is 2 */
+    int8_t order[DT_NP_MAXDIMS]; /* axes by falling stride */
 } ArraySpec;
 
 static const int scalar_type_nums[] = {
-    NPY_DOUBLE, NPY_FLOAT, NPY_LONG, NPY_BOOL, NPY_INT, NPY_CDOUBLE, NPY_CFLOAT, NPY_HALF,
-    NPY_BYTE, NPY_UBYTE, NPY_SHORT, NPY_USHORT, NPY_UINT, NPY_ULONG, NPY_LONGLONG, NPY_ULONGLONG,
-    NPY_LONGDOUBLE, NPY_CLONGDOUBLE,
+    NPY_DOUBLE, NPY_FLOAT, NPY_LONG,     NPY_BOOL,      NPY_INT,        NPY_CDOUBLE,
+    NPY_CFLOAT, NPY_HALF,  NPY_BYTE,     NPY_UBYTE,     NPY_SHORT,      NPY_USHORT,
+    NPY_UINT,   NPY_ULONG, NPY_LONGLONG, NPY_ULONGLONG, NPY_LONGDOUBLE, NPY_CLONGDOUBLE,
 };
 #define SCALAR_TYPES (sizeof(scalar_type_nums) / sizeof(scalar_type_nums[0]))
 static PyTypeObject *scalar_types[SCALAR_TYPES];
@@ -72,7 +72,7 @@ dt_np_dtype_captured(const PyArray_Descr *descr)
     return PyDataType_METADATA(descr) == NULL;
 }
 
-/* ---- Building ---------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 static npy_intp
 magnitude(npy_intp stride)
@@ -80,7 +80,8 @@ magnitude(npy_intp stride)
     return stride < 0 ? -stride : stride;
 }
 
-/* Axes by falling stride, those of size 1 and ties in place; false when some axis overlaps (stride 0). */
+/* Axes by falling stride, those of size 1 and ties in place; false when some axis overlaps (stride
+ * 0). */
 static bool
 sort_axes(PyArrayObject *array, int8_t *order)
 {
@@ -202,7 +203,8 @@ build_scalar(DtTrace *trace, PyObject *object, ArraySpec *spec, DtMeta **meta)
 }
 
 static DtStatus
-build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArraySpec *spec, DtMeta **meta)
+build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArraySpec *spec,
+            DtMeta **meta)
 {
     PyArray_Descr *descr = PyArray_DESCR(array);
     if (!dt_np_dtype_captured(descr)) {
@@ -210,7 +212,8 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
                         descr->typeobj->tp_name);
     }
     if (PyArray_NDIM(array) > DT_NP_MAXDIMS) {
-        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %d dimensions", PyArray_NDIM(array));
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %d dimensions",
+                        PyArray_NDIM(array));
     }
     fill_spec(array, spec);
     DT_TRY(dt_trace_keep(trace, (PyObject *)descr));
@@ -246,7 +249,7 @@ dt_np_build(const DtAdapter *adapter, DtTrace *trace, PyObject *object, const Dt
     return DT_OK;
 }
 
-/* ---- The check ----------------------------------------------------------------------------------- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static bool
 strides_hold(const ArraySpec *spec, PyArrayObject *array)
@@ -304,7 +307,8 @@ dt_np_check(const DtAdapter *adapter, const void *data, PyObject *object)
             return 0;
         }
     }
-    if (DT_UNLIKELY(PyArray_DESCR(array) != spec->descr) && !same_dtype(spec->descr, PyArray_DESCR(array))) {
+    if (DT_UNLIKELY(PyArray_DESCR(array) != spec->descr)
+        && !same_dtype(spec->descr, PyArray_DESCR(array))) {
         return 0;
     }
     return !spec->strides_checked || strides_hold(spec, array);
@@ -317,7 +321,7 @@ dt_np_dim(const DtAdapter *adapter, PyObject *object, int dim)
     return PyArray_DIM((PyArrayObject *)object, dim);
 }
 
-/* ---- Text ------------------------------------------------------------------------------------------ */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static const char *
 scalar_name(const PyTypeObject *type)
@@ -350,7 +354,8 @@ dt_np_print_guard(const DtAdapter *adapter, const void *data, DtStrbuf *out)
         dt_strbuf_addf(out, "a numpy.%s", scalar_name(spec->type));
         return;
     }
-    dt_strbuf_addf(out, "an ndarray of %s%s, shape (", PyArray_ISNBO(spec->descr->byteorder) ? "" : "swapped ",
+    dt_strbuf_addf(out, "an ndarray of %s%s, shape (",
+                   PyArray_ISNBO(spec->descr->byteorder) ? "" : "swapped ",
                    scalar_name(spec->descr->typeobj));
     for (int i = 0; i < spec->ndim; i++) {
         dt_strbuf_addf(out, "%s%s", i ? ", " : "", sizes[spec->dims[i]]);
@@ -368,7 +373,8 @@ dt_np_print_found(const DtAdapter *adapter, PyObject *object, DtStrbuf *out)
         return;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    dt_strbuf_addf(out, "an ndarray of %s%s, shape (", PyArray_ISNOTSWAPPED(array) ? "" : "swapped ",
+    dt_strbuf_addf(out, "an ndarray of %s%s, shape (",
+                   PyArray_ISNOTSWAPPED(array) ? "" : "swapped ",
                    scalar_name(PyArray_DESCR(array)->typeobj));
     for (int i = 0; i < PyArray_NDIM(array); i++) {
         dt_strbuf_addf(out, "%s%lld", i ? ", " : "", (long long)PyArray_DIM(array, i));
@@ -377,7 +383,7 @@ dt_np_print_found(const DtAdapter *adapter, PyObject *object, DtStrbuf *out)
     print_layout(PyArray_FLAGS(array), out);
 }
 
-/* ---- Serialisation ----------------------------------------------------------------------------------- */
+/* ---- Serialisation --------------------------------------------------------------------------- */
 
 PyObject *
 dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
@@ -389,9 +395,9 @@ dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
                                   : dt_np_scalar_type_num(spec->type);
     const char order[] = {spec->descr != NULL ? spec->descr->byteorder : '=', 0};
     return Py_BuildValue("iisiiiiy#y#y#", spec->descr != NULL, num, order, (int)spec->flags,
-                         (int)spec->is_state, (int)spec->strides_checked, (int)spec->ordered, spec->dims,
-                         (Py_ssize_t)spec->ndim, (const char *)spec->signs, (Py_ssize_t)spec->ndim,
-                         (const char *)spec->order, (Py_ssize_t)spec->ndim);
+                         (int)spec->is_state, (int)spec->strides_checked, (int)spec->ordered,
+                         spec->dims, (Py_ssize_t)spec->ndim, (const char *)spec->signs,
+                         (Py_ssize_t)spec->ndim, (const char *)spec->order, (Py_ssize_t)spec->ndim);
 }
 
 static DtStatus
@@ -413,7 +419,8 @@ restore_dtype(DtTrace *trace, ArraySpec *spec, int num, bool is_array, char orde
 }
 
 DtStatus
-dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, void **out, size_t *size)
+dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, void **out,
+                       size_t *size)
 {
     int is_array, num, flags, is_state, checked, ordered;
     const char *byteorder, *dims, *signs, *order;
@@ -423,8 +430,8 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
         PyErr_SetString(PyExc_ValueError, "the guard of an array is not a tuple");
         return DT_ERROR;
     }
-    if (!PyArg_ParseTuple(object, "iisiiiiy#y#y#", &is_array, &num, &byteorder, &flags, &is_state, &checked,
-                          &ordered, &dims, &ndim, &signs, &nsigns, &order, &norder)) {
+    if (!PyArg_ParseTuple(object, "iisiiiiy#y#y#", &is_array, &num, &byteorder, &flags, &is_state,
+                          &checked, &ordered, &dims, &ndim, &signs, &nsigns, &order, &norder)) {
         return DT_ERROR;
     }
     if (ndim > DT_NP_MAXDIMS || nsigns != ndim || norder != ndim) {
@@ -451,7 +458,7 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
     return DT_OK;
 }
 
-/* ---- State ------------------------------------------------------------------------------------------- */
+/* ---- State ----------------------------------------------------------------------------------- */
 
 /* np.getbufsize(), or -1 with an exception. */
 static long

@@ -19,18 +19,19 @@ typedef struct View {
     const DtSym *shape[MAX_ITEMS];
     int8_t source[MAX_ITEMS]; /* base axis of a result axis, -1 for a new one */
     uint32_t ndim;
-    uint32_t axis; /* next base axis */
+    uint32_t axis;               /* next base axis */
     bool partial[DT_NP_MAXDIMS]; /* base axis is not taken whole */
     bool stepped[DT_NP_MAXDIMS]; /* with a step other than 1 */
     bool negative;
     bool ellipsis; /* an Ellipsis was written: 0-d results stay arrays */
 } View;
 
-/* ---- Slices ------------------------------------------------------------------------------------------- */
+/* ---- Slices ---------------------------------------------------------------------------------- */
 
 /* A bound of a slice, brought into 0..size (or -1..size-1 backwards). */
 static DtStatus
-clamp_bound(DtTrace *trace, const DtSym *bound, const DtSym *size, bool backwards, const DtSym **out)
+clamp_bound(DtTrace *trace, const DtSym *bound, const DtSym *size, bool backwards,
+            const DtSym **out)
 {
     bool negative, outside;
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LT, bound, 0, &negative));
@@ -62,7 +63,8 @@ slice_bound(DtTrace *trace, DtVar *var, const DtSym **out)
     }
     DT_TRY(dt_np_sym_of(trace, var, out));
     if (*out == NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "a slice whose bound is a %s", dt_var_peek(var)->type->name);
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "a slice whose bound is a %s",
+                        dt_var_peek(var)->type->name);
     }
     return DT_OK;
 }
@@ -71,7 +73,8 @@ static DtStatus
 slice_length(DtTrace *trace, const DtSym *start, const DtSym *stop, int64_t step, const DtSym **out)
 {
     bool some;
-    DT_TRY(step > 0 ? dt_np_difference(trace, stop, start, out) : dt_np_difference(trace, start, stop, out));
+    DT_TRY(step > 0 ? dt_np_difference(trace, stop, start, out)
+                    : dt_np_difference(trace, start, stop, out));
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, *out, 0, &some));
     if (!some) {
         *out = dt_np_size(trace, 0);
@@ -125,14 +128,15 @@ add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
     return DT_OK;
 }
 
-/* ---- Items ---------------------------------------------------------------------------------------------- */
+/* ---- Items ----------------------------------------------------------------------------------- */
 
 /* A NumPy integer as an index: its value is checked when it runs. */
 static bool
 is_integer_scalar(DtVar *var)
 {
     const DtArrayVar *array = dt_np_array_of(var);
-    return array != NULL && array->meta->ndim == 0 && PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
+    return array != NULL && array->meta->ndim == 0
+           && PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
 }
 
 static DtStatus
@@ -238,10 +242,10 @@ read_items(DtTrace *trace, DtVar *const *items, uint32_t count, View *view)
     return DT_OK;
 }
 
-/* ---- Layout --------------------------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
-/* Is the part of C (or, backwards, F) ordered memory without gaps?  Counted from the fast end: whole
- * axes, then at most one cut with step 1, then only single items. */
+/* Is the part of C (or, backwards, F) ordered memory without gaps?  Counted from the fast end:
+ * whole axes, then at most one cut with step 1, then only single items. */
 static bool
 stays_contiguous(const View *view, bool backwards)
 {
@@ -274,7 +278,8 @@ view_layout(DtTrace *trace, const View *view, DtMeta *meta)
     const DtMeta *base = view->base;
     meta->layout = base->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
     meta->layout |= view->negative ? DT_LAYOUT_NEGATIVE : 0u;
-    meta->layout |= (base->layout & DT_LAYOUT_C) && stays_contiguous(view, false) ? DT_LAYOUT_C : 0u;
+    meta->layout |=
+        (base->layout & DT_LAYOUT_C) && stays_contiguous(view, false) ? DT_LAYOUT_C : 0u;
     meta->layout |= (base->layout & DT_LAYOUT_F) && stays_contiguous(view, true) ? DT_LAYOUT_F : 0u;
     if (base->stride_order == NULL && base->ndim > 1) {
         return DT_OK;
@@ -393,7 +398,8 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
 }
 
 DtStatus
-dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *value)
+dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
+                    DtVar *value)
 {
     (void)adapter;
     (void)self;
@@ -402,7 +408,7 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "an assignment to items of an array");
 }
 
-/* ---- Length and iteration --------------------------------------------------------------------------------- */
+/* ---- Length and iteration -------------------------------------------------------------------- */
 
 DtStatus
 dt_np_length(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **out)
@@ -425,7 +431,8 @@ dt_np_iter(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **o
     }
     int64_t size = self->meta->shape[0]->hint.i;
     if (size > MAX_UNROLLED) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "iteration over %lld rows of an array", (long long)size);
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "iteration over %lld rows of an array",
+                        (long long)size);
     }
     DT_TRY(dt_trace_specialize(trace, self->meta->shape[0]));
     for (int64_t i = 0; i < size; i++) {

@@ -18,7 +18,7 @@
 #define DT_NP_MAXDIMS 32
 #define DT_NP_MAXARGS 16
 
-/* ---- Callables (table.c, ops.def) -------------------------------------------------------------- */
+/* ---- Callables (table.c, ops.def) ------------------------------------------------------------ */
 
 typedef enum DtNpOp {
 #define NP_UFUNC(NAME) DT_NP_##NAME,
@@ -41,7 +41,8 @@ typedef DtStatus (*DtNpAttr)(DtTrace *, DtArrayVar *self, DtVar **out);
 
 extern const DtAdapter dt_np_adapter;
 
-/* The callable of a row, or NULL when this NumPy has none (no error) or with an error set. DT_BORROWED. */
+/* The callable of a row, or NULL when this NumPy has none (no error) or with an error set.
+ * DT_BORROWED. */
 PyObject *dt_np_callee(DtNpOp op);
 const char *dt_np_target(DtNpOp op); /* "numpy.add" */
 const char *dt_np_name(DtNpOp op);   /* "add" */
@@ -49,30 +50,31 @@ bool dt_np_is_ufunc(DtNpOp op);
 /* ufunc.reduce of a ufunc row, and its target; NULL with an error. */
 PyObject *dt_np_reduce_callee(DtNpOp op);
 const char *dt_np_reduce_target(DtNpOp op);
-/* An attribute of the numpy module by name, kept for the process; NULL with an error. DT_BORROWED. */
+/* An attribute of the numpy module by name, kept for the process; NULL with an error. DT_BORROWED.
+ */
 PyObject *dt_np_module_attr(const char *name);
 
 bool dt_np_owns_callable(const DtAdapter *, PyObject *object);
-DtStatus dt_np_call(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *, DtVar **out)
-    DT_MUST_CHECK;
-DtStatus dt_np_getattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name, DtVar **out)
-    DT_MUST_CHECK;
-DtStatus dt_np_call_method(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name, const DtArgs *,
-                           DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_call(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *,
+                    DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_getattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
+                       DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_call_method(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
+                           const DtArgs *, DtVar **out) DT_MUST_CHECK;
 
-/* ---- Arrays and their guards (arrays.c) --------------------------------------------------------- */
+/* ---- Arrays and their guards (arrays.c) ------------------------------------------------------ */
 
 void dt_np_arrays_init(void);
 bool dt_np_is_array(const DtAdapter *, PyObject *object);
-DtStatus dt_np_build(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *, DtVar **out)
-    DT_MUST_CHECK;
+DtStatus dt_np_build(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
+                     DtVar **out) DT_MUST_CHECK;
 int dt_np_check(const DtAdapter *, const void *spec, PyObject *object);
 void dt_np_print_guard(const DtAdapter *, const void *spec, DtStrbuf *);
 void dt_np_print_found(const DtAdapter *, PyObject *object, DtStrbuf *);
 int64_t dt_np_dim(const DtAdapter *, PyObject *object, int dim);
 DT_OWNED PyObject *dt_np_spec_to_object(const DtAdapter *, const void *spec);
-DtStatus dt_np_spec_from_object(const DtAdapter *, DtTrace *, PyObject *, void **spec, size_t *size)
-    DT_MUST_CHECK;
+DtStatus dt_np_spec_from_object(const DtAdapter *, DtTrace *, PyObject *, void **spec,
+                                size_t *size) DT_MUST_CHECK;
 int dt_np_check_state(const DtAdapter *, const void *spec);
 /* Guards np.getbufsize(): the bits of a node that casts inside of a loop depend on it. */
 DtStatus dt_np_guard_bufsize(DtTrace *) DT_MUST_CHECK;
@@ -81,14 +83,14 @@ bool dt_np_dtype_captured(const PyArray_Descr *descr);
 /* The exact NumPy scalar types: dtype number, or -1. */
 int dt_np_scalar_type_num(const PyTypeObject *type);
 
-/* ---- Operands and sizes (shapes.c) --------------------------------------------------------------- */
+/* ---- Operands and sizes (nodes.c, sizes.c) --------------------------------------------------- */
 
 typedef struct DtNpOperand {
     DtOperand operand;
-    DtArrayVar *array;   /* or NULL */
-    const DtSym *sym;    /* a symbolic Python number, or NULL */
-    PyObject *constant;  /* a known Python number, or NULL */
-    PyObject *dtype;     /* a dtype; for weak ones int, float or complex (the classes) */
+    DtArrayVar *array;  /* or NULL */
+    const DtSym *sym;   /* a symbolic Python number, or NULL */
+    PyObject *constant; /* a known Python number, or NULL */
+    PyObject *dtype;    /* a dtype; for weak ones int, float or complex (the classes) */
 } DtNpOperand;
 
 static inline DtOperand
@@ -121,7 +123,8 @@ DtArrayVar *dt_np_array_of(DtVar *var);
 /* *ok = false: no operand that the adapter takes. */
 DtStatus dt_np_operand(DtTrace *, DtVar *var, DtNpOperand *out, bool *ok) DT_MUST_CHECK;
 /* The same, a break naming `what` in place of *ok = false. */
-DtStatus dt_np_need_operand(DtTrace *, DtVar *var, const char *what, DtNpOperand *out) DT_MUST_CHECK;
+DtStatus dt_np_need_operand(DtTrace *, DtVar *var, const char *what,
+                            DtNpOperand *out) DT_MUST_CHECK;
 /* A size as an operand: a constant int or a symbol. */
 DtStatus dt_np_size_operand(DtTrace *, const DtSym *size, DtOperand *out) DT_MUST_CHECK;
 DtStatus dt_np_shape_operand(DtTrace *, const DtSym *const *shape, uint32_t ndim,
@@ -136,17 +139,24 @@ DtStatus dt_np_fit_weak(DtTrace *, DtNpOperand *operand, PyObject *dtype) DT_MUS
 /* Bounds that hold for every call (sizes are at least 2). */
 void dt_np_bounds(const DtTrace *, const DtSym *sym, int64_t *low, int64_t *high);
 /* Binary expression; a break if it can't be formed. */
-DtStatus dt_np_expr(DtTrace *, DtSymOp op, const DtSym *a, const DtSym *b, const DtSym **out) DT_MUST_CHECK;
-DtStatus dt_np_expr_int(DtTrace *, DtSymOp op, const DtSym *a, int64_t b, const DtSym **out) DT_MUST_CHECK;
+DtStatus dt_np_expr(DtTrace *, DtSymOp op, const DtSym *a, const DtSym *b,
+                    const DtSym **out) DT_MUST_CHECK;
+DtStatus dt_np_expr_int(DtTrace *, DtSymOp op, const DtSym *a, int64_t b,
+                        const DtSym **out) DT_MUST_CHECK;
 /* Truth of a comparison, guarded unless its bounds settle it. */
-DtStatus dt_np_decide(DtTrace *, DtSymOp op, const DtSym *a, const DtSym *b, bool *truth) DT_MUST_CHECK;
-DtStatus dt_np_decide_int(DtTrace *, DtSymOp op, const DtSym *a, int64_t b, bool *truth) DT_MUST_CHECK;
-/* Brings an expression into the form that DtMeta wants: 0 and 1 are constants, others guarded >= 2. */
+DtStatus dt_np_decide(DtTrace *, DtSymOp op, const DtSym *a, const DtSym *b,
+                      bool *truth) DT_MUST_CHECK;
+DtStatus dt_np_decide_int(DtTrace *, DtSymOp op, const DtSym *a, int64_t b,
+                          bool *truth) DT_MUST_CHECK;
+/* Brings an expression into the form that DtMeta wants: 0 and 1 are constants, others guarded >= 2.
+ */
 DtStatus dt_np_settle_size(DtTrace *, const DtSym *sym, const DtSym **out) DT_MUST_CHECK;
 /* a + offset and a - b, with constants gathered so that equal sizes look equal. */
 DtStatus dt_np_offset(DtTrace *, const DtSym *a, int64_t offset, const DtSym **out) DT_MUST_CHECK;
-DtStatus dt_np_difference(DtTrace *, const DtSym *a, const DtSym *b, const DtSym **out) DT_MUST_CHECK;
-DtStatus dt_np_product(DtTrace *, const DtSym *const *sizes, uint32_t count, const DtSym **out) DT_MUST_CHECK;
+DtStatus dt_np_difference(DtTrace *, const DtSym *a, const DtSym *b,
+                          const DtSym **out) DT_MUST_CHECK;
+DtStatus dt_np_product(DtTrace *, const DtSym *const *sizes, uint32_t count,
+                       const DtSym **out) DT_MUST_CHECK;
 const DtSym *dt_np_size(DtTrace *, int64_t value); /* NULL with MemoryError */
 /* A Python int or symbol as a size expression; *out = NULL if it is neither. */
 DtStatus dt_np_sym_of(DtTrace *, DtVar *var, const DtSym **out) DT_MUST_CHECK;
@@ -157,11 +167,13 @@ dt_np_size_is(const DtSym *size, int64_t value)
     return dt_sym_is_const(size) && size->hint.i == value;
 }
 
-/* ---- Metadata (shapes.c) -------------------------------------------------------------------------- */
+/* ---- Metadata and nodes (shapes.c, nodes.c) -------------------------------------------------- */
 
-/* Zeroed metadata for an ndarray of this dtype; the shape has room for ndim sizes.  NULL with MemoryError. */
+/* Zeroed metadata for an ndarray of this dtype; the shape has room for ndim sizes.  NULL with
+ * MemoryError. */
 DtMeta *dt_np_meta(DtTrace *, PyObject *dtype, uint32_t ndim);
-/* With 0 dimensions: the type becomes the dtype's scalar type, as ufuncs and reductions return it. */
+/* With 0 dimensions: the type becomes the dtype's scalar type, as ufuncs and reductions return it.
+ */
 void dt_np_meta_unwrap(DtMeta *);
 /* Freshly allocated in C order. */
 DtStatus dt_np_fresh_c(DtTrace *, DtMeta *) DT_MUST_CHECK;
@@ -170,52 +182,56 @@ DtStatus dt_np_fresh(DtTrace *, DtMeta *, const int8_t *order) DT_MUST_CHECK;
 /* Flags C and F from meta->stride_order for memory without gaps. */
 void dt_np_contiguous_flags(DtMeta *);
 /* Shape of `count` operands broadcast together into *ndim and shape; breaks if they don't fit. */
-DtStatus dt_np_broadcast(DtTrace *, const DtNpOperand *operands, uint32_t count, const DtSym **shape,
-                         uint32_t *ndim) DT_MUST_CHECK;
+DtStatus dt_np_broadcast(DtTrace *, const DtNpOperand *operands, uint32_t count,
+                         const DtSym **shape, uint32_t *ndim) DT_MUST_CHECK;
 /* The order that NumPy's iterator gives a new result ("K"), or NULL when it is not known. */
 DtStatus dt_np_k_order(DtTrace *, const DtNpOperand *operands, uint32_t count, uint32_t ndim,
                        const int8_t **order) DT_MUST_CHECK;
 /* Broadcast shape, K order, fresh: metadata of an elementwise result. */
-DtStatus dt_np_elementwise_meta(DtTrace *, const DtNpOperand *operands, uint32_t count, PyObject *dtype,
-                                DtMeta **out) DT_MUST_CHECK;
+DtStatus dt_np_elementwise_meta(DtTrace *, const DtNpOperand *operands, uint32_t count,
+                                PyObject *dtype, DtMeta **out) DT_MUST_CHECK;
 
 /* Emits the node; *out is the array tracker, or a tuple of them for several results. */
 DtStatus dt_np_emit(DtTrace *, const DtCallSpec *spec, DtVar **out) DT_MUST_CHECK;
 /* A pure node of one result. */
-DtStatus dt_np_emit_one(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs, const DtMeta *meta,
-                        DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_emit_one(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
+                        const DtMeta *meta, DtVar **out) DT_MUST_CHECK;
 /* The same, its result a view of the first operand. */
-DtStatus dt_np_emit_view(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs, const DtMeta *meta,
-                         DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_emit_view(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
+                         const DtMeta *meta, DtVar **out) DT_MUST_CHECK;
 
-/* ---- Arguments (table.c) ---------------------------------------------------------------------------- */
+/* ---- Arguments (args.c) ---------------------------------------------------------------------- */
 
-/* Puts arguments into `slots` by position (the first `npos` of the names) or by name; NULL: not given.  All
- * come back realised.  `self`, if not NULL, is the first. */
+/* Puts arguments into `slots` by position (the first `npos` of the names) or by name; NULL: not
+ * given.  All come back realised.  `self`, if not NULL, is the first. */
 DtStatus dt_np_bind(DtTrace *, const char *function, DtVar *self, const DtArgs *args,
                     const char *const *names, uint32_t count, uint32_t npos, uint32_t required,
                     DtVar **slots) DT_MUST_CHECK;
 bool dt_np_is_none(DtVar *var);    /* not given, or None */
 bool dt_np_is_default(DtVar *var); /* not given, None or numpy's "no value" */
 /* Breaks unless the argument was left at its default. */
-DtStatus dt_np_need_default(DtTrace *, const char *function, const char *name, DtVar *var) DT_MUST_CHECK;
+DtStatus dt_np_need_default(DtTrace *, const char *function, const char *name,
+                            DtVar *var) DT_MUST_CHECK;
 /* A dtype argument: *out = NULL when it was not given. */
 DtStatus dt_np_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject **out) DT_MUST_CHECK;
-DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing, bool *out) DT_MUST_CHECK;
+DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing,
+                        bool *out) DT_MUST_CHECK;
 /* A constant int argument (a symbol is specialised). */
 DtStatus dt_np_int_arg(DtTrace *, const char *function, DtVar *var, int64_t *out) DT_MUST_CHECK;
 /* One axis, normalised to 0..ndim-1. */
-DtStatus dt_np_axis(DtTrace *, const char *function, DtVar *var, uint32_t ndim, uint32_t *out) DT_MUST_CHECK;
+DtStatus dt_np_axis(DtTrace *, const char *function, DtVar *var, uint32_t ndim,
+                    uint32_t *out) DT_MUST_CHECK;
 /* None, an int or a tuple of ints: a bit per axis; *all tells None. */
 DtStatus dt_np_axes(DtTrace *, const char *function, DtVar *var, uint32_t ndim, uint32_t *mask,
                     bool *all) DT_MUST_CHECK;
 /* The items of a tuple or list; left alone with *is_sequence = false if it is neither. */
-DtStatus dt_np_items(DtTrace *, DtVar *var, DtVar ***items, uint32_t *count, bool *is_sequence) DT_MUST_CHECK;
+DtStatus dt_np_items(DtTrace *, DtVar *var, DtVar ***items, uint32_t *count,
+                     bool *is_sequence) DT_MUST_CHECK;
 
-/* ---- dtypes (resolve.c) ------------------------------------------------------------------------------ */
+/* ---- dtypes (resolve.c) ---------------------------------------------------------------------- */
 
-/* The dtypes of the ufunc's loop for these operands: a tuple of inputs and outputs, kept for the process.
- * Breaks with NumPy's own message when there is none. */
+/* The dtypes of the ufunc's loop for these operands: a tuple of inputs and outputs, kept for the
+ * process. Breaks with NumPy's own message when there is none. */
 DtStatus dt_np_resolve(DtTrace *, DtNpOp op, const DtNpOperand *operands, PyObject *dtype,
                        PyObject *casting, PyObject **dtypes) DT_MUST_CHECK;
 /* The result dtype of ufunc.reduce over `input`; dtype may be NULL. */
@@ -233,38 +249,53 @@ dt_np_descr(PyObject *dtype)
     return (PyArray_Descr *)dtype;
 }
 
-/* ---- Handlers ------------------------------------------------------------------------------------------ */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
-DtStatus dt_np_binary(const DtAdapter *, DtTrace *, DtBinaryOp, DtVar *l, DtVar *r, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_np_compare(const DtAdapter *, DtTrace *, int op, DtVar *l, DtVar *r, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_np_unary(const DtAdapter *, DtTrace *, const char *op, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_binary(const DtAdapter *, DtTrace *, DtBinaryOp, DtVar *l, DtVar *r,
+                      DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_compare(const DtAdapter *, DtTrace *, int op, DtVar *l, DtVar *r,
+                       DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_unary(const DtAdapter *, DtTrace *, const char *op, DtArrayVar *,
+                     DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_truth(const DtAdapter *, DtTrace *, DtArrayVar *, bool *out) DT_MUST_CHECK;
 /* Applies a ufunc to operands (weak ones are fitted). */
-DtStatus dt_np_apply(DtTrace *, DtNpOp op, DtNpOperand *operands, uint32_t count, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_apply(DtTrace *, DtNpOp op, DtNpOperand *operands, uint32_t count,
+                     DtVar **out) DT_MUST_CHECK;
 /* The same with trackers; at most 4. */
-DtStatus dt_np_apply_vars(DtTrace *, DtNpOp op, DtVar *const *vars, uint32_t count, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_apply_vars(DtTrace *, DtNpOp op, DtVar *const *vars, uint32_t count,
+                          DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_call_ufunc(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_call_reduce(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_matmul(DtTrace *, DtNpOp op, DtVar *l, DtVar *r, DtVar **out) DT_MUST_CHECK;
 /* Reduction without dtype and out: shared with mean, var and ptp. */
-DtStatus dt_np_reduce(DtTrace *, DtNpOp op, DtArrayVar *array, uint32_t mask, bool all, PyObject *dtype,
-                      bool keepdims, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_reduce(DtTrace *, DtNpOp op, DtArrayVar *array, uint32_t mask, bool all,
+                      PyObject *dtype, bool keepdims, DtVar **out) DT_MUST_CHECK;
 /* array.astype(dtype), or the array itself when it has that dtype. */
 DtStatus dt_np_cast(DtTrace *, DtArrayVar *array, PyObject *dtype, DtVar **out) DT_MUST_CHECK;
 /* A call of a NumPy scalar type. */
-DtStatus dt_np_call_scalar_type(DtTrace *, PyTypeObject *type, const DtArgs *, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_call_scalar_type(DtTrace *, PyTypeObject *type, const DtArgs *,
+                                DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_length(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_np_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
+                         DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_ass_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
                              DtVar *value) DT_MUST_CHECK;
 DtStatus dt_np_iter(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
+/* Metadata of a new array in C order. */
+DtStatus dt_np_new_meta(DtTrace *, PyObject *dtype, const DtSym *const *shape, uint32_t ndim,
+                        DtMeta **out) DT_MUST_CHECK;
+/* The dtype that NumPy gives to a Python number that stands alone; NULL with an error. */
+PyObject *dt_np_strong_dtype(PyObject *dtype);
+/* Would a conversion warn that it drops imaginary parts? */
+bool dt_np_drops_imaginary(PyObject *from, PyObject *to);
 /* array.reshape(shape); `shape` has no -1. */
 DtStatus dt_np_reshape(DtTrace *, DtArrayVar *, const DtSym *const *shape, uint32_t ndim,
                        DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_transpose(DtTrace *, DtArrayVar *, const int8_t *axes, DtVar **out) DT_MUST_CHECK;
 
 #define NP_UFUNC(NAME)
-#define NP_FUNC(NAME, HANDLER) DtStatus HANDLER(DtTrace *, DtNpOp, const DtArgs *, DtVar **) DT_MUST_CHECK;
+#define NP_FUNC(NAME, HANDLER)                                                                     \
+    DtStatus HANDLER(DtTrace *, DtNpOp, const DtArgs *, DtVar **) DT_MUST_CHECK;
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER)                                                                   \
     DtStatus HANDLER(DtTrace *, DtArrayVar *, const DtArgs *, DtVar **) DT_MUST_CHECK;

@@ -32,7 +32,8 @@ read_product(DtTrace *trace, const char *function, DtVar *left, DtVar *right, Pr
 static DtStatus
 match_inner(DtTrace *trace, const char *function, const Product *p)
 {
-    const DtSym *a = p->l->shape[p->l->ndim - 1], *b = p->r->shape[p->r->ndim > 1 ? p->r->ndim - 2 : 0];
+    const DtSym *a = p->l->shape[p->l->ndim - 1],
+                *b = p->r->shape[p->r->ndim > 1 ? p->r->ndim - 2 : 0];
     bool same;
     DT_TRY(dt_trace_unify(trace, a, b, &same));
     if (!same) {
@@ -43,8 +44,8 @@ match_inner(DtTrace *trace, const char *function, const Product *p)
 }
 
 static DtStatus
-emit_product(DtTrace *trace, DtNpOp op, const Product *p, PyObject *dtype, const DtSym *const *shape,
-             uint32_t ndim, bool in_c_order, DtVar **out)
+emit_product(DtTrace *trace, DtNpOp op, const Product *p, PyObject *dtype,
+             const DtSym *const *shape, uint32_t ndim, bool in_c_order, DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(p->left), dt_np_node(p->right)};
     DtMeta *meta = dt_np_meta(trace, dtype, ndim);
@@ -84,7 +85,8 @@ dt_np_matmul(DtTrace *trace, DtNpOp op, DtVar *left, DtVar *right, DtVar **out)
     const DtSym *shape[DT_NP_MAXDIMS + 2];
     uint32_t ndim;
     DT_TRY(read_product(trace, "matmul", left, right, &p));
-    DtNpOperand operands[2] = {{.array = p.left, .dtype = p.l->dtype}, {.array = p.right, .dtype = p.r->dtype}};
+    DtNpOperand operands[2] = {{.array = p.left, .dtype = p.l->dtype},
+                               {.array = p.right, .dtype = p.r->dtype}};
     DT_TRY(dt_np_resolve(trace, op, operands, NULL, NULL, &dtypes));
     DT_TRY(match_inner(trace, "matmul", &p));
     DT_TRY(batch_shape(trace, &p, shape, &ndim));
@@ -106,7 +108,8 @@ dot(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
     const DtSym *shape[2 * DT_NP_MAXDIMS];
     uint32_t ndim = 0;
     DT_TRY(read_product(trace, "dot", left, right, &p));
-    DtNpOperand operands[2] = {{.array = p.left, .dtype = p.l->dtype}, {.array = p.right, .dtype = p.r->dtype}};
+    DtNpOperand operands[2] = {{.array = p.left, .dtype = p.l->dtype},
+                               {.array = p.right, .dtype = p.r->dtype}};
     DT_TRY(dt_np_result_type(trace, operands, 2, &dtype));
     DT_TRY(match_inner(trace, "dot", &p));
     for (uint32_t i = 0; i + 1 < p.l->ndim; i++) {

@@ -15,7 +15,7 @@
 
 #define EXACT_IN_FLOAT ((int64_t)1 << 24)
 
-/* ---- ufunc.reduce ----------------------------------------------------------------------------------- */
+/* ---- ufunc.reduce ---------------------------------------------------------------------------- */
 
 static DtStatus
 axis_operand(DtTrace *trace, uint32_t mask, bool all, DtOperand *out)
@@ -78,7 +78,8 @@ reduced_meta(DtTrace *trace, const DtMeta *input, uint32_t mask, bool keepdims, 
 static DtStatus
 check_not_empty(DtTrace *trace, DtNpOp op, const DtMeta *meta, uint32_t mask)
 {
-    bool has_identity = op != DT_NP_maximum && op != DT_NP_minimum && op != DT_NP_fmax && op != DT_NP_fmin;
+    bool has_identity =
+        op != DT_NP_maximum && op != DT_NP_minimum && op != DT_NP_fmax && op != DT_NP_fmin;
     for (uint32_t i = 0; i < meta->ndim && !has_identity; i++) {
         if ((mask & (1u << i)) && dt_np_size_is(meta->shape[i], 0)) {
             return dt_break(trace, DT_BREAK_RAISES, "%s over no items", dt_np_reduce_target(op));
@@ -124,7 +125,7 @@ dt_np_reduce(DtTrace *trace, DtNpOp op, DtArrayVar *array, uint32_t mask, bool a
     return spec.callee != NULL ? dt_np_emit(trace, &spec, out) : DT_ERROR;
 }
 
-/* ---- mean, var, std, ptp -------------------------------------------------------------------------------- */
+/* ---- mean, var, std, ptp --------------------------------------------------------------------- */
 
 typedef struct Reduction {
     DtArrayVar *array;
@@ -158,7 +159,8 @@ divide_by_count(DtTrace *trace, DtVar *sum, const DtSym *count, DtVar **out)
         bool exact;
         DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LE, count, EXACT_IN_FLOAT, &exact));
         if (!exact) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "the mean of more items than float32 counts exactly");
+            return dt_break(trace, DT_BREAK_ARRAY_OP,
+                            "the mean of more items than float32 counts exactly");
         }
     }
     DT_TRY(dt_var_sym(trace, count, &operands[1]));
@@ -176,8 +178,8 @@ divides_exactly(int num)
            || num == NPY_CLONGDOUBLE;
 }
 
-/* The steps of NumPy's functions write in place, so that results keep the strides of axes of size 1, which a
- * new array gets otherwise where memory is not in C order. */
+/* The steps of NumPy's functions write in place, so that results keep the strides of axes of size
+ * 1, which a new array gets otherwise where memory is not in C order. */
 static DtStatus
 strides_would_differ(DtTrace *trace, const Reduction *r, bool *out)
 {
@@ -273,7 +275,8 @@ variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
     pair[1] = average;
     DT_TRY(dt_np_apply_vars(trace, DT_NP_subtract, pair, 2, &x));
     DT_TRY(dt_np_apply_vars(trace, DT_NP_square, &x, 1, &x));
-    DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(x), r->mask, r->all, dtype, r->keepdims, &sum));
+    DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(x), r->mask, r->all, dtype, r->keepdims,
+                        &sum));
     DT_TRY(divide_by_count(trace, sum, divisor, out));
     return op == DT_NP_std ? dt_np_apply_vars(trace, DT_NP_sqrt, out, 1, out) : DT_OK;
 }
@@ -283,14 +286,17 @@ peak_to_peak(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
 {
     (void)op;
     DtVar *pair[2];
-    DT_TRY(dt_np_reduce(trace, DT_NP_maximum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[0]));
-    DT_TRY(dt_np_reduce(trace, DT_NP_minimum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[1]));
+    DT_TRY(
+        dt_np_reduce(trace, DT_NP_maximum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[0]));
+    DT_TRY(
+        dt_np_reduce(trace, DT_NP_minimum, r->array, r->mask, r->all, NULL, r->keepdims, &pair[1]));
     return dt_np_apply_vars(trace, DT_NP_subtract, pair, 2, out);
 }
 
-/* ---- Forms of the call ------------------------------------------------------------------------------------ */
+/* ---- Forms of the call ----------------------------------------------------------------------- */
 
-static const char *const sum_names[] = {"a", "axis", "dtype", "out", "keepdims", "initial", "where"};
+static const char *const sum_names[] = {"a",        "axis",    "dtype", "out",
+                                        "keepdims", "initial", "where"};
 static const char *const max_names[] = {"a", "axis", "out", "keepdims", "initial", "where"};
 static const char *const any_names[] = {"a", "axis", "out", "keepdims", "where"};
 static const char *const mean_names[] = {"a", "axis", "dtype", "out", "keepdims", "where"};
@@ -338,7 +344,8 @@ read_argument(DtTrace *trace, const char *function, const char *name, DtVar *val
     if (strcmp(name, "ddof") == 0) {
         return value != NULL ? dt_np_int_arg(trace, function, value, &r->ddof) : DT_OK;
     }
-    if (strcmp(name, "where") == 0 && value != NULL && dt_var_as_constant(trace, value) == Py_True) {
+    if (strcmp(name, "where") == 0 && value != NULL
+        && dt_var_as_constant(trace, value) == Py_True) {
         return DT_OK;
     }
     return PyErr_Occurred() ? DT_ERROR : dt_np_need_default(trace, function, name, value);
@@ -369,7 +376,8 @@ reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **o
     while (form->row != row) {
         form++;
     }
-    DT_TRY(read_arguments(trace, dt_np_target(row), self, args, form->names, form->count, form->npos, &r));
+    DT_TRY(read_arguments(trace, dt_np_target(row), self, args, form->names, form->count,
+                          form->npos, &r));
     if (form->steps != NULL) {
         return form->steps(trace, row, &r, out);
     }
@@ -403,7 +411,8 @@ METHOD(std)
 DtStatus
 dt_np_call_reduce(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const names[] = {"array", "axis", "dtype", "out", "keepdims", "initial", "where"};
+    static const char *const names[] = {"array",    "axis",    "dtype", "out",
+                                        "keepdims", "initial", "where"};
     PyUFuncObject *ufunc = (PyUFuncObject *)dt_np_callee(op);
     Reduction r;
     if (ufunc == NULL || ufunc->nin != 2 || ufunc->nout != 1) {

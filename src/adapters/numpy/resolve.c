@@ -3,7 +3,7 @@
  * ufunc.resolve_dtypes() takes the classes int, float and complex for weak Python
  * numbers, so promotion is NumPy's own, of the installed version.  Answers are
  * kept for the process: they depend on dtypes only.
- * Not in here: whether a Python number fits its dtype (shapes.c).
+ * Not in here: whether a Python number fits its dtype (sizes.c).
  */
 #include "adapters/numpy/internal.h"
 
@@ -98,8 +98,8 @@ check_captured(DtTrace *trace, DtNpOp op, PyObject *dtypes)
 }
 
 DtStatus
-dt_np_resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, PyObject *dtype, PyObject *casting,
-              PyObject **dtypes)
+dt_np_resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, PyObject *dtype,
+              PyObject *casting, PyObject **dtypes)
 {
     PyObject *ufunc = dt_np_callee(op);
     if (ufunc == NULL) {
@@ -139,7 +139,8 @@ reduce_dtype(DtNpOp op, PyObject *input, PyObject *dtype)
     if (array == NULL) {
         return NULL;
     }
-    PyObject *result = PyObject_CallFunction(callee, "OiO", array, 0, dtype != NULL ? dtype : Py_None);
+    PyObject *result =
+        PyObject_CallFunction(callee, "OiO", array, 0, dtype != NULL ? dtype : Py_None);
     Py_DECREF(array);
     if (result == NULL) {
         return NULL;
@@ -153,9 +154,8 @@ DtStatus
 dt_np_resolve_reduce(DtTrace *trace, DtNpOp op, PyObject *input, PyObject *dtype, PyObject **out)
 {
     PyObject *callee = dt_np_reduce_callee(op);
-    PyObject *key = callee != NULL
-                        ? PyTuple_Pack(3, callee, input, dtype != NULL ? dtype : Py_None)
-                        : NULL;
+    PyObject *key =
+        callee != NULL ? PyTuple_Pack(3, callee, input, dtype != NULL ? dtype : Py_None) : NULL;
     if (key == NULL) {
         return DT_ERROR;
     }

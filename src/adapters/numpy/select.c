@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- where -------------------------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 DtStatus
 dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
@@ -35,7 +35,7 @@ dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_emit_one(trace, op, nodes, 3, meta, out);
 }
 
-/* ---- clip ---------------------------------------------------------------------------------------------- */
+/* ---- clip ------------------------------------------------------------------------------------ */
 
 /* NumPy drops a Python int bound that no integer of the dtype can cross. */
 static DtStatus
@@ -55,7 +55,8 @@ drop_idle_bound(DtTrace *trace, const DtMeta *meta, bool is_min, DtVar **bound)
     }
     int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_unsigned ? bits : bits - 1)) - 1;
     int64_t low = is_unsigned ? 0 : -high - 1;
-    DT_TRY(dt_np_decide_int(trace, is_min ? DT_SYM_OP_LE : DT_SYM_OP_GE, value, is_min ? low : high, &idle));
+    DT_TRY(dt_np_decide_int(trace, is_min ? DT_SYM_OP_LE : DT_SYM_OP_GE, value, is_min ? low : high,
+                            &idle));
     *bound = idle ? NULL : *bound;
     return DT_OK;
 }
@@ -97,7 +98,8 @@ dt_np_fn_clip(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 6, 4, 1, slots));
     DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[3]));
     DtArrayVar *self = dt_np_array_of(slots[0]);
-    bool positional = slots[1] != NULL || slots[2] != NULL, named = slots[4] != NULL || slots[5] != NULL;
+    bool positional = slots[1] != NULL || slots[2] != NULL,
+         named = slots[4] != NULL || slots[5] != NULL;
     if (self == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "clip of a %s", slots[0]->type->name);
     }
@@ -107,7 +109,7 @@ dt_np_fn_clip(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return clip(trace, self, slots[named ? 4 : 1], slots[named ? 5 : 2], out);
 }
 
-/* ---- Casts ----------------------------------------------------------------------------------------------- */
+/* ---- Casts ----------------------------------------------------------------------------------- */
 
 DtStatus
 dt_np_cast(DtTrace *trace, DtArrayVar *self, PyObject *dtype, DtVar **out)
@@ -134,7 +136,8 @@ default_str(DtTrace *trace, const char *function, const char *name, DtVar *var, 
 {
     PyObject *given = var != NULL ? dt_var_as_constant(trace, var) : NULL;
     if (var != NULL
-        && (given == NULL || !PyUnicode_Check(given) || PyUnicode_CompareWithASCIIString(given, value) != 0)) {
+        && (given == NULL || !PyUnicode_Check(given)
+            || PyUnicode_CompareWithASCIIString(given, value) != 0)) {
         return PyErr_Occurred() ? DT_ERROR
                                 : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %s=", function, name);
     }
@@ -173,14 +176,15 @@ dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, D
     DtNpOperand operand;
     DtMeta *meta;
     if (dtype == NULL || args->npos != 1 || args->nkw != 0) {
-        return PyErr_Occurred() ? DT_ERROR
-                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", type->tp_name);
+        return PyErr_Occurred()
+                   ? DT_ERROR
+                   : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", type->tp_name);
     }
     DT_TRY(dt_np_need_operand(trace, args->pos[0], type->tp_name, &operand));
     DT_TRY(dt_np_fit_weak(trace, &operand, dtype));
-    bool from_complex = operand.dtype == (PyObject *)&PyComplex_Type
-                        || (!dt_np_is_weak(&operand)
-                            && PyTypeNum_ISCOMPLEX(dt_np_descr(operand.dtype)->type_num));
+    bool from_complex =
+        operand.dtype == (PyObject *)&PyComplex_Type
+        || (!dt_np_is_weak(&operand) && PyTypeNum_ISCOMPLEX(dt_np_descr(operand.dtype)->type_num));
     if (from_complex && !PyTypeNum_ISCOMPLEX(num)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
     }
@@ -197,7 +201,7 @@ dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, D
     return dt_np_emit(trace, &spec, out);
 }
 
-/* ---- Attributes ---------------------------------------------------------------------------------------------- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 DtStatus
 dt_np_a_shape(DtTrace *trace, DtArrayVar *self, DtVar **out)
@@ -241,7 +245,8 @@ dt_np_a_nbytes(DtTrace *trace, DtArrayVar *self, DtVar **out)
 {
     const DtSym *size;
     DT_TRY(dt_np_product(trace, self->meta->shape, self->meta->ndim, &size));
-    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size, PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), &size));
+    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size,
+                          PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), &size));
     return dt_var_sym(trace, size, out);
 }
 
@@ -251,7 +256,8 @@ part(DtTrace *trace, DtNpOp op, DtArrayVar *self, DtVar **out)
 {
     static const struct {
         int complex_num, real_num;
-    } parts[] = {{NPY_CFLOAT, NPY_FLOAT}, {NPY_CDOUBLE, NPY_DOUBLE}, {NPY_CLONGDOUBLE, NPY_LONGDOUBLE}};
+    } parts[] = {
+        {NPY_CFLOAT, NPY_FLOAT}, {NPY_CDOUBLE, NPY_DOUBLE}, {NPY_CLONGDOUBLE, NPY_LONGDOUBLE}};
     const DtMeta *base = self->meta;
     DtOperand operand = dt_np_node(self);
     int num = dt_np_descr(base->dtype)->type_num;
@@ -303,9 +309,9 @@ only_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtArrayVar **out)
     DtVar *slot;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
     *out = dt_np_array_of(slot);
-    return *out != NULL
-               ? DT_OK
-               : dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+    return *out != NULL ? DT_OK
+                        : dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
+                                   slot->type->name);
 }
 
 DtStatus
@@ -323,7 +329,8 @@ dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const struct {
         DtNpOp op;
         DtNpAttr get;
-    } getters[] = {{DT_NP_shape, dt_np_a_shape}, {DT_NP_ndim, dt_np_a_ndim}, {DT_NP_size, dt_np_a_size}};
+    } getters[] = {
+        {DT_NP_shape, dt_np_a_shape}, {DT_NP_ndim, dt_np_a_ndim}, {DT_NP_size, dt_np_a_size}};
     DtArrayVar *self;
     DT_TRY(only_array(trace, op, args, &self));
     for (size_t i = 0; i < Py_ARRAY_LENGTH(getters); i++) {

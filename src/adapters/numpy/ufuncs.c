@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Applying a ufunc ------------------------------------------------------------------------------- */
+/* ---- Applying a ufunc ------------------------------------------------------------------------ */
 
 typedef struct UfuncOptions {
     PyObject *dtype;   /* or NULL */
@@ -21,8 +21,8 @@ typedef struct UfuncOptions {
 } UfuncOptions;
 
 static DtStatus
-emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin, const UfuncOptions *options,
-           PyObject *dtypes, DtVar **out)
+emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
+           const UfuncOptions *options, PyObject *dtypes, DtVar **out)
 {
     DtOperand args[DT_NP_MAXARGS];
     DtMeta results[4];
@@ -34,7 +34,8 @@ emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin, const
     }
     for (uint32_t i = 0; i < nout; i++) {
         DtMeta *meta;
-        DT_TRY(dt_np_elementwise_meta(trace, operands, nin, PyTuple_GET_ITEM(dtypes, nin + i), &meta));
+        DT_TRY(
+            dt_np_elementwise_meta(trace, operands, nin, PyTuple_GET_ITEM(dtypes, nin + i), &meta));
         dt_np_meta_unwrap(meta);
         results[i] = *meta;
     }
@@ -98,7 +99,8 @@ casting_arg(DtTrace *trace, DtNpOp op, DtVar *var, PyObject **casting)
 {
     *casting = var != NULL ? dt_var_as_constant(trace, var) : NULL;
     if (var != NULL && (*casting == NULL || !PyUnicode_CheckExact(*casting))) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s: casting= is not a constant", dt_np_target(op));
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s: casting= is not a constant",
+                        dt_np_target(op));
     }
     return DT_OK;
 }
@@ -113,11 +115,12 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     PyUFuncObject *ufunc = (PyUFuncObject *)dt_np_callee(op);
     uint32_t nin = (uint32_t)ufunc->nin;
     if (args->npos > nin + 1 || args->npos < nin || nin > 3) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u positional arguments", dt_np_target(op),
-                        args->npos);
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u positional arguments",
+                        dt_np_target(op), args->npos);
     }
     /* Inputs have no names; the slots in front of "out" are filled from the right. */
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names + (3 - nin), 4 + nin, nin + 1, nin, slots));
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names + (3 - nin), 4 + nin, nin + 1, nin,
+                      slots));
     DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[nin]));
     if (slots[nin + 1] != NULL) {
         PyObject *where = dt_var_as_constant(trace, slots[nin + 1]);
@@ -133,7 +136,7 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return apply(trace, op, operands, nin, &options, out);
 }
 
-/* ---- Scalar math --------------------------------------------------------------------------------------- */
+/* ---- Scalar math ----------------------------------------------------------------------------- */
 
 static bool
 any_ndarray(const DtNpOperand *operands, uint32_t count)
@@ -148,7 +151,8 @@ any_ndarray(const DtNpOperand *operands, uint32_t count)
 
 /* `op` is the ufunc that gives the dtype, `scalar_op` what runs. */
 static DtStatus
-scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, uint32_t count, DtVar **out)
+scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, uint32_t count,
+            DtVar **out)
 {
     PyObject *dtypes;
     DtOperand args[2];
@@ -166,7 +170,7 @@ scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, 
     return dt_np_emit_one(trace, scalar_op, args, count, meta, out);
 }
 
-/* ---- Power ----------------------------------------------------------------------------------------------- */
+/* ---- Power ----------------------------------------------------------------------------------- */
 
 /* Until 2.2 the shortcuts of ** took any 0-d exponent and floats, now only exact ints and 0.5. */
 static DtStatus
@@ -196,7 +200,8 @@ fast_power(PyObject *exponent, bool all)
     static const struct {
         double value;
         DtNpOp op;
-    } rows[] = {{1.0, DT_NP_positive}, {-1.0, DT_NP_reciprocal}, {0.5, DT_NP_sqrt}, {2.0, DT_NP_square}};
+    } rows[] = {
+        {1.0, DT_NP_positive}, {-1.0, DT_NP_reciprocal}, {0.5, DT_NP_sqrt}, {2.0, DT_NP_square}};
     bool is_int = PyLong_CheckExact(exponent);
     if (!is_int && !PyFloat_CheckExact(exponent)) {
         return DT_NP_power;
@@ -250,7 +255,7 @@ power(DtTrace *trace, DtNpOperand *operands, DtVar *right, DtVar **out)
     return apply(trace, DT_NP_square, operands, 1, NULL, out);
 }
 
-/* ---- In place ---------------------------------------------------------------------------------------------- */
+/* ---- In place -------------------------------------------------------------------------------- */
 
 /* Does anything in the graph share the array's memory? */
 static bool
@@ -283,15 +288,18 @@ static DtStatus
 check_in_place(DtTrace *trace, const DtArrayVar *self, const char *symbol)
 {
     if (!(self->meta->layout & DT_LAYOUT_FRESH)) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that existed before", symbol);
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that existed before",
+                        symbol);
     }
     if (has_views(self) || self->meta->ndim == 0 || self->node->graph != trace->graph) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that shares its memory", symbol);
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that shares its memory",
+                        symbol);
     }
     return DT_OK;
 }
 
-/* The result of the plain operation takes the place of `self`, if writing into it would give the same. */
+/* The result of the plain operation takes the place of `self`, if writing into it would give the
+ * same. */
 static DtStatus
 replace_in_place(DtTrace *trace, DtArrayVar *self, DtVar *made, const char *symbol)
 {
@@ -304,11 +312,13 @@ replace_in_place(DtTrace *trace, DtArrayVar *self, DtVar *made, const char *symb
         bool same;
         DT_TRY(dt_trace_unify(trace, self->meta->shape[i], meta->shape[i], &same));
         if (!same || dt_sym_is_const(meta->shape[i]) != dt_sym_is_const(self->meta->shape[i])) {
-            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result that is larger", symbol);
+            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result that is larger",
+                            symbol);
         }
     }
     if (!same_axes_order(self->meta, meta)) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array of another memory order", symbol);
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array of another memory order",
+                        symbol);
     }
     if (meta->dtype != self->meta->dtype) {
         if (!PyArray_CanCastTypeTo(dt_np_descr(meta->dtype), dt_np_descr(self->meta->dtype),
@@ -324,7 +334,7 @@ replace_in_place(DtTrace *trace, DtArrayVar *self, DtVar *made, const char *symb
     return DT_OK;
 }
 
-/* ---- Operators ------------------------------------------------------------------------------------------------ */
+/* ---- Operators ------------------------------------------------------------------------------- */
 
 static const struct {
     DtNpOp ufunc, scalar;
@@ -355,16 +365,19 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
     DT_TRY(dt_np_need_operand(trace, l, symbol, &operands[0]));
     DT_TRY(dt_np_need_operand(trace, r, symbol, &operands[1]));
     if (!any_ndarray(operands, 2)) {
-        return scalar_math(trace, binary_rows[plain].ufunc, binary_rows[plain].scalar, operands, 2, out);
+        return scalar_math(trace, binary_rows[plain].ufunc, binary_rows[plain].scalar, operands, 2,
+                           out);
     }
-    if (plain == DT_BINARY_POWER && operands[0].array != NULL && dt_np_is_ndarray(operands[0].array)) {
+    if (plain == DT_BINARY_POWER && operands[0].array != NULL
+        && dt_np_is_ndarray(operands[0].array)) {
         return power(trace, operands, r, out);
     }
     return apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out);
 }
 
 DtStatus
-dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r, DtVar **out)
+dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r,
+             DtVar **out)
 {
     int plain = DT_BINARY_PLAIN((int)op);
     DtArrayVar *self = dt_np_array_of(l);

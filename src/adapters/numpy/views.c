@@ -23,7 +23,7 @@ shared_layout(const DtMeta *meta)
     return meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
 }
 
-/* ---- reshape ------------------------------------------------------------------------------------------- */
+/* ---- reshape --------------------------------------------------------------------------------- */
 
 static DtStatus
 natural_order(DtTrace *trace, DtMeta *meta)
@@ -40,7 +40,8 @@ natural_order(DtTrace *trace, DtMeta *meta)
 }
 
 DtStatus
-dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim, DtVar **out)
+dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
+              DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
@@ -101,14 +102,16 @@ inferred_size(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSy
     DT_TRY(dt_np_expr(trace, DT_SYM_OP_MOD, total, divisor, &rest));
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_EQ, rest, 0, &divides));
     if (!divides) {
-        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "reshape of %lld items", (long long)total->hint.i);
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "reshape of %lld items",
+                        (long long)total->hint.i);
     }
     DT_TRY(dt_np_expr(trace, DT_SYM_OP_FLOORDIV, total, divisor, out));
     return dt_np_settle_size(trace, *out, out);
 }
 
 static DtStatus
-check_total(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym *const *shape, uint32_t ndim)
+check_total(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym *const *shape,
+            uint32_t ndim)
 {
     const DtSym *a[DT_NP_MAXDIMS], *b[DT_NP_MAXDIMS], *before, *after;
     bool same;
@@ -203,7 +206,7 @@ dt_np_fn_expand_dims(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_reshape(trace, self, shape, ndim, out);
 }
 
-/* ---- transpose ------------------------------------------------------------------------------------------- */
+/* ---- transpose ------------------------------------------------------------------------------- */
 
 DtStatus
 dt_np_transpose(DtTrace *trace, DtArrayVar *self, const int8_t *axes, DtVar **out)
@@ -333,7 +336,7 @@ dt_np_fn_moveaxis(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_transpose(trace, self, axes, out);
 }
 
-/* ---- squeeze, ravel, flatten, copy ------------------------------------------------------------------------- */
+/* ---- squeeze, ravel, flatten, copy ----------------------------------------------------------- */
 
 DtStatus
 dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
@@ -406,14 +409,17 @@ need_c_order(DtTrace *trace, const char *function, DtVar *var)
 {
     PyObject *order = var != NULL ? dt_var_as_constant(trace, var) : NULL;
     if (var != NULL
-        && (order == NULL || !PyUnicode_Check(order) || PyUnicode_CompareWithASCIIString(order, "C") != 0)) {
-        return PyErr_Occurred() ? DT_ERROR : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
+        && (order == NULL || !PyUnicode_Check(order)
+            || PyUnicode_CompareWithASCIIString(order, "C") != 0)) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
     }
     return DT_OK;
 }
 
 static DtStatus
-flatten(DtTrace *trace, const char *function, DtNpOp op, DtArrayVar *self, const DtArgs *args, DtVar **out)
+flatten(DtTrace *trace, const char *function, DtNpOp op, DtArrayVar *self, const DtArgs *args,
+        DtVar **out)
 {
     static const char *const names[] = {"a", "order"};
     DtVar *slots[2];
@@ -502,16 +508,15 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
     return dt_np_emit_view(trace, op, operands, 2, meta, out);
 }
 
-/* ---- Functions that are methods ------------------------------------------------------------------------------ */
+/* ---- Functions that are methods -------------------------------------------------------------- */
 
 static const struct {
     DtNpOp op;
     DtNpMethod method;
 } function_methods[] = {
-    {DT_NP_reshape, dt_np_m_reshape},   {DT_NP_transpose, dt_np_m_transpose},
-    {DT_NP_permute_dims, dt_np_m_transpose},
-    {DT_NP_swapaxes, dt_np_m_swapaxes}, {DT_NP_squeeze, dt_np_m_squeeze},
-    {DT_NP_ravel, dt_np_m_ravel},
+    {DT_NP_reshape, dt_np_m_reshape},        {DT_NP_transpose, dt_np_m_transpose},
+    {DT_NP_permute_dims, dt_np_m_transpose}, {DT_NP_swapaxes, dt_np_m_swapaxes},
+    {DT_NP_squeeze, dt_np_m_squeeze},        {DT_NP_ravel, dt_np_m_ravel},
 };
 
 DtStatus
@@ -520,12 +525,14 @@ dt_np_fn_method(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtVar *self;
     DtArgs rest = *args;
     if (args->npos == 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s without positional arguments", dt_np_target(op));
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s without positional arguments",
+                        dt_np_target(op));
     }
     DT_TRY(dt_var_realize(trace, args->pos[0], &self));
     DtArrayVar *array = dt_np_array_of(self);
     if (array == NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), dt_var_peek(self)->type->name);
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
+                        dt_var_peek(self)->type->name);
     }
     rest.pos++;
     rest.npos--;

@@ -1,0 +1,195 @@
+/* array, asarray and copy: of sequences of numbers, and of arrays.
+ *
+ * A sequence is read as nested lists and tuples of numbers and NumPy scalars; the node takes it
+ * as an operand tree, so symbolic numbers in it stay symbols.
+ * Not in here: arrays as items of a sequence (a graph break; see join.c for stack).
+ */
+#include "adapters/numpy/internal.h"
+
+#include <string.h>
+
+/* ---- array, asarray -------------------------------------------------------------------------- */
+
+/* Nested lists and tuples of numbers and NumPy scalars: shape and dtype. */
+typedef struct Nested {
+    int64_t shape[DT_NP_MAXDIMS];
+    uint32_t ndim;   /* of the first leaf's path; 0xff: none yet */
+    PyObject *dtype; /* as asked for, or NULL */
+    DT_VEC(DtNpOperand) leaves;
+} Nested;
+
+static DtStatus
+read_nested(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
+{
+    DtVar **items;
+    uint32_t count;
+    bool is_sequence;
+    DT_TRY(dt_var_realize(trace, var, &var));
+    var = dt_var_peek(var);
+    DT_TRY(dt_np_items(trace, var, &items, &count, &is_sequence));
+    if (!is_sequence) {
+        DtNpOperand leaf;
+        DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
+        bool fits = leaf.array == NULL || !dt_np_is_ndarray(leaf.array);
+        if (!fits || (nested->ndim != 0xff && nested->ndim != depth)) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a sequence of such items");
+        }
+        nested->ndim = depth;
+        return dt_vec_push(&trace->arena, &nested->leaves, leaf) < 0 ? dt_no_memory() : DT_OK;
+    }
+    if (depth == DT_NP_MAXDIMS
+        || (nested->shape[depth] >= 0 && nested->shape[depth] != (int64_t)count)
+        || (nested->ndim != 0xff && depth >= nested->ndim)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a ragged sequence");
+    }
+    nested->shape[depth] = count;
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(read_nested(trace, nested, items[i], depth + 1));
+    }
+    return DT_OK;
+}
+
+static DtStatus
+nested_dtype(DtTrace *trace, Nested *nested)
+{
+    PyObject *found = nested->dtype;
+    if (found == NULL) {
+        DtNpOperand pair[2];
+        for (uint32_t i = 0; i < nested->leaves.count; i++) {
+            pair[i > 0] = nested->leaves.items[i];
+            pair[i > 0].dtype = dt_np_strong_dtype(pair[i > 0].dtype);
+            if (pair[i > 0].dtype == NULL) {
+                return DT_ERROR;
+            }
+            if (i > 0 && pair[1].dtype != pair[0].dtype) {
+                PyObject *common;
+                DT_TRY(dt_np_result_type(trace, pair, 2, &common));
+                pair[0].dtype = common;
+            }
+        }
+        found = pair[0].dtype;
+    }
+    for (uint32_t i = 0; i < nested->leaves.count; i++) {
+        if (dt_np_drops_imaginary(nested->leaves.items[i].dtype, found)) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "an array that drops imaginary parts");
+        }
+        DT_TRY(dt_np_fit_weak(trace, &nested->leaves.items[i], found));
+    }
+    nested->dtype = found;
+    return DT_OK;
+}
+
+static DtStatus
+from_sequence(DtTrace *trace, DtNpOp op, DtVar *var, PyObject *dtype, DtVar **out)
+{
+    Nested nested = {.ndim = 0xff, .dtype = dtype};
+    const DtSym *shape[DT_NP_MAXDIMS];
+    DtOperand operands[2];
+    DtMeta *meta;
+    bool ok;
+    memset(nested.shape, 0xff, sizeof(nested.shape));
+    DT_TRY(read_nested(trace, &nested, var, 0));
+    if (nested.leaves.count == 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from an empty sequence");
+    }
+    DT_TRY(nested_dtype(trace, &nested));
+    for (uint32_t i = 0; i < nested.ndim; i++) {
+        shape[i] = dt_np_size(trace, nested.shape[i]);
+        if (shape[i] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    DT_TRY(dt_np_new_meta(trace, nested.dtype, shape, nested.ndim, &meta));
+    DT_TRY(dt_graph_operand(trace, var, &operands[0], &ok));
+    if (!ok) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from such a sequence");
+    }
+    operands[1] = dt_np_const(nested.dtype);
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
+static DtStatus
+copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **out)
+{
+    DtNpOperand operand = {.array = array, .dtype = array->meta->dtype};
+    DtOperand operands[2] = {dt_np_node(array)};
+    DtMeta *meta;
+    dtype = dtype != NULL ? dtype : array->meta->dtype;
+    if (dt_np_drops_imaginary(array->meta->dtype, dtype)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array that drops imaginary parts");
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));
+    operands[1] = dt_np_const(dtype);
+    return dt_np_emit_one(trace, op, operands, op == DT_NP_copy ? 1 : 2, meta, out);
+}
+
+DtStatus
+dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"object", "dtype", "copy"};
+    DtVar *slots[3];
+    PyObject *dtype;
+    bool copy;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 2, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
+    DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), slots[2], true, &copy));
+    if (!copy || (slots[2] != NULL && dt_np_is_none(slots[2]))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "array with copy=");
+    }
+    DtArrayVar *array = dt_np_array_of(slots[0]);
+    return array != NULL ? copy_of(trace, op, array, dtype, out)
+                         : from_sequence(trace, op, slots[0], dtype, out);
+}
+
+DtStatus
+dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "dtype"};
+    DtVar *slots[2];
+    PyObject *dtype;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
+    DtArrayVar *array = dt_np_array_of(slots[0]);
+    if (array == NULL) {
+        return from_sequence(trace, op, slots[0], dtype, out);
+    }
+    if (dt_np_is_ndarray(array) && (dtype == NULL || dtype == array->meta->dtype)) {
+        *out = &array->base; /* NumPy gives the array itself */
+        return DT_OK;
+    }
+    return copy_of(trace, op, array, dtype, out);
+}
+
+DtStatus
+dt_np_fn_ascontiguousarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a"};
+    DtVar *slot;
+    DtMeta *meta;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DtArrayVar *array = dt_np_array_of(slot);
+    if (array == NULL || array->meta->ndim == 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+    }
+    if (array->meta->layout & DT_LAYOUT_C) {
+        *out = slot; /* NumPy gives the array itself */
+        return DT_OK;
+    }
+    DtOperand operand = dt_np_node(array);
+    DT_TRY(dt_np_new_meta(trace, array->meta->dtype, array->meta->shape, array->meta->ndim, &meta));
+    meta->layout &= ~(uint32_t)DT_LAYOUT_FRESH; /* it may be the array itself under some strides */
+    return dt_np_emit_view(trace, op, &operand, 1, meta, out);
+}
+
+DtStatus
+dt_np_fn_copy(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a"};
+    DtVar *slot;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DtArrayVar *array = dt_np_array_of(slot);
+    if (array == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+    }
+    return copy_of(trace, op, array, NULL, out);
+}
