@@ -815,24 +815,3 @@ static const DtMethodRow builtin_rows[] = {
 };
 
 const DtBuiltinTable dt_builtin_table = {"builtins", builtin_rows};
-
-/* dyntrace.is_compiling() and dyntrace.graph_break(). */
-static DtStatus
-call_is_compiling(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    (void)args;
-    return dt_var_bool(trace, true, out);
-}
-
-static DtStatus
-call_graph_break(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    (void)args;
-    (void)out;
-    return dt_break(trace, DT_BREAK_FORCED, "graph_break() is called");
-}
-
-const DtMethodRow dt_builtin_is_compiling = {"is_compiling", call_is_compiling, 0, 0, false};
-const DtMethodRow dt_builtin_graph_break = {"graph_break", call_graph_break, 0, -1, true};

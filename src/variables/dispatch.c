@@ -31,9 +31,20 @@ array_operand(DtVar *left, DtVar *right)
 
 /* ---- Numbers ----------------------------------------------------------------------------------- */
 
+/* The TypeError of an operator that neither side has.  Constants raise it themselves, since some
+ * types have texts of their own. */
 static DtStatus
 no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
 {
+    PyObject *a = dt_var_as_constant(trace, left), *b = dt_var_as_constant(trace, right);
+    if (a != NULL && b != NULL && dt_constant_is_safe(a) && dt_constant_is_safe(b)
+        && !DT_BINARY_IS_INPLACE(op)) {
+        DtVar *ignored;
+        DtStatus status = dt_constant_binary(trace, op, a, b, &ignored);
+        if (status != DT_OK) {
+            return status;
+        }
+    }
     const char *symbol = dt_canonical_binary_symbol((int)op);
     if (DT_BINARY_PLAIN(op) == DT_BINARY_POWER) {
         symbol = DT_BINARY_IS_INPLACE(op) ? "**=" : "** or pow()";

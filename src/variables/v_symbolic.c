@@ -212,8 +212,11 @@ symbolic_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         if (sym != NULL) {
             return dt_var_sym(trace, sym, out);
         }
-    } else if (a == NULL && b == NULL) {
-        return DT_OK;
+    }
+    PyObject *other = dt_var_peek_constant(a == NULL ? left : right);
+    if ((a == NULL || b == NULL) && other != NULL && !PyLong_Check(other)
+        && !(PyComplex_Check(other) && (op == Py_EQ || op == Py_NE))) {
+        return DT_OK; /* nothing that compares with a number in this way */
     }
     PyObject *x = dt_var_as_constant(trace, left), *y = dt_var_as_constant(trace, right);
     return x != NULL && y != NULL ? dt_constant_compare(trace, op, x, y, out) : DT_OK;

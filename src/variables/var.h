@@ -261,8 +261,6 @@ void dt_variables_init(void);
 /* Makes `object` (a function, usually of the public API) a builtin that the row follows; -1 with
  * MemoryError.  The object is kept for good. */
 int dt_builtin_register(PyObject *object, const DtMethodRow *row);
-extern const DtMethodRow dt_builtin_is_compiling; /* True while tracing */
-extern const DtMethodRow dt_builtin_graph_break;  /* breaks with "forced" */
 
 /* Without realising anything: a realised lazy tracker's target, else the tracker itself. */
 static inline DtVar *

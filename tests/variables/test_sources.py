@@ -1,0 +1,56 @@
+"""Every row of sources.def has a case: equal sources are one, and how one is printed."""
+
+import math
+
+import pytest
+from trackers import host, testing
+
+KINDS = {name: number for number, name in enumerate(testing.source_kinds())}
+X = ("LOCAL", "x", 0)
+
+CASES = {
+    "LOCAL": ([X], "L['x']"),
+    "LOCAL_DEREF": ([("LOCAL_DEREF", "x", 1)], "L['x']"),
+    "LOCAL_CELL": ([("LOCAL_CELL", "x", 1)], "L['x'].cell"),
+    "GLOBAL": ([("GLOBAL", "g", 0)], "G['g']"),
+    "BUILTIN": ([("BUILTIN", "len", 0)], "B['len']"),
+    "FUNCTION": ([("FUNCTION", None, 0)], "function"),
+    "ATTR": ([("GLOBAL", "f", 0), ("ATTR", "w", 0)], "G['f'].w"),
+    "TYPE_ATTR": ([X, ("TYPE_ATTR", "method", 0)], "type(L['x']).method"),
+    "TYPE": ([X, ("TYPE", None, 0)], "type(L['x'])"),
+    "INDEX": ([X, ("INDEX", None, 2)], "L['x'][2]"),
+    "ITEM": ([X, ("ITEM", "key", 0), ("ITEM", 3, 0), ("ITEM", None, 0)], "L['x']['key'][3][?]"),
+    "DICT_KEY": ([X, ("DICT_KEY", None, 1)], "list(L['x'])[1]"),
+    "FUNC_GLOBAL": ([X, ("FUNC_GLOBAL", "g", 0)], "L['x'].__globals__['g']"),
+    "FUNC_DEFAULT": ([X, ("FUNC_DEFAULT", None, 1)], "L['x'].__defaults__[1]"),
+    "FUNC_KWDEFAULT": ([X, ("FUNC_KWDEFAULT", "k", 0)], "L['x'].__kwdefaults__['k']"),
+    "FUNC_CLOSURE": ([X, ("FUNC_CLOSURE", None, 0)], "L['x'].__closure__[0]"),
+    "CELL_CONTENTS": (
+        [X, ("FUNC_CLOSURE", None, 0), ("CELL_CONTENTS", None, 0)],
+        "L['x'].__closure__[0].cell_contents",
+    ),
+    "METHOD_FUNC": ([X, ("METHOD_FUNC", None, 0)], "L['x'].__func__"),
+    "METHOD_SELF": ([X, ("METHOD_SELF", None, 0)], "L['x'].__self__"),
+    "PARTIAL_FUNC": ([X, ("PARTIAL_FUNC", None, 0)], "L['x'].func"),
+    "ARRAY_DIM": ([X, ("ARRAY_DIM", None, 1)], "L['x'].shape[1]"),
+    "OBJECT": ([("OBJECT", math, 0), ("ATTR", "pi", 0)], "<module math>.pi"),
+    "SYNTHETIC": ([("SYNTHETIC", "counter", 0)], "<synthetic counter>"),
+}
+
+
+def test_every_row_has_a_case():
+    assert sorted(KINDS) == sorted(CASES)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_text(kind):
+    chain, text = CASES[kind]
+    assert testing.source_text(host, [(KINDS[name], key, index) for name, key, index in chain]) == text
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [(int, "<class int>"), (object(), "<object object>"), (True, "<True>"), (1.5, "<1.5>"), ("\ud800", "<?>")],
+)
+def test_objects_are_printed_without_running_code(key, text):
+    assert testing.source_text(host, [(KINDS["OBJECT"], key, 0)]) == text
