@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compat/code.h"
+#include "compat/dict.h"
 #include "compat/pyframe.h"
 #include "compat/function.h"
 #include "compat/recursion.h"
@@ -40,55 +41,106 @@ run_plainly(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     return answer;
 }
 
-/* Modules that are never captured: the standard library, the libraries that adapters stand for, and
- * dyntrace.  Judged by the first part of the module's name. */
+/* The name of a module up to its first dot; false if it is no text or too long to be one we know. */
 static bool
-is_skipped_module(PyObject *globals)
+package_of(PyObject *name, char *package, size_t size)
 {
-    PyObject *name = PyDict_GetItemString(globals, "__name__");
-    if (name == NULL || !PyUnicode_Check(name)) {
-        return false;
-    }
-    const char *text = PyUnicode_AsUTF8(name);
+    Py_ssize_t length;
+    const char *text
+        = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
     if (text == NULL) {
         PyErr_Clear(); /* a name that is no UTF-8 is nobody's we know */
         return false;
     }
-    char package[64];
-    size_t length = strcspn(text, ".");
-    if (length >= sizeof(package)) {
+    size_t first = strcspn(text, ".");
+    if (first >= size) {
         return false;
     }
-    memcpy(package, text, length);
-    package[length] = '\0';
-    if (strcmp(package, "dyntrace") == 0 || dt_adapter_by_name(package) != NULL) {
-        return true;
-    }
+    memcpy(package, text, first);
+    package[first] = '\0';
+    return true;
+}
+
+static bool
+is_in_standard_library(const char *package)
+{
     PyObject *known = PySys_GetObject("stdlib_module_names");
     PyObject *key = known != NULL ? PyUnicode_FromString(package) : NULL;
     int found = key != NULL ? PySet_Contains(known, key) : 0;
     Py_XDECREF(key);
     if (found < 0) {
-        PyErr_Clear(); /* no memory for the look-up: capturing is then up to the attempt */
+        PyErr_Clear(); /* no memory for the look-up: the attempt decides */
     }
     return found > 0;
+}
+
+/* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
+static bool
+is_skipped_module(PyObject *globals)
+{
+    PyObject *name;
+    char package[64];
+    if (dt_dict_get(globals, dt_state.name_key, &name) != 1
+        || !package_of(name, package, sizeof(package))) {
+        return false;
+    }
+    return strcmp(package, "dyntrace") == 0 || dt_adapter_by_name(package) != NULL
+           || is_in_standard_library(package);
+}
+
+static bool
+is_of_adapter(PyObject *value)
+{
+    if (PyModule_CheckExact(value)) {
+        PyObject *name;
+        char package[64];
+        return dt_dict_get(PyModule_GetDict(value), dt_state.name_key, &name) == 1
+               && package_of(name, package, sizeof(package)) && dt_adapter_by_name(package) != NULL;
+    }
+    return dt_adapter_of_array(value) != NULL
+           || (Py_TYPE(value)->tp_call != NULL && dt_adapter_of_callable(value) != NULL);
+}
+
+/* Does a global that the code names belong to an adapter's library? */
+static bool
+code_reaches_adapter(PyCodeObject *code, PyObject *globals)
+{
+    PyObject *names = dt_code_names(code);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *value;
+        if (dt_dict_get(globals, PyTuple_GET_ITEM(names, i), &value) == 1 && is_of_adapter(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+has_array(PyObject *const *slots, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (slots[i] != NULL && dt_adapter_of_array(slots[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static DtCodeCache *
 capturable_cache(DtRegion *region, DtPyFrame *frame)
 {
+    PyObject *globals = dt_pyframe_globals(frame);
     DtCodeCache *cache = dt_region_cache(region, dt_pyframe_code(frame));
     if (cache == NULL) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return NULL;
     }
-    if (!cache->judged) {
+    if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;
-        if (is_skipped_module(dt_pyframe_globals(frame))) {
-            cache->closed = true;
-        }
+        cache->closed = cache->closed || is_skipped_module(globals);
+        cache->reaches = !cache->closed && code_reaches_adapter(cache->code, globals);
     }
-    return cache->closed && cache->entries == NULL ? NULL : cache;
+    return !cache->judged || (cache->closed && cache->entries == NULL) ? NULL : cache;
 }
 
 static PyObject *
@@ -169,6 +221,9 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     }
     PyObject *slots[DT_DISPATCH_STACK];
     dt_pyframe_read_arguments(frame, slots);
+    if (!cache->reaches && !has_array(slots, cache->nargs)) {
+        return run_plainly(tstate, frame, throwflag);
+    }
     PyObject *function = dt_pyframe_function(frame);
     if (function == NULL) {
         PyErr_Clear(); /* MemoryError: the frame can still run */

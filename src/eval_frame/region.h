@@ -49,7 +49,8 @@ struct DtCodeCache {
     int64_t budget_ns;  /* of the next attempt */
     bool compiling;     /* somebody is at it: others run plainly */
     bool closed;        /* no further attempts */
-    bool judged;        /* the hook has decided whether its module is captured at all */
+    bool judged;        /* the hook has decided whether its module is captured at all ... */
+    bool reaches;       /* ... and whether its names reach an adapter's library */
     uint8_t quiet;      /* runs as a root under the hook in which nothing was captured */
     bool simple;        /* nothing but positional parameters */
     int nargs;          /* argument slots */

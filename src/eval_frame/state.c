@@ -66,8 +66,10 @@ dt_state_init(void)
     dt_state.recompile_limit = 8;
     dt_state.attempt_limit = 4;
     dt_state.replay = dt_replay_sentinel;
+    dt_state.name_key = PyUnicode_InternFromString("__name__");
     PyObject *errors = PyImport_ImportModule("dyntrace._errors");
-    if (errors == NULL) {
+    if (errors == NULL || dt_state.name_key == NULL) {
+        Py_XDECREF(errors);
         return -1;
     }
     dt_state.unsupported = PyObject_GetAttrString(errors, "Unsupported");

@@ -41,6 +41,7 @@ typedef struct DtState {
     DtRegion *regions;        /* all live ones, linked; DT_BORROWED */
     PyObject *unsupported;    /* dyntrace.Unsupported */
     PyObject *replay;         /* sentinel returned by rewritten code: make the call again plainly */
+    PyObject *name_key;       /* "__name__" */
     uint64_t compiled;        /* entries published */
     uint64_t broken;          /* attempts that ended in a graph break */
 } DtState;

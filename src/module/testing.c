@@ -1,7 +1,21 @@
 /* See testing.h: collects the tables that each layer's testing file brings. */
 #include "module/testing.h"
 
+#include "eval_frame/hook.h"
+
+static PyObject *
+hook_is_installed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return PyBool_FromLong(dt_hook_is_installed());
+}
+
+static PyMethodDef own_methods[] = {
+    {"hook_is_installed", hook_is_installed, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMethodDef *const tables[] = {
+    own_methods,
     dt_testing_bytecode_methods,
     dt_testing_variables_methods,
     dt_testing_guards_methods,
