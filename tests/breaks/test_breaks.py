@@ -293,11 +293,6 @@ def skipped_function():
     expect("skipped-function", fn, A)
 
 
-@case("backend-refused")
-def backend_refused():
-    pytest.skip("no built-in backend refuses a graph")
-
-
 @case("no-arrays")
 def no_arrays():
     def fn(a, b):
