@@ -1,4 +1,5 @@
-/* Real opcodes for emitted instructions: the only file that writes opcode numbers.
+/* Real opcodes for emitted instructions: with lower_flow.c (jumps, exceptions,
+ * prologue) the only file that writes opcode numbers.
  *
  * One table row per operation: most are one opcode of the same meaning with
  * the same argument (lower_plain); the others have a function.  What a version
@@ -7,19 +8,18 @@
 #include "codegen/lower.h"
 
 #include "bytecode/opcodes.h"
+#include "codegen/lower_flow.h"
 #include "compat/opcode_numbers.h"
 
-typedef DtStatus (*LowerFunction)(DtLegal *legal, const DtEmitInstr *instr);
-
 typedef struct LowerRow {
-    LowerFunction lower;
+    DtLowerFunction lower;
     int opcode_number; /* for lower_plain and its relatives */
 } LowerRow;
 
 static const LowerRow rows[DT_OP_COUNT];
 
-static int
-row_opcode(const DtEmitInstr *instr)
+int
+dt_lower_row_opcode(const DtEmitInstr *instr)
 {
     return rows[instr->op].opcode_number;
 }
@@ -36,25 +36,25 @@ fault(const DtEmitInstr *instr, const char *what)
 static DtStatus
 lower_plain(DtLegal *legal, const DtEmitInstr *instr)
 {
-    return dt_legal_put(legal, instr, row_opcode(instr), instr->arg);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), instr->arg);
 }
 
 static DtStatus
 lower_no_argument(DtLegal *legal, const DtEmitInstr *instr)
 {
-    return dt_legal_put(legal, instr, row_opcode(instr), 0);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), 0);
 }
 
 static DtStatus
 lower_frame_slot(DtLegal *legal, const DtEmitInstr *instr)
 {
-    return dt_legal_put(legal, instr, row_opcode(instr), legal->frame_slot[instr->arg]);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), legal->frame_slot[instr->arg]);
 }
 
 static DtStatus
 lower_deref_slot(DtLegal *legal, const DtEmitInstr *instr)
 {
-    return dt_legal_put(legal, instr, row_opcode(instr), legal->deref_slot[instr->arg]);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), legal->deref_slot[instr->arg]);
 }
 
 static DtStatus
@@ -70,7 +70,7 @@ lower_name(DtLegal *legal, const DtEmitInstr *instr)
 {
     int number;
     DT_TRY(dt_legal_name(legal, instr->object, &number));
-    return dt_legal_put(legal, instr, row_opcode(instr), number);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), number);
 }
 
 static DtStatus
@@ -173,14 +173,14 @@ lower_depth(DtLegal *legal, const DtEmitInstr *instr)
     case DT_OP_SWAP:
         return depth > 1 ? lower_swap(legal, instr, depth) : DT_OK;
     default:
-        return dt_legal_put(legal, instr, row_opcode(instr), depth);
+        return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), depth);
     }
 }
 
 /* --- operators ----------------------------------------------------------- */
 
-static DtStatus
-put_to_bool(DtLegal *legal, const DtEmitInstr *instr)
+DtStatus
+dt_lower_put_to_bool(DtLegal *legal, const DtEmitInstr *instr)
 {
 #if DT_PY313
     return dt_legal_put(legal, instr, TO_BOOL, 0);
@@ -199,13 +199,13 @@ lower_to_bool(DtLegal *legal, const DtEmitInstr *instr)
     DT_TRY(dt_legal_put(legal, instr, UNARY_NOT, 0));
     DT_TRY(dt_legal_put(legal, instr, UNARY_NOT, 0));
 #endif
-    return put_to_bool(legal, instr);
+    return dt_lower_put_to_bool(legal, instr);
 }
 
 static DtStatus
 lower_unary_not(DtLegal *legal, const DtEmitInstr *instr)
 {
-    DT_TRY(put_to_bool(legal, instr));
+    DT_TRY(dt_lower_put_to_bool(legal, instr));
     return dt_legal_put(legal, instr, UNARY_NOT, 0);
 }
 
@@ -306,7 +306,7 @@ static DtStatus
 lower_format(DtLegal *legal, const DtEmitInstr *instr)
 {
 #if DT_PY313
-    return dt_legal_put(legal, instr, row_opcode(instr), instr->arg);
+    return dt_legal_put(legal, instr, dt_lower_row_opcode(instr), instr->arg);
 #else
     int arg = instr->op == DT_OP_FORMAT_WITH_SPEC ? 4 : instr->arg;
     return dt_legal_put(legal, instr, FORMAT_VALUE, arg);
@@ -396,314 +396,6 @@ dt_lower_null_beneath(DtLegal *legal, const DtEmitInstr *instr)
     return lower_swap(legal, instr, 2);
 }
 
-/* --- jumps --------------------------------------------------------------- */
-
-/* Jumps get their forward opcode here; the assembler asks dt_lower_jump_opcode
- * once it knows the direction. */
-static DtStatus
-lower_jump(DtLegal *legal, const DtEmitInstr *instr)
-{
-    return dt_legal_put_jump(legal, instr, row_opcode(instr), instr->label);
-}
-
-static DtStatus
-lower_truth_jump(DtLegal *legal, const DtEmitInstr *instr)
-{
-    DT_TRY(put_to_bool(legal, instr));
-    return lower_jump(legal, instr);
-}
-
-/* 3.10 has no jump on None. */
-static DtStatus
-lower_none_jump(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    int number;
-    DT_TRY(dt_legal_const(legal, Py_None, &number));
-    DT_TRY(dt_legal_put(legal, instr, LOAD_CONST, number));
-    DT_TRY(dt_legal_put(legal, instr, IS_OP, 0));
-#endif
-    return lower_jump(legal, instr);
-}
-
-static DtStatus
-lower_jump_or_pop(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY_AT_LEAST(3, 12)
-    DT_TRY(dt_legal_put(legal, instr, COPY, 1));
-    DT_TRY(lower_truth_jump(legal, instr));
-    return dt_legal_put(legal, instr, POP_TOP, 0);
-#else
-    return lower_jump(legal, instr);
-#endif
-}
-
-#if DT_PY310
-enum {
-    FORWARD_JUMP = JUMP_ABSOLUTE,
-    FALSE_JUMP = POP_JUMP_IF_FALSE,
-    TRUE_JUMP = POP_JUMP_IF_TRUE,
-    NONE_JUMP = POP_JUMP_IF_TRUE,
-    NOT_NONE_JUMP = POP_JUMP_IF_FALSE,
-    FALSE_OR_POP_JUMP = JUMP_IF_FALSE_OR_POP,
-    TRUE_OR_POP_JUMP = JUMP_IF_TRUE_OR_POP
-};
-#elif DT_PY311
-enum {
-    FORWARD_JUMP = JUMP_FORWARD,
-    FALSE_JUMP = POP_JUMP_FORWARD_IF_FALSE,
-    TRUE_JUMP = POP_JUMP_FORWARD_IF_TRUE,
-    NONE_JUMP = POP_JUMP_FORWARD_IF_NONE,
-    NOT_NONE_JUMP = POP_JUMP_FORWARD_IF_NOT_NONE,
-    FALSE_OR_POP_JUMP = JUMP_IF_FALSE_OR_POP,
-    TRUE_OR_POP_JUMP = JUMP_IF_TRUE_OR_POP
-};
-#else
-enum {
-    FORWARD_JUMP = JUMP_FORWARD,
-    FALSE_JUMP = POP_JUMP_IF_FALSE,
-    TRUE_JUMP = POP_JUMP_IF_TRUE,
-    NONE_JUMP = POP_JUMP_IF_NONE,
-    NOT_NONE_JUMP = POP_JUMP_IF_NOT_NONE,
-    FALSE_OR_POP_JUMP = POP_JUMP_IF_FALSE,
-    TRUE_OR_POP_JUMP = POP_JUMP_IF_TRUE
-};
-#endif
-
-typedef struct JumpPair {
-    int forward;
-    int backward;
-    int inverse; /* forward jump on the opposite condition, for versions without `backward` */
-} JumpPair;
-
-static const JumpPair jump_pairs[] = {
-#if DT_PY310
-    {JUMP_ABSOLUTE, JUMP_ABSOLUTE, -1},
-    {POP_JUMP_IF_FALSE, POP_JUMP_IF_FALSE, -1},
-    {POP_JUMP_IF_TRUE, POP_JUMP_IF_TRUE, -1},
-    {JUMP_IF_FALSE_OR_POP, JUMP_IF_FALSE_OR_POP, -1},
-    {JUMP_IF_TRUE_OR_POP, JUMP_IF_TRUE_OR_POP, -1},
-    {JUMP_IF_NOT_EXC_MATCH, JUMP_IF_NOT_EXC_MATCH, -1},
-#else
-    {JUMP_FORWARD, JUMP_BACKWARD, -1},
-#if DT_PY311
-    {POP_JUMP_FORWARD_IF_FALSE, POP_JUMP_BACKWARD_IF_FALSE, -1},
-    {POP_JUMP_FORWARD_IF_TRUE, POP_JUMP_BACKWARD_IF_TRUE, -1},
-    {POP_JUMP_FORWARD_IF_NONE, POP_JUMP_BACKWARD_IF_NONE, -1},
-    {POP_JUMP_FORWARD_IF_NOT_NONE, POP_JUMP_BACKWARD_IF_NOT_NONE, -1},
-#else
-    {POP_JUMP_IF_FALSE, -1, POP_JUMP_IF_TRUE},
-    {POP_JUMP_IF_TRUE, -1, POP_JUMP_IF_FALSE},
-    {POP_JUMP_IF_NONE, -1, POP_JUMP_IF_NOT_NONE},
-    {POP_JUMP_IF_NOT_NONE, -1, POP_JUMP_IF_NONE},
-#endif
-#endif
-};
-
-static const JumpPair *
-find_jump_pair(int forward)
-{
-    for (size_t i = 0; i < sizeof(jump_pairs) / sizeof(jump_pairs[0]); i++) {
-        if (jump_pairs[i].forward == forward) {
-            return &jump_pairs[i];
-        }
-    }
-    return NULL;
-}
-
-int
-dt_lower_jump_opcode(int opcode_number, bool backward)
-{
-    const JumpPair *pair = find_jump_pair(opcode_number < 0 ? FORWARD_JUMP : opcode_number);
-    if (pair == NULL) {
-        return backward ? -1 : opcode_number;
-    }
-    return backward ? pair->backward : pair->forward;
-}
-
-/* A conditional jump backward where conditions go forward only: the opposite one over a jump. */
-static DtStatus
-lower_inverted(DtLegal *legal, const DtEmitInstr *instr, int inverse)
-{
-    uint32_t at = legal->instrs.count;
-    DT_TRY(dt_legal_put_jump(legal, instr, inverse, legal->fixed_label + (int32_t)at + 2));
-    return dt_legal_put_jump(legal, instr, FORWARD_JUMP, instr->label);
-}
-
-static DtStatus
-lower_conditional(DtLegal *legal, const DtEmitInstr *instr, LowerFunction forward_form)
-{
-    uint32_t index = (uint32_t)(instr - legal->emit->instrs.items);
-    const JumpPair *pair = find_jump_pair(row_opcode(instr));
-    bool backward = legal->emit->labels.items[instr->label] <= index;
-    if (!backward || pair == NULL || pair->inverse < 0) {
-        return forward_form(legal, instr);
-    }
-    if (forward_form == lower_truth_jump) {
-        DT_TRY(put_to_bool(legal, instr));
-    }
-    return lower_inverted(legal, instr, pair->inverse);
-}
-
-static DtStatus
-lower_if_truth(DtLegal *legal, const DtEmitInstr *instr)
-{
-    return lower_conditional(legal, instr, lower_truth_jump);
-}
-
-static DtStatus
-lower_if_none(DtLegal *legal, const DtEmitInstr *instr)
-{
-    return lower_conditional(legal, instr, lower_none_jump);
-}
-
-bool
-dt_lower_needs_landing(void)
-{
-    return DT_PY_AT_LEAST(3, 12);
-}
-
-DtStatus
-dt_lower_landing(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY_AT_LEAST(3, 12)
-    DT_TRY(dt_legal_put(legal, instr, END_FOR, 0));
-#endif
-    return DT_PY313 ? dt_legal_put(legal, instr, POP_TOP, 0) : DT_OK;
-}
-
-/* --- exceptions ---------------------------------------------------------- */
-
-bool
-dt_lower_has_blocks(void)
-{
-    return DT_PY310;
-}
-
-bool
-dt_lower_is_setup(int opcode_number)
-{
-#if DT_PY310
-    return opcode_number == SETUP_FINALLY;
-#else
-    (void)opcode_number;
-    return false;
-#endif
-}
-
-bool
-dt_lower_is_pop_except(int opcode_number)
-{
-    return opcode_number == POP_EXCEPT;
-}
-
-DtStatus
-dt_lower_setup_block(DtLegal *legal, const DtEmitInstr *instr, DtLabel handler)
-{
-#if DT_PY310
-    return dt_legal_put_jump(legal, instr, SETUP_FINALLY, handler);
-#else
-    (void)legal;
-    (void)handler;
-    return fault(instr, "there are no blocks here");
-#endif
-}
-
-DtStatus
-dt_lower_pop_block(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    return dt_legal_put(legal, instr, POP_BLOCK, 0);
-#else
-    (void)legal;
-    return fault(instr, "there are no blocks here");
-#endif
-}
-
-/* [previous, instruction number, exception]: the previous one is handled again. */
-DtStatus
-dt_lower_handler_cleanup(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    (void)legal;
-    return fault(instr, "blocks clean up here");
-#else
-    DtEmitInstr nowhere = *instr;
-    nowhere.position.line = -1;
-    DT_TRY(dt_legal_put(legal, &nowhere, COPY, 3));
-    DT_TRY(dt_legal_put(legal, &nowhere, POP_EXCEPT, 0));
-    return dt_legal_put(legal, &nowhere, RERAISE, 1);
-#endif
-}
-
-/* On 3.10 the interpreter has put it all there already. */
-static DtStatus
-lower_push_exc_info(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    return dt_legal_put(legal, instr, NOP, 0);
-#else
-    return dt_legal_put(legal, instr, PUSH_EXC_INFO, 0);
-#endif
-}
-
-/* 3.10 compares and jumps in one, popping both: [t, w] -> [w, t] -> [w, t, t] -> [t, w, t]
- * -> [t, t, w]; the jump that follows becomes the comparison. */
-static DtStatus
-lower_check_exc_match(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    const DtEmitInstr *next = instr + 1;
-    if (next >= legal->emit->instrs.items + legal->emit->instrs.count
-        || next->op != DT_OP_POP_JUMP_IF_FALSE) {
-        return fault(instr, "POP_JUMP_IF_FALSE has to follow");
-    }
-    DT_TRY(dt_legal_put(legal, instr, ROT_TWO, 0));
-    DT_TRY(dt_legal_put(legal, instr, DUP_TOP, 0));
-    DT_TRY(dt_legal_put(legal, instr, ROT_THREE, 0));
-    return dt_legal_put(legal, instr, ROT_TWO, 0);
-#else
-    return dt_legal_put(legal, instr, CHECK_EXC_MATCH, 0);
-#endif
-}
-
-static DtStatus
-lower_if_false(DtLegal *legal, const DtEmitInstr *instr)
-{
-#if DT_PY310
-    bool matches = instr > legal->emit->instrs.items && (instr - 1)->op == DT_OP_CHECK_EXC_MATCH;
-    if (matches) {
-        return dt_legal_put_jump(legal, instr, JUMP_IF_NOT_EXC_MATCH, instr->label);
-    }
-#endif
-    return lower_if_truth(legal, instr);
-}
-
-/* --- prologue ------------------------------------------------------------ */
-
-DtStatus
-dt_lower_prologue(DtLegal *legal, int firstlineno)
-{
-#if DT_PY310
-    (void)legal;
-    (void)firstlineno;
-#else
-    const DtEmit *emit = legal->emit;
-    DtEmitInstr instr = {.op = DT_OP_RESUME, .label = -1, .position = {-1, -1, -1, -1}};
-    if (legal->nfrees > 0) {
-        DT_TRY(dt_legal_put(legal, &instr, COPY_FREE_VARS, legal->nfrees));
-    }
-    for (uint32_t i = 0; i < emit->slots.count; i++) {
-        if (dt_legal_slot_kind(legal, i) & DT_SLOT_CELL) {
-            DT_TRY(dt_legal_put(legal, &instr, MAKE_CELL, legal->frame_slot[i]));
-        }
-    }
-    instr.position.line = instr.position.end_line = firstlineno;
-    DT_TRY(dt_legal_put(legal, &instr, RESUME, 0));
-#endif
-    return DT_OK;
-}
-
 /* --- the table ----------------------------------------------------------- */
 
 static const LowerRow rows[DT_OP_COUNT] = {
@@ -764,20 +456,20 @@ static const LowerRow rows[DT_OP_COUNT] = {
     [DT_OP_CALL_EX] = {lower_plain, CALL_FUNCTION_EX},
     [DT_OP_MAKE_FUNCTION] = {lower_make_function, MAKE_FUNCTION},
     [DT_OP_LOAD_BUILD_CLASS] = {lower_no_argument, LOAD_BUILD_CLASS},
-    [DT_OP_JUMP] = {lower_jump, FORWARD_JUMP},
-    [DT_OP_POP_JUMP_IF_FALSE] = {lower_if_false, FALSE_JUMP},
-    [DT_OP_POP_JUMP_IF_TRUE] = {lower_if_truth, TRUE_JUMP},
-    [DT_OP_POP_JUMP_IF_NONE] = {lower_if_none, NONE_JUMP},
-    [DT_OP_POP_JUMP_IF_NOT_NONE] = {lower_if_none, NOT_NONE_JUMP},
-    [DT_OP_JUMP_IF_FALSE_OR_POP] = {lower_jump_or_pop, FALSE_OR_POP_JUMP},
-    [DT_OP_JUMP_IF_TRUE_OR_POP] = {lower_jump_or_pop, TRUE_OR_POP_JUMP},
+    [DT_OP_JUMP] = {dt_lower_flow_jump, DT_FORWARD_JUMP},
+    [DT_OP_POP_JUMP_IF_FALSE] = {dt_lower_flow_if_false, DT_FALSE_JUMP},
+    [DT_OP_POP_JUMP_IF_TRUE] = {dt_lower_flow_if_truth, DT_TRUE_JUMP},
+    [DT_OP_POP_JUMP_IF_NONE] = {dt_lower_flow_if_none, DT_NONE_JUMP},
+    [DT_OP_POP_JUMP_IF_NOT_NONE] = {dt_lower_flow_if_none, DT_NOT_NONE_JUMP},
+    [DT_OP_JUMP_IF_FALSE_OR_POP] = {dt_lower_flow_jump_or_pop, DT_FALSE_OR_POP_JUMP},
+    [DT_OP_JUMP_IF_TRUE_OR_POP] = {dt_lower_flow_jump_or_pop, DT_TRUE_OR_POP_JUMP},
     [DT_OP_GET_ITER] = {lower_no_argument, GET_ITER},
-    [DT_OP_FOR_ITER] = {lower_jump, FOR_ITER},
+    [DT_OP_FOR_ITER] = {dt_lower_flow_jump, FOR_ITER},
     [DT_OP_RETURN_VALUE] = {lower_no_argument, RETURN_VALUE},
     [DT_OP_RAISE_VARARGS] = {lower_plain, RAISE_VARARGS},
     [DT_OP_LOAD_ASSERTION_ERROR] = {lower_no_argument, LOAD_ASSERTION_ERROR},
-    [DT_OP_PUSH_EXC_INFO] = {lower_push_exc_info, 0},
-    [DT_OP_CHECK_EXC_MATCH] = {lower_check_exc_match, 0},
+    [DT_OP_PUSH_EXC_INFO] = {dt_lower_flow_push_exc_info, 0},
+    [DT_OP_CHECK_EXC_MATCH] = {dt_lower_flow_check_exc_match, 0},
     [DT_OP_POP_EXCEPT] = {lower_no_argument, POP_EXCEPT},
     [DT_OP_RERAISE] = {lower_no_argument, RERAISE},
     [DT_OP_IMPORT_NAME] = {lower_name, IMPORT_NAME},
