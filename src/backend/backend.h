@@ -50,6 +50,10 @@ int dt_executable_traverse(DtExecutable *exe, visitproc visit, void *arg);
 /* dyntrace.CompiledGraph around it (a new reference to the executable): called with the graph's inputs it
  * returns a tuple of the outputs, or dt_replay_sentinel. */
 DT_OWNED PyObject *dt_executable_object(DtExecutable *exe);
+/* The same without owning the executable, for the constants of rewritten code: code objects are invisible
+ * to the garbage collector.  The lender calls dt_executable_take_back() before it lets go. */
+DT_OWNED PyObject *dt_executable_lend(DtExecutable *exe);
+void dt_executable_take_back(PyObject *object);
 DtExecutable *dt_executable_of_object(PyObject *object); /* DT_BORROWED; NULL with TypeError */
 extern PyObject *dt_replay_sentinel;                     /* DT_BORROWED; made by dt_callable_init */
 int dt_callable_init(void);                              /* at module init; may be called again */

@@ -14,21 +14,36 @@ PyObject *dt_replay_sentinel;
 typedef struct CompiledGraph {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    DtExecutable *exe; /* DT_OWNED */
+    DtExecutable *exe; /* DT_OWNED, unless `lent`; NULL once the lender is gone */
+    bool lent;
 } CompiledGraph;
 
 static PyTypeObject compiled_graph_type;
 static PyTypeObject replay_type;
 
+/* The executable (DT_BORROWED), or NULL with RuntimeError once its lender is gone. */
+static DtExecutable *
+executable_of(PyObject *self)
+{
+    DtExecutable *exe = ((CompiledGraph *)self)->exe;
+    if (exe == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "the compiled graph was dropped by reset()");
+    }
+    return exe;
+}
+
 static PyObject *
 compiled_graph_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     enum { SMALL = 8 };
-    DtExecutable *exe = ((CompiledGraph *)self)->exe;
+    DtExecutable *exe = executable_of(self);
     PyObject *small[SMALL] = {NULL};
     PyObject **outputs = small;
     PyObject *result = NULL;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (exe == NULL) {
+        return NULL;
+    }
     if ((kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0)
         || nargs != (Py_ssize_t)exe->graph->inputs.count) {
         PyErr_Format(PyExc_TypeError, "compiled graph takes %u positional arguments, got %zd",
@@ -41,6 +56,7 @@ compiled_graph_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObje
             return PyErr_NoMemory();
         }
     }
+    dt_executable_incref(exe); /* a lender may go while it runs */
     switch (exe->type->run(exe, args, outputs)) {
     case DT_RUN_OK:
         result = PyTuple_New(exe->noutputs);
@@ -58,6 +74,7 @@ compiled_graph_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObje
     case DT_RUN_ERROR:
         break;
     }
+    dt_executable_decref(exe);
     if (outputs != small) {
         PyMem_Free(outputs);
     }
@@ -68,20 +85,27 @@ static void
 compiled_graph_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
-    dt_executable_decref(((CompiledGraph *)self)->exe);
+    CompiledGraph *graph = (CompiledGraph *)self;
+    if (graph->exe != NULL && !graph->lent) {
+        dt_executable_decref(graph->exe);
+    }
     PyObject_GC_Del(self);
 }
 
 static int
 compiled_graph_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    return dt_executable_traverse(((CompiledGraph *)self)->exe, visit, arg);
+    CompiledGraph *graph = (CompiledGraph *)self;
+    return graph->exe != NULL && !graph->lent ? dt_executable_traverse(graph->exe, visit, arg) : 0;
 }
 
 static PyObject *
 compiled_graph_repr(PyObject *self)
 {
     const DtExecutable *exe = ((CompiledGraph *)self)->exe;
+    if (exe == NULL) {
+        return PyUnicode_FromString("<dyntrace.CompiledGraph, dropped>");
+    }
     return PyUnicode_FromFormat("<dyntrace.CompiledGraph %s by %s>",
                                 exe->graph->name == NULL ? "graph" : exe->graph->name,
                                 exe->type->name);
@@ -90,8 +114,11 @@ compiled_graph_repr(PyObject *self)
 static PyObject *
 compiled_graph_describe(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    const DtExecutable *exe = ((CompiledGraph *)self)->exe;
+    const DtExecutable *exe = executable_of(self);
     DtStrbuf buf = {0};
+    if (exe == NULL) {
+        return NULL;
+    }
     if (exe->type->describe != NULL) {
         exe->type->describe(exe, &buf);
     }
@@ -103,13 +130,15 @@ compiled_graph_describe(PyObject *self, PyObject *Py_UNUSED(ignored))
 static PyObject *
 compiled_graph_backend(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyUnicode_FromString(((CompiledGraph *)self)->exe->type->name);
+    const DtExecutable *exe = executable_of(self);
+    return exe != NULL ? PyUnicode_FromString(exe->type->name) : NULL;
 }
 
 static PyObject *
 compiled_graph_graph(PyObject *self, void *Py_UNUSED(closure))
 {
-    return dt_graph_object(((CompiledGraph *)self)->exe->graph);
+    const DtExecutable *exe = executable_of(self);
+    return exe != NULL ? dt_graph_object(exe->graph) : NULL;
 }
 
 static PyMethodDef compiled_graph_methods[] = {
@@ -168,9 +197,27 @@ dt_executable_object(DtExecutable *exe)
     }
     dt_executable_incref(exe);
     self->exe = exe;
+    self->lent = false;
     self->vectorcall = compiled_graph_call;
     PyObject_GC_Track((PyObject *)self);
     return (PyObject *)self;
+}
+
+PyObject *
+dt_executable_lend(DtExecutable *exe)
+{
+    PyObject *object = dt_executable_object(exe);
+    if (object != NULL) {
+        ((CompiledGraph *)object)->lent = true;
+        dt_executable_decref(exe);
+    }
+    return object;
+}
+
+void
+dt_executable_take_back(PyObject *object)
+{
+    ((CompiledGraph *)object)->exe = NULL;
 }
 
 DtExecutable *

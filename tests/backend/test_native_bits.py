@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -167,3 +168,37 @@ def test_temporaries_are_small():
     finally:
         tracemalloc.stop()
     assert peak < result[0].nbytes + 100_000
+
+
+@pytest.mark.parametrize("target", "?bhilBHILfdFD")
+@pytest.mark.parametrize("source", "?bhilBHILfdFD")
+def test_casts(source, target):
+    """astype() between any two types; those with more than one right value are left to NumPy."""
+    rng = np.random.default_rng(3)
+    for layout, shape in itertools.product(LAYOUTS, [(5,), (1000,), (3, 4), (20, 30)]):
+        x = array(rng, source, shape, layout, special=source not in "bhilBHIL" and target in "fdFD?")
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = [("ndarray.astype", np.ndarray.astype, (v(0), np.dtype(target))), call("equal", v(1), v(1))]
+            expected = plain([x], nodes)
+            got = compile_graph([x], nodes, [1, 2])(x)
+        for value, other in zip(got, expected[1:]):
+            assert_same(value, other)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("types", ["dd", "ff", "fd", "li", "bB", "??", "FD", "?d"])
+def test_where(types, layout):
+    rng = np.random.default_rng(4)
+    for shape in [(5,), (1000,), (20, 30)]:
+        condition = array(rng, "?", shape, layout)
+        x, y = array(rng, types[0], shape, layout), array(rng, types[1], shape[-1:], "C")
+        nodes = [("numpy.where", np.where, operands) for operands in [
+            (v(0), v(1), v(2)), (v(0), v(2), v(1)), (v(0), v(1), 2.0), (v(0), 1, v(1)), (v(0), 1, 2), (True, v(1), v(2)),
+            (v(1), v(0), v(2)),
+        ]]  # fmt: skip
+        nodes.append(call("logical_not", v(3)))
+        expected = plain([condition, x, y], nodes)
+        got = compile_graph([condition, x, y], nodes, range(3, len(expected)))(condition, x, y)
+        for value, other in zip(got, expected[3:]):
+            assert_same(value, other)

@@ -61,9 +61,28 @@ TO_FLOATS(u4, uint32_t)
 TO_FLOATS(i4, int32_t)
 TO_FLOATS(u8, uint64_t)
 TO_FLOATS(i8, int64_t)
+TO_REAL(u2, uint16_t, u1, uint8_t)
+TO_REAL(u4, uint32_t, u1, uint8_t)
+TO_REAL(u8, uint64_t, u1, uint8_t)
+TO_REAL(u2, uint16_t, u2, uint16_t)
+TO_REAL(u4, uint32_t, u2, uint16_t)
+TO_REAL(u8, uint64_t, u2, uint16_t)
+TO_REAL(u4, uint32_t, u4, uint32_t)
+TO_REAL(u8, uint64_t, u4, uint32_t)
 TO_REAL(f4, float, f8, double)
+TO_REAL(f8, double, f4, float)
 TO_COMPLEX(f4, float)
 CAST_LOOP(f8_c16, double, Complex128, ((Complex128){x, 0.0}))
+CAST_LOOP(c16_c8, Complex128, Complex64, ((Complex64){(float)x.re, (float)x.im}))
+CAST_LOOP(c16_c16, Complex128, Complex128, x)
+CAST_LOOP(u1_b1, uint8_t, uint8_t, x != 0)
+CAST_LOOP(u2_b1, uint16_t, uint8_t, x != 0)
+CAST_LOOP(u4_b1, uint32_t, uint8_t, x != 0)
+CAST_LOOP(u8_b1, uint64_t, uint8_t, x != 0)
+CAST_LOOP(f4_b1, float, uint8_t, x != 0)
+CAST_LOOP(f8_b1, double, uint8_t, x != 0)
+CAST_LOOP(c8_b1, Complex64, uint8_t, x.re != 0 || x.im != 0)
+CAST_LOOP(c16_b1, Complex128, uint8_t, x.re != 0 || x.im != 0)
 CAST_LOOP(c8_c16, Complex64, Complex128, ((Complex128){(double)x.re, (double)x.im}))
 
 /* Type numbers by layout: LONG and LONGLONG (and INT on some systems) are one.  Bool is an unsigned byte
@@ -101,6 +120,24 @@ layout_of(int type_num)
     return index + PyTypeNum_ISSIGNED(type_num);
 }
 
+/* Integers keep their low bits when they get narrower; floats round to nearest. */
+static PyArrayMethod_StridedLoop *const narrowing[L_COUNT][L_COUNT] = {
+    [L_U1] = {[L_U1] = cast_u1_u1},
+    [L_U2] = {[L_U1] = cast_u2_u1, [L_U2] = cast_u2_u2},
+    [L_U4] = {[L_U1] = cast_u4_u1, [L_U2] = cast_u4_u2, [L_U4] = cast_u4_u4},
+    [L_U8] = {[L_U1] = cast_u8_u1, [L_U2] = cast_u8_u2, [L_U4] = cast_u8_u4, [L_U8] = cast_u8_u8},
+    [L_F4] = {[L_F4] = cast_u4_u4},
+    [L_F8] = {[L_F4] = cast_f8_f4, [L_F8] = cast_u8_u8},
+    [L_C8] = {[L_C8] = cast_u8_u8},
+    [L_C16] = {[L_C8] = cast_c16_c8, [L_C16] = cast_c16_c16},
+};
+
+static PyArrayMethod_StridedLoop *const truth[L_COUNT] = {
+    [L_U1] = cast_u1_b1, [L_I1] = cast_u1_b1, [L_U2] = cast_u2_b1, [L_I2] = cast_u2_b1,
+    [L_U4] = cast_u4_b1, [L_I4] = cast_u4_b1, [L_U8] = cast_u8_b1, [L_I8] = cast_u8_b1,
+    [L_F4] = cast_f4_b1, [L_F8] = cast_f8_b1, [L_C8] = cast_c8_b1, [L_C16] = cast_c16_b1,
+};
+
 /* Sign extension is the same for signed and unsigned targets, so one row serves both. */
 static PyArrayMethod_StridedLoop *const casts[L_COUNT][L_COUNT] = {
     [L_U1] = {[L_U1] = cast_u1_u1, [L_I1] = cast_u1_u1, [L_U2] = cast_u1_u2, [L_I2] = cast_u1_u2,
@@ -137,6 +174,26 @@ dt_cast_get(int from, int to)
         return NULL;
     }
     return casts[source][target];
+}
+
+PyArrayMethod_StridedLoop *
+dt_cast_get_explicit(int from, int to)
+{
+    int source = layout_of(from);
+    int target = layout_of(to);
+    if (source < 0 || target < 0) {
+        return NULL;
+    }
+    if (to == NPY_BOOL) {
+        return truth[source];
+    }
+    if (target < L_F4 && source < L_F4) {
+        /* The unsigned target of the same width has the same bits. */
+        int width = target & ~1;
+        bool wider = (target >> 1) > (source >> 1);
+        return wider ? casts[source][width | 1] : narrowing[source & ~1][width];
+    }
+    return casts[source][target] != NULL ? casts[source][target] : narrowing[source][target];
 }
 
 bool

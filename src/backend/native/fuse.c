@@ -300,7 +300,7 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     }
     for (uint32_t i = 0; i < count; i++) {
         DtPlanNode *node = &plan->nodes[stage->nodes.items[i]];
-        for (uint32_t j = 0; j < node->node->nargs; j++) {
+        for (uint32_t j = 0; j < node->nuses; j++) {
             if (node->uses[j].kind == DT_USE_ARRAY) {
                 DtPlanNode *inner = inner_node(builder, &node->uses[j], node);
                 if (inner != NULL) {

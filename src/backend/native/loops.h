@@ -46,6 +46,13 @@ bool dt_loop_knows_type(int type_num);
  * an inner loop; NULL if there is none. */
 PyArrayMethod_StridedLoop *dt_cast_get(int from, int to);
 
+/* The same for astype(): narrowing among integers and among floats, and truth, as well. */
+PyArrayMethod_StridedLoop *dt_cast_get_explicit(int from, int to);
+
+/* Loops of our own, for operations that are no ufuncs; NULL if there is none for these types. */
+const DtLoop *dt_own_where(int type_num);         /* (bool, T, T) -> T */
+const DtLoop *dt_own_astype(int from, int to);    /* from -> to */
+
 /* Writes the Python number `value` as `type_num` into 16 bytes; false if it doesn't fit or isn't a number
  * (no exception is set). */
 bool dt_cast_number(PyObject *value, int type_num, void *cell);

@@ -137,33 +137,76 @@ rules_hold(const DtPlanNode *plan, const DtMeta *result)
     return any_array;
 }
 
+/* The loop for a ufunc. */
+static DtStatus
+find_ufunc(DtPlanNode *plan, PyObject *const *types)
+{
+    return dt_loop_get(plan->node->callee, types, plan->nuses, &plan->loop);
+}
+
+static DtStatus
+find_where(DtPlanNode *plan, PyObject *const *types)
+{
+    const PyArray_Descr *condition = (const PyArray_Descr *)types[0];
+    if (PyArray_DescrCheck(types[0]) && condition->type_num == NPY_BOOL) {
+        plan->loop = dt_own_where(((PyArray_Descr *)plan->node->results[0].dtype)->type_num);
+    }
+    return DT_OK;
+}
+
+static DtStatus
+find_astype(DtPlanNode *plan, PyObject *const *types)
+{
+    plan->loop = dt_own_astype(((PyArray_Descr *)types[0])->type_num,
+                               ((PyArray_Descr *)plan->node->results[0].dtype)->type_num);
+    return DT_OK;
+}
+
+/* Array functions that are no ufuncs but elementwise all the same. */
+static const struct Elementwise {
+    const char *target;
+    uint32_t nargs;
+    uint32_t nuses;
+    DtStatus (*find)(DtPlanNode *, PyObject *const *types);
+} elementwise[] = {
+    {"numpy.where", 3, 3, find_where},
+    {"ndarray.astype", 2, 1, find_astype}, /* the other operand is the dtype, which the result has too */
+};
+
 /* Sets plan->loop if the node can be fused. */
 static DtStatus
 classify(const DtNode *node, DtPlanNode *plan)
 {
+    DtStatus (*find)(DtPlanNode *, PyObject *const *) = NULL;
     PyObject *types[DT_LOOP_MAX_ARGS];
     plan->node = node;
-    if (node->effect != DT_EFFECT_PURE || node->nresults != 1 || node->kwnames != NULL
-        || node->nargs == 0 || node->nargs >= DT_LOOP_MAX_ARGS
-        || !PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
+    if (PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
+        find = find_ufunc;
+        plan->nuses = node->nargs;
+    }
+    for (size_t i = 0; find == NULL && i < sizeof(elementwise) / sizeof(elementwise[0]); i++) {
+        if (node->nargs == elementwise[i].nargs && strcmp(node->target, elementwise[i].target) == 0) {
+            find = elementwise[i].find;
+            plan->nuses = elementwise[i].nuses;
+        }
+    }
+    if (find == NULL || node->effect != DT_EFFECT_PURE || node->nresults != 1
+        || node->kwnames != NULL || plan->nuses == 0 || plan->nuses >= DT_LOOP_MAX_ARGS) {
         return DT_OK;
     }
     const DtMeta *result = &node->results[0];
     if (!is_plain_array(result) || result->ndim == 0 || result->ndim > DT_FUSED_MAX_NDIM) {
         return DT_OK;
     }
-    for (uint32_t i = 0; i < node->nargs; i++) {
+    for (uint32_t i = 0; i < plan->nuses; i++) {
         if (!classify_operand(&node->args[i], result->ndim, &plan->uses[i], &types[i])) {
             return DT_OK;
         }
     }
-    const DtLoop *loop;
-    DT_TRY(dt_loop_get(node->callee, types, node->nargs, &loop));
-    if (loop == NULL || loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num) {
-        return DT_OK;
-    }
-    plan->loop = loop;
-    if (!rules_hold(plan, result)) {
+    DT_TRY(find(plan, types));
+    const DtLoop *loop = plan->loop;
+    if (loop != NULL && (loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num
+                         || !rules_hold(plan, result))) {
         plan->loop = NULL;
     }
     return DT_OK;
@@ -219,7 +262,7 @@ latest_producer(const DtOperand *operand, const DtPlanNode *nodes, int32_t *stag
 static bool
 has_room(const DtPlanStage *stage, const DtPlanNode *plan)
 {
-    uint32_t nin = plan->node->nargs;
+    uint32_t nin = plan->nuses;
     return stage->nodes.count < DT_FUSED_MAX_OPS
            && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
            && stage->nnumbers + nin <= DT_FUSED_MAX_SCALARS;
@@ -229,7 +272,7 @@ has_room(const DtPlanStage *stage, const DtPlanNode *plan)
 static void
 count_operands(DtPlanStage *stage, const DtPlanNode *nodes, const DtPlanNode *plan, uint32_t index)
 {
-    for (uint32_t i = 0; i < plan->node->nargs; i++) {
+    for (uint32_t i = 0; i < plan->nuses; i++) {
         const DtPlanUse *use = &plan->uses[i];
         if (use->kind != DT_USE_ARRAY) {
             stage->nnumbers++;

@@ -19,6 +19,7 @@ typedef struct DtPlanNode {
     const DtNode *node;
     const DtLoop *loop; /* NULL: called */
     DtPlanUse uses[DT_LOOP_MAX_ARGS];
+    uint32_t nuses;     /* of its operands, the elementwise ones: they come first */
     bool live;          /* leads to an output or an effect */
     int32_t stage;      /* -1: an input, or not live */
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
