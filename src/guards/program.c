@@ -527,6 +527,9 @@ do_INDEX:
 do_DICT_KEY:
     a = regs[in->a];
     LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
+do_FUNC_CODE:
+    a = regs[in->a];
+    LOAD(is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
 do_FUNC_DEFAULT:
     a = regs[in->a];
     LOAD(is_function(a) ? read_tuple(((PyFunctionObject *)a)->func_defaults, in->y.i) : NULL);

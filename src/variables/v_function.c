@@ -107,6 +107,14 @@ dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     self->name = function->func_qualname;
     DT_TRY(dt_trace_keep(trace, function->func_code));
     *out = &self->base;
+    if (source->kind != DT_SOURCE_OBJECT) {
+        /* The code of a function can be replaced while the function stays the same object. */
+        const DtSource *code = dt_source_get(trace, DT_SOURCE_FUNC_CODE, source, NULL, 0);
+        if (code == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_guard_identity(trace, code, function->func_code));
+    }
     if (function->func_defaults != NULL && PyTuple_CheckExact(function->func_defaults)) {
         DT_TRY(build_defaults(trace, self, function->func_defaults));
     }

@@ -292,6 +292,7 @@ def source_cases():
         (helper,),
         SCALE,
     )
+    yield "FUNC_CODE", target, lambda r: r.source("FUNC_CODE", r.local("x")), (helper,), helper.__code__
     yield "FUNC_DEFAULT", target, lambda r: r.source("FUNC_DEFAULT", r.local("x")), (helper,), 7
     yield (
         "FUNC_KWDEFAULT",
