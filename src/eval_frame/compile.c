@@ -154,17 +154,14 @@ assemble(DtAttempt *attempt)
     if (entry->result != NULL && !dt_record_is_wanted(attempt->cache->region)) {
         return DT_OK; /* nobody will see the code */
     }
-    PyObject *callable = NULL;
     if (entry->executable != NULL) {
-        callable = dt_executable_object(entry->executable);
-        if (callable == NULL) {
+        entry->lent = dt_executable_lend(entry->executable);
+        if (entry->lent == NULL) {
             return DT_ERROR;
         }
     }
-    DtStatus status = dt_codegen_assemble(attempt->trace, &attempt->plan, callable, dt_state.replay,
-                                          &entry->code);
-    Py_XDECREF(callable);
-    return status;
+    return dt_codegen_assemble(attempt->trace, &attempt->plan, entry->lent, dt_state.replay,
+                               &entry->code);
 }
 
 static DtStatus

@@ -15,6 +15,10 @@ entry_clear_parts(DtEntry *entry)
     if (guards != NULL) {
         dt_program_free(guards);
     }
+    if (entry->lent != NULL) {
+        dt_executable_take_back(entry->lent);
+        Py_CLEAR(entry->lent);
+    }
     if (executable != NULL) {
         dt_executable_decref(executable);
     }
@@ -42,6 +46,7 @@ entry_traverse(PyObject *self, visitproc visit, void *arg)
 {
     DtEntry *entry = (DtEntry *)self;
     Py_VISIT(entry->next);
+    Py_VISIT(entry->lent);
     Py_VISIT(entry->code);
     Py_VISIT(entry->inlined);
     if (entry->guards != NULL) {

@@ -29,6 +29,7 @@ struct DtEntry {
     uint32_t nloads;
     uint32_t *load_regs;
     DtResultProgram *result; /* NULL: needs a frame, runs `code` */
+    PyObject *lent;          /* the graph as `code` calls it, or NULL */
     PyObject *code;          /* rewritten code; may be NULL when result is not */
     PyObject *inlined;       /* tuple of code objects traced through, the root's first */
     uint64_t hits;

@@ -58,7 +58,7 @@ check_budget(DtTrace *trace)
     }
     if (trace->options.budget_ns > 0) {
         struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* as trace->started_ns */
         int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
         if (ns - trace->started_ns > trace->options.budget_ns) {
             return dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",

@@ -223,6 +223,37 @@ def test_garbage_is_collected(x):
     assert big_death() is None
 
 
+def test_garbage_of_entries_that_run_in_a_frame_is_collected(x):
+    deaths = []
+
+    def make():
+        class Box:
+            total = 0.0
+
+        box = Box()
+        deaths.append(weakref.ref(box))
+
+        def backend(graph, example_inputs):
+            box.graph = graph
+            return lambda *inputs: (box.graph)(*inputs)
+
+        def fn(a):
+            box.total = 1.0  # an effect: the rewritten code runs in a frame
+            return a * 2.0
+
+        compiled = dyntrace.compile(fn, backend=backend)
+        box.compiled = compiled
+        return compiled
+
+    fn = make()
+    for _ in range(2):
+        assert fn(x).tobytes() == (x * 2.0).tobytes()
+    assert fn.cache_entries()[0]["code"] is not None
+    del fn
+    gc.collect()
+    assert deaths[0]() is None
+
+
 def test_arguments_are_not_kept(x):
     fn = dyntrace.compile(lambda a, b: a * 2.0 + b)
     y = np.ones(4)
