@@ -1,13 +1,13 @@
 /* White-box functions over sources, symbolic numbers and trackers, for
  * tests/variables/.
  *
- * trace_program(function, inputs, program) makes a trace of `function`'s code,
+ * trace_program(function, inputs, program, fail_at=0) makes a trace of `function`'s code,
  * builds trackers for the inputs and applies dispatchers to them:
  *   inputs   [(how, object), ...]   how: "input" (guarded, read from L['x<i>']), "known", "const"
  *   program  [(operation, operand ...), ...]   ints are numbers of earlier results (inputs first),
  *            other operands are plain Python values as the operation wants them
  * The answer is a dict: results [(kind, text, constant or None), ...], break (id, message) or None,
- * guards (text).  Inputs need an argument of the function each.
+ * guards (text).  Inputs need an argument of the function each.  The fail_at-th allocation fails.
  */
 #include <string.h>
 
@@ -559,12 +559,16 @@ static PyObject *
 trace_program(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *function, *inputs, *program;
-    if (!PyArg_ParseTuple(args, "OO!O!", &function, &PyList_Type, &inputs, &PyList_Type, &program)) {
+    unsigned long fail_at = 0;
+    if (!PyArg_ParseTuple(args, "OO!O!|k", &function, &PyList_Type, &inputs, &PyList_Type, &program,
+                          &fail_at)) {
         return NULL;
     }
+    dt_arena_fail_at(fail_at);
     Machine machine = {.trace = trace_of(function)};
     DtTrace *trace = machine.trace;
     if (trace == NULL) {
+        dt_arena_fail_at(0);
         return NULL;
     }
     Py_ssize_t ninputs = PyList_GET_SIZE(inputs), total = ninputs + PyList_GET_SIZE(program);
@@ -598,6 +602,7 @@ trace_program(PyObject *Py_UNUSED(module), PyObject *args)
                                guards);
     }
 done:
+    dt_arena_fail_at(0);
     Py_XDECREF(described);
     Py_XDECREF(broken);
     Py_XDECREF(guards);
