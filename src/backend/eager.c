@@ -250,7 +250,8 @@ dt_eager_call(const DtNode *node, PyObject *const *values, const DtNumber *symbo
                                  node->kwnames);
 done:
     while (made > 0) {
-        Py_DECREF(args[--made]);
+        made--;
+        Py_DECREF(args[made]);
     }
     if (args != small) {
         PyMem_Free(args);
@@ -345,7 +346,8 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
 done:
     if (run != DT_RUN_OK) {
         while (made > 0) {
-            Py_CLEAR(outputs[--made]);
+            made--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
+            Py_CLEAR(outputs[made]);
         }
     }
     for (uint32_t i = 0; i < nodes; i++) {

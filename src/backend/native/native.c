@@ -69,7 +69,8 @@ take_outputs(const DtNative *exe, DtNativeRun *run, PyObject **outputs)
         outputs[i] = dt_eager_operand(operand, run->values, run->symbols);
         if (outputs[i] == NULL) {
             while (i > 0) {
-                Py_CLEAR(outputs[--i]);
+                i--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
+                Py_CLEAR(outputs[i]);
             }
             return dt_eager_failure(run->committed);
         }
