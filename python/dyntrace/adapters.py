@@ -150,7 +150,7 @@ class Adapter:
         return NotImplemented
 
     def unary(self, op: str, operand: Meta) -> Any:
-        """``op operand`` with op "-", "+" or "~"."""
+        """``op operand`` with op "-", "+" or "~"; "abs" for ``abs(operand)``."""
         return NotImplemented
 
     def getitem(self, array: Meta, key: Any) -> Any:

@@ -12,7 +12,7 @@
  */
 #include "adapters/python.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "adapters/python_values.h"
 #include "adapters/symint.h"
@@ -25,6 +25,9 @@ hooks_of(const DtAdapter *adapter)
 {
     return adapter->state;
 }
+
+/* Hooks that run in this thread.  Their own code is not captured: to it, nothing is an array. */
+static _Thread_local int busy;
 
 /* ---- Calling hooks ------------------------------------------------------------------------------ */
 
@@ -43,7 +46,9 @@ call_hook(DtHook *hook, const char *name, DT_STEALS PyObject *args, PyObject **o
         return DT_ERROR;
     }
     dt_symint_enter(&scope, hook->trace);
+    busy++;
     PyObject *answer = PyObject_CallObject(method, args);
+    busy--;
     dt_symint_leave(&scope);
     Py_DECREF(method);
     Py_DECREF(args);
@@ -135,11 +140,20 @@ py_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar *r,
     return *out != NULL ? DT_OK : refused(&hook, "comparison ", texts[op]);
 }
 
+/* What the core calls an operator, and what hooks do. */
+static const struct {
+    const char *name;
+    const char *symbol;
+} unary_symbols[] = {{"negative", "-"}, {"positive", "+"}, {"invert", "~"}, {"absolute", "abs"}};
+
 static DtStatus
 py_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar *self, DtVar **out)
 {
     DtHook hook = new_hook(adapter, trace);
     PyObject *array, *answer;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(unary_symbols); i++) {
+        op = strcmp(op, unary_symbols[i].name) == 0 ? unary_symbols[i].symbol : op;
+    }
     DT_TRY(show(&hook, &self->base, &array));
     DT_TRY(call_hook(&hook, "unary", Py_BuildValue("(sO)", op, array), &answer));
     DT_TRY(accept(&hook, answer, out));
@@ -262,7 +276,9 @@ static PyObject *
 call_plain(const DtAdapter *adapter, const char *name, PyObject *argument)
 {
     PyObject *method = dt_python_attr(hooks_of(adapter), name);
+    busy++;
     PyObject *answer = method == NULL ? NULL : PyObject_CallOneArg(method, argument);
+    busy--;
     Py_XDECREF(method);
     return answer;
 }
@@ -275,13 +291,12 @@ ask(const DtAdapter *adapter, const char *name, PyObject *first, PyObject *secon
     if (method == NULL) {
         return -1;
     }
+    busy++;
     PyObject *answer = PyObject_CallMethodObjArgs(hooks_of(adapter), method, first, second, NULL);
+    int truth = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    busy--;
     Py_DECREF(method);
-    if (answer == NULL) {
-        return -1;
-    }
-    int truth = PyObject_IsTrue(answer);
-    Py_DECREF(answer);
+    Py_XDECREF(answer);
     return truth;
 }
 
@@ -309,14 +324,14 @@ ask_quietly(const DtAdapter *adapter, const char *name, PyObject *object)
 static bool
 py_is_array(const DtAdapter *adapter, PyObject *object)
 {
-    return !is_plainly_none(object) && !PyFunction_Check(object) && !PyType_Check(object)
+    return busy == 0 && !is_plainly_none(object) && !PyFunction_Check(object) && !PyType_Check(object)
            && ask_quietly(adapter, "is_array", object);
 }
 
 static bool
 py_owns_callable(const DtAdapter *adapter, PyObject *object)
 {
-    return !is_plainly_none(object) && ask_quietly(adapter, "owns", object);
+    return busy == 0 && !is_plainly_none(object) && ask_quietly(adapter, "owns", object);
 }
 
 /* What the spec's tuple holds. */
