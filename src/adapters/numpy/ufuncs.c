@@ -354,6 +354,33 @@ static const struct {
     [DT_BINARY_XOR] = {DT_NP_bitwise_xor, DT_NP_op_xor},
 };
 
+#define REUSED_BYTES (256 * 1024)
+
+/* NumPy lets an operator write into a large temporary that nobody else holds.  The result then has
+ * the temporary's memory order, not the iterator's choice.  Who holds it is not known here, so
+ * where the two differ only small arrays are captured. */
+static DtStatus
+check_reuse(DtTrace *trace, const DtNpOperand *operands, const DtMeta *result)
+{
+    for (int i = 0; i < 2; i++) {
+        const DtMeta *meta = operands[i].array != NULL ? operands[i].array->meta : NULL;
+        if (meta == NULL || !(meta->layout & DT_LAYOUT_FRESH) || meta->ndim < 2
+            || same_axes_order(meta, result)) {
+            continue;
+        }
+        const DtSym *size;
+        bool small;
+        DT_TRY(dt_np_product(trace, meta->shape, meta->ndim, &size));
+        int64_t items = REUSED_BYTES / PyDataType_ELSIZE(dt_np_descr(meta->dtype));
+        DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LT, size, items, &small));
+        if (!small) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP,
+                            "an operator on a large temporary of another memory order");
+        }
+    }
+    return DT_OK;
+}
+
 static DtStatus
 binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
 {
@@ -372,7 +399,8 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
         && dt_np_is_ndarray(operands[0].array)) {
         return power(trace, operands, r, out);
     }
-    return apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out);
+    DT_TRY(apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out));
+    return check_reuse(trace, operands, dt_np_array_of(*out)->meta);
 }
 
 DtStatus

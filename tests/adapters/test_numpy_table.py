@@ -1,0 +1,206 @@
+"""Every row of src/adapters/numpy/ops.def has a case here; a row without one fails."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from differential import check  # noqa: E402
+
+OPS = Path(__file__).parents[2] / "src" / "adapters" / "numpy" / "ops.def"
+ROWS = re.findall(r"^NP_(\w+)\((.*)\)$", OPS.read_text(), re.MULTILINE)
+X = np.arange(1.0, 13.0).reshape(3, 4)
+I = np.arange(1, 13).reshape(3, 4)
+S = np.float64(2.5)
+N = np.int64(5)
+
+
+def rows(kind):
+    return [
+        [part.strip().strip('"') for part in text.split(",")] for name, text in ROWS if name == kind
+    ]
+
+
+UFUNCS = [row[0] for row in rows("UFUNC")]
+# Functions: how each is called, with x an array of doubles and s a NumPy scalar.
+FUNCTIONS = {
+    "matmul": "np.matmul(x, x.T)",
+    "dot": "np.dot(x, x.T)",
+    "sum": "np.sum(x)",
+    "prod": "np.prod(x)",
+    "max": "np.max(x)",
+    "min": "np.min(x)",
+    "any": "np.any(x)",
+    "all": "np.all(x)",
+    "mean": "np.mean(x)",
+    "var": "np.var(x)",
+    "std": "np.std(x)",
+    "ptp": "np.ptp(x)",
+    "amax": "np.amax(x)",
+    "amin": "np.amin(x)",
+    "where": "np.where(x > 2, x, 0)",
+    "clip": "np.clip(x, 1, 2)",
+    "reshape": "np.reshape(x, (4, 3))",
+    "transpose": "np.transpose(x)",
+    "permute_dims": "np.permute_dims(x, (1, 0))",
+    "swapaxes": "np.swapaxes(x, 0, 1)",
+    "squeeze": "np.squeeze(x[:1])",
+    "ravel": "np.ravel(x)",
+    "moveaxis": "np.moveaxis(x, 0, 1)",
+    "expand_dims": "np.expand_dims(x, 0)",
+    "broadcast_to": "np.broadcast_to(x, (2, 3, 4))",
+    "concatenate": "np.concatenate([x, x])",
+    "stack": "np.stack([x, x])",
+    "zeros": "np.zeros(3)",
+    "ones": "np.ones(3)",
+    "empty": "np.empty(0)",
+    "full": "np.full(3, 2)",
+    "zeros_like": "np.zeros_like(x)",
+    "ones_like": "np.ones_like(x)",
+    "empty_like": "np.empty_like(x[:0])",
+    "full_like": "np.full_like(x, 3)",
+    "arange": "np.arange(5)",
+    "linspace": "np.linspace(0, 1, 5)",
+    "eye": "np.eye(3)",
+    "array": "np.array([1, 2])",
+    "asarray": "np.asarray(x)",
+    "asanyarray": "np.asanyarray(x)",
+    "ascontiguousarray": "np.ascontiguousarray(x.T)",
+    "copy": "np.copy(x)",
+    "real": "np.real(x * 1j)",
+    "imag": "np.imag(x * 1j)",
+    "shape": "np.shape(x)",
+    "ndim": "np.ndim(x)",
+    "size": "np.size(x)",
+}
+METHODS = {
+    "sum": "x.sum()",
+    "prod": "x.prod()",
+    "max": "x.max()",
+    "min": "x.min()",
+    "any": "x.any()",
+    "all": "x.all()",
+    "mean": "x.mean()",
+    "var": "x.var()",
+    "std": "x.std()",
+    "clip": "x.clip(1, 2)",
+    "astype": "x.astype('f4')",
+    "reshape": "x.reshape(4, 3)",
+    "transpose": "x.transpose(1, 0)",
+    "swapaxes": "x.swapaxes(0, 1)",
+    "squeeze": "x[:1].squeeze()",
+    "ravel": "x.ravel()",
+    "flatten": "x.flatten()",
+    "copy": "x.copy()",
+    "dot": "x.dot(x.T)",
+    "conj": "(x * 1j).conj()",
+    "conjugate": "(x * 1j).conjugate()",
+}
+BREAKING_METHODS = {"item": "x[:1, :1].item()", "tolist": "x.tolist()"}
+ATTRIBUTES = {
+    "shape": "x.shape",
+    "ndim": "x.ndim",
+    "size": "x.size",
+    "dtype": "x.dtype",
+    "itemsize": "x.itemsize",
+    "nbytes": "x.nbytes",
+    "T": "x.T",
+    "real": "(x * 1j).real",
+    "imag": "(x * 1j).imag",
+}
+# Callables that only lowered nodes use: what lowers to them.
+CALLEES = {
+    "operator.add": "s + 1",
+    "operator.and_": "n & 3",
+    "operator.floordiv": "s // 2",
+    "operator.lshift": "n << 1",
+    "operator.mul": "s * 2",
+    "operator.mod": "s % 2",
+    "operator.or_": "n | 8",
+    "operator.pow": "s ** 2",
+    "operator.rshift": "n >> 1",
+    "operator.sub": "s - 1",
+    "operator.truediv": "s / 2",
+    "operator.xor": "n ^ 1",
+    "operator.lt": "s < 1",
+    "operator.le": "s <= 1",
+    "operator.eq": "s == 1",
+    "operator.ne": "s != 1",
+    "operator.gt": "s > 1",
+    "operator.ge": "s >= 1",
+    "operator.neg": "-s",
+    "operator.pos": "+s",
+    "operator.invert": "~n",
+    "operator.abs": "abs(s)",
+    "operator.getitem": "x[0]",
+    "ndarray.reshape": "x.reshape(-1)",
+    "ndarray.transpose": "x.T",
+    "ndarray.squeeze": "x[:1].squeeze()",
+    "ndarray.ravel": "x.ravel()",
+    "ndarray.flatten": "x.flatten()",
+    "ndarray.astype": "x.astype('f4')",
+    "ndarray.copy": "x.copy()",
+    "generic.astype": "s.astype('f4')",
+    "numpy.clip": "x.clip(1, 2)",
+}
+
+
+def test_every_row_has_a_case():
+    assert set(FUNCTIONS) == {row[0] for row in rows("FUNC")}
+    assert set(METHODS) | set(BREAKING_METHODS) == {row[0] for row in rows("METHOD")}
+    assert set(ATTRIBUTES) == {row[0] for row in rows("ATTR")}
+    assert set(CALLEES) == {row[3] for row in rows("CALLEE")}
+    assert len(UFUNCS) == len(set(UFUNCS))
+
+
+def function(expression):
+    namespace = {"np": np}
+    exec(f"def f(x, s, n):\n    return {expression}, x + 1\n", namespace)
+    return namespace["f"]
+
+
+def targets(compiled):
+    return {node.target for r in compiled.records for node in r["graph"].nodes if node.op == "call"}
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_ufunc(name):
+    ufunc = getattr(np, name)
+    for arguments in ((X,) * ufunc.nin, (I,) * ufunc.nin):
+        try:
+            ufunc(*arguments)
+        except TypeError:
+            continue
+
+        names = ", ".join("abc"[: ufunc.nin])
+        scope = {"ufunc": ufunc}
+        exec(f"def f({names}):\n    return ufunc({names})\n", scope)
+        assert targets(check(scope["f"], *arguments)) == {f"numpy.{name}"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function(name):
+    check(function(FUNCTIONS[name]), X, S, N)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_method(name):
+    check(function(METHODS[name]), X, S, N)
+
+
+@pytest.mark.parametrize("name", BREAKING_METHODS)
+def test_method_that_leaves_the_graph(name):
+    check(function(BREAKING_METHODS[name]), X, S, N, breaks="array-to-scalar")
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attribute(name):
+    check(function(ATTRIBUTES[name]), X, S, N)
+
+
+@pytest.mark.parametrize("target", CALLEES)
+def test_lowered(target):
+    assert target in targets(check(function(CALLEES[target]), X, S, N))
