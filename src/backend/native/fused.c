@@ -388,15 +388,6 @@ take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays
     return true;
 }
 
-static PyObject *
-new_output(const DtFusedOutput *output, int ndim, const npy_intp *shape, const npy_intp *strides,
-           int order)
-{
-    Py_INCREF(output->descr);
-    return PyArray_NewFromDescr(&PyArray_Type, output->descr, ndim, shape, strides, NULL,
-                                order == NPY_ARRAY_F_CONTIGUOUS ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
-}
-
 /* Whether the memory of an intermediate is nobody else's: this run has the only reference, and no view or
  * foreign buffer is behind it. */
 static bool
@@ -524,8 +515,8 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
             made[nmade] = Py_NewRef(arrays[output->reuse]);
         }
         else {
-            made[nmade] = new_output(output, (int)fused->ndim, shape,
-                                     order == 0 ? layout.strides[nmade] : NULL, order);
+            made[nmade] = dt_memory_new_array(output->descr, (int)fused->ndim, shape,
+                                              order == 0 ? layout.strides[nmade] : NULL, order);
         }
         if (made[nmade] == NULL) {
             goto done;

@@ -169,6 +169,12 @@ bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLay
 bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
                       const DtLayout *layout);
 
+/* memory.c: a new array with uninitialised elements; strides may be NULL: C order, or Fortran's if `order`
+ * is NPY_ARRAY_F_CONTIGUOUS. */
+enum { DT_MEMORY_POOLED = 1 << 17 }; /* bytes from which data comes from the pool */
+DT_OWNED PyObject *dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape,
+                                       const npy_intp *strides, int order);
+
 /* called.c */
 uint8_t dt_called_flags(const DtNode *node);
 DtRun dt_called_run(const DtStage *stage, DtNativeRun *run);

@@ -1,0 +1,107 @@
+"""Memory of large outputs comes from a pool, which nobody can tell."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+
+import numpy as np
+
+from graphs import call, compile_graph, plain, v
+
+N = 100_000  # large enough for the pool
+NODES = [call("multiply", v(0), 2.0), call("add", v(1), 1.0)]
+
+
+def test_arrays_own_their_data():
+    a = np.ones(N)
+    compiled = compile_graph([a], NODES, [2])
+    (out,) = compiled(a)
+    assert out.base is None and out.flags.owndata and out.flags.writeable and out.flags.aligned
+    assert out.ctypes.data % 64 == 0
+    out.resize(2 * N, refcheck=False)
+    assert out[:N].tolist() == [3.0] * N and not out[N:].any()
+    out.resize(10, refcheck=False)
+    assert out.tolist() == [3.0] * 10
+
+
+def test_blocks_are_used_again_but_never_shared():
+    a = np.arange(float(N))
+    compiled = compile_graph([a], NODES, [2])
+    alive = []
+    for i in range(60):
+        (out,) = compiled(a + i)
+        np.testing.assert_array_equal(out, (a + i) * 2 + 1)
+        alive.append((out, i))
+        if i % 3 == 0:
+            del alive[: len(alive) // 2]
+    for out, i in alive:
+        np.testing.assert_array_equal(out, (a + i) * 2 + 1)
+
+
+def test_orders():
+    rng = np.random.default_rng(0)
+    for x in [rng.random((400, 300)), rng.random((400, 300)).T, rng.random((40, 30, 100)).transpose(1, 0, 2)]:
+        (out,) = compile_graph([x], NODES, [2])(x)
+        expected = plain([x], NODES)[-1]
+        np.testing.assert_array_equal(out, expected)
+        assert out.strides == expected.strides
+
+
+def test_tracemalloc_sees_them():
+    a = np.ones(N)
+    compiled = compile_graph([a], NODES, [2])
+    compiled(a)
+    tracemalloc.start()
+    try:
+        out = compiled(a)
+        assert tracemalloc.get_traced_memory()[0] >= a.nbytes
+        del out
+        assert tracemalloc.get_traced_memory()[0] < a.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_threads():
+    a = np.arange(float(N))
+    compiled = compile_graph([a], NODES, [2])
+    wrong = []
+
+    def work(k):
+        x = a + k
+        expected = x * 2 + 1
+        for _ in range(100):
+            if not np.array_equal(compiled(x)[0], expected):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_intermediates_that_die_give_their_memory():
+    """A reduction's or product's result may be overwritten only if nobody else has it."""
+    a = np.arange(90_000.0).reshape(300, 300)
+    kept = []
+
+    def product(x):
+        kept.append(x @ x)
+        return kept[-1]
+
+    nodes = [("numpy.matmul", np.matmul, (v(0), v(0))), call("multiply", v(1), 2.0), call("add", v(2), 1.0)]
+    expected = plain([a], nodes)
+    np.testing.assert_array_equal(compile_graph([a], nodes, [3])(a)[0], expected[3])
+    both = compile_graph([a], nodes, [3, 1])(a)
+    np.testing.assert_array_equal(both[0], expected[3])
+    np.testing.assert_array_equal(both[1], expected[1])
+    nodes[0] = ("product", product, (v(0),))
+    compiled = compile_graph([a], nodes, [3])
+    np.testing.assert_array_equal(compiled(a)[0], expected[3])
+    np.testing.assert_array_equal(kept[-1], expected[1])
+    # A view keeps its base alive, and with it the base's memory.
+    nodes = [nodes[0], ("ndarray.transpose", np.ndarray.transpose, (v(1),)), call("add", v(1), 1.0), call("add", v(2), v(3))]
+    nodes[0] = ("numpy.matmul", np.matmul, (v(0), v(0)))
+    np.testing.assert_array_equal(compile_graph([a], nodes, [4])(a)[0], plain([a], nodes)[4])
