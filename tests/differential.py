@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import os
 import struct
 import traceback
 import types
@@ -21,6 +22,9 @@ from dyntrace.api import _compile_target
 np = None
 if importlib.util.find_spec("numpy") is not None:
     np = importlib.import_module("numpy")
+
+# The backend of `check` when a test names none.
+BACKEND = os.environ.get("DYNTRACE_TEST_BACKEND", "native")
 
 _ATOMS = (
     int,
@@ -147,10 +151,32 @@ def _names_of(roots):
     return names
 
 
+def _arrays_in(roots):
+    """(path, array) of every array that can be reached."""
+    found, seen, work = [], set(), list(roots)
+    while work:
+        path, value = work.pop()
+        if isinstance(value, _ATOMS + (float, complex)) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if np is not None and isinstance(value, np.ndarray):
+            found.append((path, value))
+        elif not _is_array(value):
+            work += [(path + label, part) for label, part in _children(value)]
+    return found
+
+
 def identities(outcome):
-    """Which objects inside the result are arguments or each other."""
+    """Which objects inside the result are arguments or each other, and which arrays share memory."""
+    arrays = _arrays_in([("args", list(outcome.args)), ("kwargs", outcome.kwargs)])
+    found = [
+        (path, "shares " + other)
+        for path, array in _arrays_in([("result", outcome.result)])
+        for other, argument in arrays
+        if np.shares_memory(array, argument)
+    ]
     names = _names_of([list(outcome.args), outcome.kwargs])
-    found, seen, work = [], set(), [("result", outcome.result)]
+    seen, work = set(), [("result", outcome.result)]
     while work:
         path, value = work.pop()
         if isinstance(value, _ATOMS + (float, complex, tuple)) and not isinstance(value, tuple):
@@ -177,7 +203,7 @@ def compare(plain, compiled):
     else:
         assert_same(plain.result, compiled.result)
         assert identities(plain) == identities(compiled)
-    assert plain.warnings == compiled.warnings
+    assert plain.warnings == compiled.warnings, f"{plain.warnings} became {compiled.warnings}"
     assert_same(plain.args, compiled.args, "args")
     assert_same(plain.kwargs, compiled.kwargs, "kwargs")
     assert_same(plain.state, compiled.state, "state")
@@ -186,7 +212,7 @@ def compare(plain, compiled):
 class Compiled:
     """`fn` in a region of its own that records every attempt to compile."""
 
-    def __init__(self, fn, backend="native", dynamic=None):
+    def __init__(self, fn, backend=BACKEND, dynamic=None):
         self.region = _core.Region(backend, dynamic=dynamic, record=True)
         self.fn = _compile_target(fn, self.region)
         code = getattr(fn, "__code__", None)
@@ -226,7 +252,7 @@ def check(
     make=None,
     state=None,
     reset=None,
-    backend="native",
+    backend=BACKEND,
     dynamic=None,
     **kwargs,
 ):
