@@ -163,6 +163,12 @@ is_builtin_subclass(PyObject *object)
 }
 
 static bool
+is_namedtuple(PyObject *object)
+{
+    return dt_namedtuple_is_class(Py_TYPE(object));
+}
+
+static bool
 is_anything(PyObject *object)
 {
     (void)object;
@@ -199,6 +205,7 @@ static const CategoryRow category_rows[] = {
     {is_class, dt_class_build},
     {is_function, dt_function_build},
     {is_user_instance, dt_instance_build},
+    {is_namedtuple, dt_namedtuple_build},
     {is_builtin_subclass, build_subclass},
     {is_anything, dt_opaque_build},
 };

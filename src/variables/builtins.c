@@ -356,7 +356,7 @@ call_tuple(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (args->npos > 0) {
         DtVar *arg;
         DT_TRY(realize_first(trace, args, &arg));
-        if (is_kind(arg, DT_KIND_TUPLE)) {
+        if (is_kind(arg, DT_KIND_TUPLE) && ((DtSeqVar *)arg)->cls == &PyTuple_Type) {
             *out = arg;
             return DT_OK;
         }
@@ -580,6 +580,23 @@ call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 
 /* ---- Types and attributes ------------------------------------------------------------------------------ */
 
+/* Abstract classes of the standard library: their __subclasshook__ is known to have no effect. */
+static bool
+is_known_abstract(PyObject *cls)
+{
+    static const char *const modules[] = {"collections.abc", "numbers"};
+    PyObject *module = PyObject_GetAttrString(cls, "__module__");
+    bool known = false;
+    for (size_t i = 0; module != NULL && i < sizeof(modules) / sizeof(modules[0]); i++) {
+        known = known
+                || (PyUnicode_Check(module)
+                    && PyUnicode_CompareWithASCIIString(module, modules[i]) == 0);
+    }
+    PyErr_Clear(); /* a class without __module__: not one of those */
+    Py_XDECREF(module);
+    return known;
+}
+
 /* Whether `type` is one of `classes`, a class or a tuple of such; -1: can't be told. */
 static int
 is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
@@ -599,6 +616,9 @@ is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
     if (PyType_IsSubtype(type, (PyTypeObject *)classes)) {
         return 1;
     }
+    if (Py_TYPE(classes) != &PyType_Type && is_known_abstract(classes)) {
+        return PyObject_IsSubclass((PyObject *)type, classes);
+    }
     /* A metaclass may say otherwise (abstract base classes do). */
     return Py_TYPE(classes) == &PyType_Type || !(Py_TYPE(classes)->tp_flags & Py_TPFLAGS_HEAPTYPE)
                ? 0
@@ -611,6 +631,9 @@ check_class(DtTrace *trace, PyTypeObject *type, DtVar *classes, const char *func
     PyObject *wanted = dt_var_as_constant(trace, classes);
     int answer = type != NULL && wanted != NULL ? is_subclass_of(trace, type, wanted) : -1;
     if (answer < 0) {
+        if (PyErr_Occurred()) {
+            return dt_break_from_exception(trace);
+        }
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() with a class that answers itself",
                         function);
     }

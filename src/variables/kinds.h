@@ -55,6 +55,12 @@ typedef DtStatus (*DtBuilder)(DtTrace *trace, PyObject *object, const DtSource *
 DtStatus dt_constant_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_symbolic_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **); /* int, float */
 DtStatus dt_tuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* Named tuples are tuple trackers of another class (v_namedtuple.c). */
+DtStatus dt_namedtuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+bool dt_namedtuple_is_class(PyTypeObject *cls);
+DtStatus dt_namedtuple_getattr(DtTrace *, DtSeqVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_namedtuple_call(DtTrace *, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);

@@ -249,8 +249,15 @@ static DtStatus
 class_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     const DtMethodRow *row = ((DtObjectVar *)self)->row;
-    return row != NULL ? dt_kinds_call_row(trace, self, row, args, out)
-                       : make_instance(trace, self, args, out);
+    if (row != NULL) {
+        return dt_kinds_call_row(trace, self, row, args, out);
+    }
+    PyTypeObject *cls = class_of(self);
+    /* A class made by namedtuple itself: nothing in it was overridden, not even how it is called. */
+    if (cls->tp_base == &PyTuple_Type && dt_namedtuple_is_class(cls)) {
+        return dt_namedtuple_call(trace, self, args, out);
+    }
+    return make_instance(trace, self, args, out);
 }
 
 static PyTypeObject *

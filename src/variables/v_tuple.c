@@ -1,6 +1,6 @@
 /* Tuples.  Items of an input are lazy, so only what is looked at is guarded.
  *
- * Not in here: named tuples and other subclasses (a graph break in build.c).
+ * Not in here: what named tuples add (v_namedtuple.c).
  */
 #include "variables/kinds.h"
 
@@ -110,6 +110,15 @@ tuple_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     return dt_sequence_compare(trace, op, (DtSeqVar *)left, (DtSeqVar *)right, out);
 }
 
+static DtStatus
+tuple_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    if (((DtSeqVar *)self)->cls != &PyTuple_Type) {
+        return dt_namedtuple_getattr(trace, (DtSeqVar *)self, name, out);
+    }
+    return dt_kind_base.tp_getattro(trace, self, name, out);
+}
+
 static PyTypeObject *
 tuple_type(DtTrace *trace, DtVar *self)
 {
@@ -123,6 +132,9 @@ tuple_as_constant(DtTrace *trace, DtVar *var)
     DtSeqVar *self = (DtSeqVar *)var;
     if (var->source != NULL && var->source->kind == DT_SOURCE_OBJECT) {
         return var->source->key;
+    }
+    if (self->cls != &PyTuple_Type) {
+        return NULL; /* its class would be lost */
     }
     PyObject *tuple = PyTuple_New(self->count);
     for (uint32_t i = 0; tuple != NULL && i < self->count; i++) {
@@ -146,6 +158,9 @@ tuple_reconstruct(DtCodegen *codegen, DtVar *var)
         return DT_OK;
     }
     DtSeqVar *self = (DtSeqVar *)var;
+    if (self->cls != &PyTuple_Type) {
+        return dt_namedtuple_reconstruct(codegen, self);
+    }
     for (uint32_t i = 0; i < self->count; i++) {
         DT_TRY(dt_codegen_var(codegen, self->items[i]));
     }
@@ -164,6 +179,7 @@ const DtVarType dt_kind_type_TUPLE = {
     .sq_length = tuple_length,
     .mp_subscript = dt_sequence_subscript,
     .sq_contains = dt_sequence_contains,
+    .tp_getattro = tuple_getattro,
     .tp_iter = dt_iter_sequence,
     .tp_richcompare = tuple_compare,
     .methods = tuple_methods,

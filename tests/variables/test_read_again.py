@@ -4,8 +4,12 @@ Each case is a factory of (function, calls): the calls are made one after the ot
 the world and compiled on another, and give the same results.
 """
 
+import collections
+import collections.abc
 import functools
+import numbers
 import types
+import typing
 
 import numpy as np
 import pytest
@@ -483,6 +487,55 @@ def special_methods():
         return A, vector
 
     return (lambda x, v: (v + x, v(x), len(v), v[2], 2 in v, bool(v))), [(A, vector), (A, Vector(3.0)), change]
+
+
+Pair = collections.namedtuple("Pair", "first second", defaults=[1.0])
+Swapped = collections.namedtuple("Pair", "second first")
+
+
+class Named(typing.NamedTuple):
+    first: float
+    second: object
+
+    def total(self):
+        return self.first + self.second
+
+
+@case
+def named_tuples():
+    def fn(x, p):
+        first, second = p
+        return x * p.first + second, p[1], len(p), p == (2.0, 3), p
+
+    return fn, [(A, Pair(2.0, 3)), (A, Pair(4.0, 3)), (A, Swapped(2.0, 3)), (A, Named(2.0, A)), (A, (2.0, 3))]
+
+
+@case
+def methods_of_named_tuples():
+    def change():
+        Named.total = lambda self: self.first - self.second
+        return A, Named(2.0, 3)
+
+    total = Named.total
+
+    def restore():
+        Named.total = total
+        return A, Named(2.0, 3)
+
+    return (lambda x, p: x * p.total()), [(A, Named(2.0, 3)), (A, Named(2.5, A)), change, restore]
+
+
+@case
+def new_named_tuples():
+    return (lambda x: (Pair(x, x + 1), Named(second=x, first=1), Pair(x).second)), [(A,), (A,)]
+
+
+@case
+def abstract_classes():
+    def fn(x, v):
+        return x + 1 if isinstance(v, numbers.Real) else x * 2 if isinstance(v, collections.abc.Sequence) else x
+
+    return fn, [(A, 1), (A, 2.5), (A, [1]), (A, {}), (A, True)]
 
 
 @pytest.mark.parametrize("factory", CASES, ids=lambda f: f.__name__)
