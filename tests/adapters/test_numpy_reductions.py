@@ -177,6 +177,18 @@ def test_scalars():
     check(f, np.array(2.5))
 
 
+def test_axis_of_a_scalar():
+    def f(s):
+        return s.sum(axis=0), np.max(s, axis=-1)
+
+    check(f, np.float64(2.5))
+
+    def g(s):
+        return s.mean(axis=0)
+
+    check(g, np.float64(2.5), breaks="raises")
+
+
 def test_errors_are_numpys():
     def f(x):
         return x.sum(axis=3)

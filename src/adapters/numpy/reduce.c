@@ -141,6 +141,9 @@ count_items(DtTrace *trace, const Reduction *r, const DtSym **out)
 {
     const DtSym *sizes[DT_NP_MAXDIMS];
     uint32_t count = 0;
+    if (r->array->meta->ndim == 0 && !r->all) { /* only ufunc.reduce takes axis 0 here */
+        return dt_break(trace, DT_BREAK_RAISES, "an axis of an array without dimensions");
+    }
     for (uint32_t i = 0; i < r->array->meta->ndim; i++) {
         if (r->mask & (1u << i)) {
             sizes[count++] = r->array->meta->shape[i];
