@@ -48,8 +48,10 @@ dt_graph_decref(DtGraph *graph)
     for (uint32_t i = 0; i < graph->kept.count; i++) {
         Py_DECREF(graph->kept.items[i]);
     }
+    DtGraph *parent = graph->parent;
     dt_arena_release(&graph->arena);
     free(graph);
+    dt_graph_decref(parent);
 }
 
 DtStatus
@@ -321,6 +323,7 @@ dt_graph_abandon(DtTrace *trace)
 {
     DtGraph *body = trace->graph;
     trace->graph = body->parent;
+    body->parent = NULL;
     dt_graph_decref(body);
 }
 

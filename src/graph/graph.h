@@ -126,7 +126,7 @@ struct DtGraph {
     DtOperand *outputs; /* of the output node, once finished: NODE, SYM or CONST */
     uint32_t noutputs;
     DtNames names;
-    DtGraph *parent; /* tracer of which it is a body, while tracing; DT_BORROWED */
+    DtGraph *parent; /* DT_OWNED: tracer of which it is a body, while it is being traced */
     DT_VEC(DtOperand) captures;  /* of a body: what input i is in the parent; parallel to inputs */
     DT_VEC(DtGraph *) nested;    /* DT_OWNED: bodies that operands refer to */
 };

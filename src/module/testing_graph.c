@@ -423,9 +423,6 @@ testing_graph_build(PyObject *Py_UNUSED(module), PyObject *args)
     }
     if (builder.trace != NULL) {
         DtStatus status = build(&builder, list, outputs);
-        while (builder.trace->graph->parent != NULL) {
-            dt_graph_abandon(builder.trace);
-        }
         if (status == DT_OK) {
             graph = dt_graph_object(builder.trace->graph);
         }

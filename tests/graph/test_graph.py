@@ -257,6 +257,28 @@ def test_objects_are_released():
     assert seen() is None
 
 
+def test_an_error_in_a_body_releases_every_tracer():
+    class Token:
+        pass
+
+    token = Token()
+    seen = weakref.ref(token)
+    with pytest.raises(TypeError, match="no such name"):
+        build(
+            [
+                ("input", "x", meta(N)),
+                call("a", "toy.add", ["x", token]),
+                ("push", "b"),
+                ("push", "c"),
+                call("i", "toy.add", ["a", "unknown"]),
+            ],
+            ["i"],
+        )
+    del token
+    gc.collect()
+    assert seen() is None
+
+
 def test_graphs_are_tracked_by_the_collector():
     graph = chain()
     assert gc.is_tracked(graph) and weakref.ref(graph)() is graph
