@@ -31,8 +31,8 @@ mark_operand(DtOperand *operand, void *arg)
     return DT_OK;
 }
 
-/* Nobody can tell whether a view was made.  Any other operation may warn (a division by zero), so it
- * is computed although its result is not used, as plain execution does. */
+/* Nobody can tell whether a view was made.  Any other operation may warn (a division by zero), so
+ * it is computed although its result is not used, as plain execution does. */
 static bool
 must_stay(const DtNode *node)
 {
