@@ -30,13 +30,15 @@ DT_BORROWED PyObject *dt_object_existing_dict(PyObject *obj);
 /* Where `name` lies in this object, for dt_object_get_hinted(); -1: unknown. */
 Py_ssize_t dt_object_hint(PyObject *obj, PyObject *name);
 
-#if !DT_PY310
-/* The inline values of an object whose type has a managed dict, or NULL if a dict took over. */
+/* The inline values of an object whose type has a managed dict, or NULL if a dict took over (always on
+ * 3.10).  Their order is that of dt_object_shared_keys(). */
 static inline PyObject **
 dt_object_inline_values(PyObject *obj)
 {
     PyTypeObject *type = Py_TYPE(obj);
-#if DT_PY311
+#if DT_PY310
+    (void)type;
+#elif DT_PY311
     if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
         PyDictValues *values = *_PyObject_ValuesPointer(obj);
         return values == NULL ? NULL : values->values;
@@ -54,7 +56,13 @@ dt_object_inline_values(PyObject *obj)
 #endif
     return NULL;
 }
-#endif
+
+/* The names of inline values; they belong to the type, and only grow while it lives. */
+static inline PyDictKeysObject *
+dt_object_shared_keys(PyTypeObject *type)
+{
+    return ((PyHeapTypeObject *)type)->ht_cached_keys;
+}
 
 /* The attribute if it still lies at `hint`, else NULL: ask dt_object_instance_dict_get().
  * `name` is interned. */

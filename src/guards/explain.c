@@ -255,6 +255,9 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
             dt_strbuf_addf(buf, "was %s", object == NULL ? "missing" : Py_TYPE(object)->tp_name);
         }
         break;
+    case DT_GUARD_CLASS_VERSION:
+        dt_strbuf_add(buf, "one of them was changed");
+        break;
     case DT_GUARD_IDENTITY:
     case DT_GUARD_CONSTANT:
         dt_strbuf_add(buf, "was ");
@@ -299,6 +302,7 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_ADAPTER_STATE:
         dt_strbuf_add(buf, "has changed");
         break;
+    case DT_GUARD_PRESENT: /* its load fails, which is told as such */
     case DT_GUARD_COUNT:
         break;
     }

@@ -10,15 +10,14 @@
  * Invariant: a source's load stands behind its base's, its facts directly
  * behind the load, in the order of guards.def.
  *
- * Not in here: loads by kind of source (lower_load.c), running (program.c).
+ * Not in here: loads by kind of source (lower_load.c), the instructions of facts
+ * (lower_facts.c), running (program.c).
  */
 #include "guards/lower.h"
 
 #include <string.h>
 
 #include "compat/code.h"
-#include "compat/dict.h"
-#include "compat/type.h"
 
 /* ---- Collecting -------------------------------------------------------------------------------- */
 
@@ -55,13 +54,6 @@ need(DtLower *lower, const DtSource *source, DtLowerSource **out)
     return DT_OK;
 }
 
-/* Where the value of a symbol is read: the array of a dimension, or the number itself. */
-static const DtSource *
-symbol_place(const DtSource *source)
-{
-    return source->kind == DT_SOURCE_ARRAY_DIM ? source->base : source;
-}
-
 static DtStatus
 need_symbols(DtLower *lower, const DtSym *sym)
 {
@@ -70,7 +62,7 @@ need_symbols(DtLower *lower, const DtSym *sym)
     }
     if (sym->op == DT_SYM_OP_SYMBOL) {
         DtLowerSource *place;
-        DT_TRY(need(lower, symbol_place(lower->trace->symbols.items[sym->id].source), &place));
+        DT_TRY(need(lower, dt_lower_symbol_place(lower->trace->symbols.items[sym->id].source), &place));
         place->needed = true;
         return DT_OK;
     }
@@ -149,7 +141,7 @@ copy_symbols(DtLower *lower)
     for (uint32_t i = 0; i < count; i++) {
         program->symbols[i] = lower->trace->symbols.items[i];
         const DtSource *source = program->symbols[i].source;
-        const DtLowerSource *place = dt_lower_find(lower, symbol_place(source));
+        const DtLowerSource *place = dt_lower_find(lower, dt_lower_symbol_place(source));
         program->symbols[i].source = NULL;
         if (place == NULL) {
             continue;
@@ -180,6 +172,7 @@ static bool
 is_identity_fact(uint8_t kind)
 {
     return kind == DT_GUARD_TYPE || kind == DT_GUARD_TYPE_VERSION || kind == DT_GUARD_IDENTITY
+           || kind == DT_GUARD_CLASS_VERSION
            || kind == DT_GUARD_LENGTH;
 }
 
@@ -249,13 +242,7 @@ copy_facts(DtLower *lower)
     return DT_OK;
 }
 
-static int32_t
-origin_of(DtLower *lower, const DtFact *fact)
-{
-    return (int32_t)((uintptr_t)dt_map_get(&lower->fact_index, fact) - 1);
-}
-
-/* ---- Instructions of facts --------------------------------------------------------------------- */
+/* ---- Building blocks --------------------------------------------------------------------------- */
 
 DtStatus
 dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr)
@@ -291,379 +278,6 @@ dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out)
     return status;
 }
 
-static DtStatus
-make_type_state(DtLower *lower, PyTypeObject *type, void **out)
-{
-    DtArena *arena = &lower->program->arena;
-    PyObject *mro = type->tp_mro;
-    if (mro == NULL) {
-        PyErr_SetString(PyExc_SystemError, "guard on a type that is not ready");
-        return DT_ERROR;
-    }
-    DtTypeState *state = DT_ARENA_NEW(arena, DtTypeState);
-    uint32_t count = (uint32_t)PyTuple_GET_SIZE(mro);
-    PyTypeObject **bases = DT_ARENA_ARRAY(arena, PyTypeObject *, count);
-    uint64_t *versions = DT_ARENA_ARRAY(arena, uint64_t, count);
-    if (state == NULL || bases == NULL || versions == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        bases[i] = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        PyObject *dict = PyType_Check((PyObject *)bases[i]) ? dt_type_dict(bases[i]) : NULL;
-        versions[i] = dict == NULL ? 0 : dt_dict_version(dict);
-    }
-    *state = (DtTypeState){type, dt_type_version(type), count, bases, versions};
-    *out = state;
-    return DT_OK;
-}
-
-static DtStatus
-constant_instr(PyObject *value, DtGuardInstr *instr)
-{
-    int overflow = 1;
-    if (value == Py_None || PyBool_Check(value) || value == Py_Ellipsis || value == Py_NotImplemented) {
-        instr->op = DT_GOP_IS;
-        instr->x = value;
-        return DT_OK;
-    }
-    if (PyLong_CheckExact(value)) {
-        instr->y.i = PyLong_AsLongLongAndOverflow(value, &overflow);
-    }
-    instr->op = overflow ? DT_GOP_IS_CONST : DT_GOP_IS_INT;
-    instr->x = value;
-    return DT_OK;
-}
-
-/* The instruction of a fact about one source (not SAME, NOT_SAME; not what groups check). */
-static DtStatus
-fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGuardInstr *instr)
-{
-    const DtGuardFact *copy = &lower->program->facts[origin_of(lower, fact)];
-    *instr = (DtGuardInstr){.a = source->reg, .origin = origin_of(lower, fact), .x = fact->object};
-    switch ((DtGuardKind)fact->kind) {
-    case DT_GUARD_TYPE:
-        instr->op = DT_GOP_IS_TYPE;
-        return DT_OK;
-    case DT_GUARD_TYPE_VERSION:
-        instr->op = DT_GOP_TYPE_VERSION;
-        return make_type_state(lower, (PyTypeObject *)fact->object, &instr->x);
-    case DT_GUARD_IDENTITY:
-        instr->op = DT_GOP_IS;
-        return DT_OK;
-    case DT_GUARD_CONSTANT:
-        return constant_instr(fact->object, instr);
-    case DT_GUARD_LENGTH:
-        instr->op = DT_GOP_LENGTH;
-        instr->y.i = fact->number;
-        return DT_OK;
-    case DT_GUARD_ADAPTER:
-        instr->op = DT_GOP_ADAPTER;
-        instr->x = (void *)(uintptr_t)copy->fact.spec;
-        instr->y.p = fact->adapter;
-        return DT_OK;
-    case DT_GUARD_DICT_KEYS: {
-        DtKeys *keys = DT_ARENA_NEW(&lower->program->arena, DtKeys);
-        if (keys == NULL) {
-            return dt_no_memory();
-        }
-        keys->keys = fact->object;
-        instr->op = DT_GOP_KEYS;
-        instr->x = keys;
-        return DT_OK;
-    }
-    case DT_GUARD_ATTR_ABSENT: {
-        DtPlace *place;
-        DT_TRY(dt_lower_place(lower, fact->object, NULL, &place));
-        instr->op = DT_GOP_ABSENT;
-        instr->x = place;
-        return DT_OK;
-    }
-    case DT_GUARD_CELL_EMPTY:
-        instr->op = DT_GOP_CELL_EMPTY;
-        return DT_OK;
-    default:
-        PyErr_Format(PyExc_SystemError, "guard %s has no instruction of its own",
-                     dt_guard_rows[fact->kind].name);
-        return DT_ERROR;
-    }
-}
-
-/* Facts that say nothing beyond another fact of the same source. */
-static bool
-is_implied(const DtLowerSource *source, const DtFact *fact)
-{
-    if (fact->kind != DT_GUARD_TYPE) {
-        return false;
-    }
-    for (const DtFact *other = source->facts; other != NULL; other = other->previous) {
-        bool same_type = other->kind == DT_GUARD_TYPE_VERSION || other->kind == DT_GUARD_LENGTH;
-        if ((same_type && other->object == fact->object) || other->kind == DT_GUARD_CONSTANT) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Facts that an unchanged dict or type implies, because they hold for this object for ever. */
-static bool
-is_folded(const DtLowerSource *source, const DtFact *fact)
-{
-    if (source->group == NULL) {
-        return false;
-    }
-    switch (fact->kind) {
-    case DT_GUARD_IDENTITY:
-    case DT_GUARD_CONSTANT:
-        return true;
-    case DT_GUARD_LENGTH:
-        return fact->object == (PyObject *)&PyTuple_Type;
-    case DT_GUARD_TYPE: {
-        /* __class__ can be assigned to instances of heap types and modules; functions change it when
-         * they are compiled. */
-        PyTypeObject *type = (PyTypeObject *)fact->object;
-        return dt_type_is_static(type) && !PyType_IsSubtype(type, &PyModule_Type)
-               && !PyType_IsSubtype(type, &PyFunction_Type);
-    }
-    default:
-        return false;
-    }
-}
-
-static bool
-has_own_instr(const DtFact *fact)
-{
-    return fact->kind < DT_GUARD_SAME;
-}
-
-/* Facts of a group member that it checks on every call need its register. */
-static bool
-has_warm_facts(DtLower *lower, const DtLowerSource *source)
-{
-    for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
-        if (has_own_instr(fact) && !dt_lower_is_absent_name(lower, fact) && !is_implied(source, fact) && !is_folded(source, fact)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-runs_user_code(const DtAdapter *adapter)
-{
-    return adapter->state != NULL;
-}
-
-/* An argument's type is checked by the instruction that loads it. */
-static bool
-fused_with_load(DtInstrs *list, const DtGuardInstr *instr)
-{
-    DtGuardInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
-    if (last == NULL || instr->op != DT_GOP_IS_TYPE || last->op != DT_GOP_LOCAL
-        || last->dst != instr->a) {
-        return false;
-    }
-    last->op = DT_GOP_LOCAL_TYPE;
-    last->x = instr->x;
-    last->origin = instr->origin;
-    return true;
-}
-
-/* Own facts of a source, in the order of guards.def; `folded` selects those of its group. */
-DtStatus
-dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded)
-{
-    for (uint8_t kind = 0; kind < DT_GUARD_COUNT; kind++) {
-        for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
-            if (fact->kind != kind || !has_own_instr(fact) || is_implied(source, fact)
-                || is_folded(source, fact) != folded || dt_lower_is_absent_name(lower, fact)) {
-                continue;
-            }
-            DtGuardInstr instr;
-            DT_TRY(fact_instr(lower, source, fact, &instr));
-            bool user = fact->kind == DT_GUARD_ADAPTER && runs_user_code(fact->adapter);
-            DtInstrs *list = folded ? &lower->folded : user ? &lower->user : &lower->pure;
-            if (!fused_with_load(list, &instr)) {
-                DT_TRY(dt_lower_emit(lower, list, instr));
-            }
-        }
-    }
-    return DT_OK;
-}
-
-/* ---- Relations: conditions on numbers, identity of two sources --------------------------------- */
-
-static const DtAdapter *
-adapter_of(const DtLowerSource *source)
-{
-    for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
-        if (fact->kind == DT_GUARD_ADAPTER) {
-            return fact->adapter;
-        }
-    }
-    return NULL;
-}
-
-/* Whether all symbols can be read by now; *user if a Python adapter tells one of them. */
-static bool
-symbols_ready(DtLower *lower, const DtSym *sym, bool *user)
-{
-    if (sym == NULL) {
-        return true;
-    }
-    if (sym->op == DT_SYM_OP_SYMBOL) {
-        const DtSource *source = lower->trace->symbols.items[sym->id].source;
-        const DtLowerSource *place = dt_lower_find(lower, symbol_place(source));
-        if (!place->loaded) {
-            return false;
-        }
-        if (source->kind == DT_SOURCE_ARRAY_DIM) {
-            const DtAdapter *adapter = adapter_of(place);
-            *user = *user || (adapter != NULL && runs_user_code(adapter));
-        }
-        return true;
-    }
-    return symbols_ready(lower, sym->a, user) && symbols_ready(lower, sym->b, user);
-}
-
-static DtStatus
-read_symbols(DtLower *lower, const DtSym *sym, DtInstrs *list)
-{
-    if (sym == NULL) {
-        return DT_OK;
-    }
-    if (sym->op != DT_SYM_OP_SYMBOL) {
-        DT_TRY(read_symbols(lower, sym->a, list));
-        return read_symbols(lower, sym->b, list);
-    }
-    if (lower->symbol_read[sym->id]) {
-        return DT_OK;
-    }
-    lower->symbol_read[sym->id] = true;
-    const DtSymbol *symbol = &lower->trace->symbols.items[sym->id];
-    const DtLowerSource *place = dt_lower_find(lower, symbol_place(symbol->source));
-    DtGuardInstr instr = {.dst = sym->id, .a = place->reg, .origin = ~(int32_t)place->reg};
-    if (symbol->source->kind == DT_SOURCE_ARRAY_DIM) {
-        instr.op = DT_GOP_SYM_DIM;
-        instr.y.i = symbol->source->index;
-        instr.x = (void *)(uintptr_t)adapter_of(place);
-        if (instr.x == NULL) {
-            PyErr_SetString(PyExc_SystemError, "a dimension of a source that no adapter guards");
-            return DT_ERROR;
-        }
-    }
-    else {
-        instr.op = symbol->type == DT_SYM_INT     ? DT_GOP_SYM_INT
-                   : symbol->type == DT_SYM_FLOAT ? DT_GOP_SYM_FLOAT
-                                                  : DT_GOP_SYM_BOOL;
-    }
-    return dt_lower_emit(lower, list, instr);
-}
-
-/* The comparison with its operands exchanged. */
-static uint32_t
-mirrored(uint32_t op)
-{
-    switch (op) {
-    case DT_SYM_OP_LT:
-        return DT_SYM_OP_GT;
-    case DT_SYM_OP_LE:
-        return DT_SYM_OP_GE;
-    case DT_SYM_OP_GT:
-        return DT_SYM_OP_LT;
-    case DT_SYM_OP_GE:
-        return DT_SYM_OP_LE;
-    default:
-        return op;
-    }
-}
-
-static bool
-is_int_symbol(const DtSym *sym)
-{
-    return sym->op == DT_SYM_OP_SYMBOL && sym->type == DT_SYM_INT;
-}
-
-static bool
-is_int_const(const DtSym *sym)
-{
-    return sym->op == DT_SYM_OP_CONST && sym->type == DT_SYM_INT;
-}
-
-static DtStatus
-condition_instr(DtLower *lower, const DtFact *fact, DtGuardInstr *instr)
-{
-    const DtSym *sym = fact->sym;
-    if (sym->op >= DT_SYM_OP_EQ && sym->op <= DT_SYM_OP_GE) {
-        const DtSym *a = sym->a, *b = sym->b;
-        uint32_t op = sym->op;
-        if (is_int_const(a)) {
-            a = sym->b;
-            b = sym->a;
-            op = mirrored(op);
-        }
-        if (is_int_symbol(a) && (is_int_const(b) || is_int_symbol(b))) {
-            instr->op = is_int_const(b) ? DT_GOP_CMP_CONST : DT_GOP_CMP;
-            instr->dst = op;
-            instr->a = a->id;
-            instr->y.i = is_int_const(b) ? b->hint.i : (int64_t)b->id;
-            return DT_OK;
-        }
-    }
-    DtSymCheck *check = DT_ARENA_NEW(&lower->program->arena, DtSymCheck);
-    if (check == NULL) {
-        return dt_no_memory();
-    }
-    check->sym = lower->program->facts[instr->origin].fact.sym;
-    instr->op = DT_GOP_SYM;
-    instr->x = check;
-    return dt_sym_compile(&lower->program->arena, check->sym, &check->program);
-}
-
-/* Emits every relation whose sources are loaded. */
-static DtStatus
-flush_relations(DtLower *lower, bool *done)
-{
-    DtGuardRecipe *recipe = lower->trace->guards;
-    for (uint32_t i = 0; i < recipe->facts.count; i++) {
-        const DtFact *fact = recipe->facts.items[i];
-        bool user = false;
-        if (done[i]) {
-            continue;
-        }
-        DtGuardInstr instr = {.origin = (int32_t)i};
-        if (fact->kind == DT_GUARD_SYM) {
-            if (!symbols_ready(lower, fact->sym, &user)) {
-                continue;
-            }
-            DT_TRY(read_symbols(lower, fact->sym, user ? &lower->user : &lower->pure));
-            DT_TRY(condition_instr(lower, fact, &instr));
-        }
-        else if (fact->kind == DT_GUARD_SAME || fact->kind == DT_GUARD_NOT_SAME) {
-            const DtLowerSource *a = dt_lower_find(lower, fact->source);
-            const DtLowerSource *b = dt_lower_find(lower, fact->other);
-            if (!a->loaded || !b->loaded) {
-                continue;
-            }
-            instr.op = fact->kind == DT_GUARD_SAME ? DT_GOP_IS_SAME : DT_GOP_IS_NOT_SAME;
-            instr.a = a->reg;
-            instr.dst = b->reg;
-        }
-        else if (fact->kind == DT_GUARD_ADAPTER_STATE) {
-            instr.op = DT_GOP_STATE;
-            instr.x = (void *)(uintptr_t)lower->program->facts[i].fact.spec;
-            instr.y.p = fact->adapter;
-            user = runs_user_code(fact->adapter);
-        }
-        else {
-            done[i] = true;
-            continue;
-        }
-        done[i] = true;
-        DT_TRY(dt_lower_emit(lower, user ? &lower->user : &lower->pure, instr));
-    }
-    return DT_OK;
-}
-
 /* ---- All of it ---------------------------------------------------------------------------------- */
 
 static DtStatus
@@ -678,12 +292,12 @@ emit_all(DtLower *lower)
             DT_TRY(dt_lower_source(lower, lower->sources.items[i]));
         }
     }
-    DT_TRY(flush_relations(lower, done));
+    DT_TRY(dt_lower_relations(lower, done));
     for (uint32_t i = 0; i < lower->sources.count; i++) {
         DT_TRY(dt_lower_source(lower, lower->sources.items[i]));
     }
     DT_TRY(dt_lower_groups(lower));
-    return flush_relations(lower, done);
+    return dt_lower_relations(lower, done);
 }
 
 /* The three lists become one array; checks of groups are numbered within it. */
@@ -767,7 +381,7 @@ dt_program_lower(DtTrace *trace, const DtSource *const *wanted, uint32_t nwanted
     DT_TRY_DONE(dt_lower_group(&lower));
     for (uint32_t i = 0; i < lower.sources.count; i++) {
         DtLowerSource *source = lower.sources.items[i];
-        source->needed = source->needed || has_warm_facts(&lower, source);
+        source->needed = source->needed || dt_lower_has_warm_facts(&lower, source);
     }
     DT_TRY_DONE(emit_all(&lower));
     DT_TRY_DONE(join(&lower));

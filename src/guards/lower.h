@@ -56,7 +56,19 @@ DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr) DT_MU
 DtStatus dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out) DT_MUST_CHECK;
 DtStatus dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type,
                         DtPlace **out) DT_MUST_CHECK;
+/* Where the value of a symbol is read: the array of a dimension, or the number itself. */
+static inline const DtSource *
+dt_lower_symbol_place(const DtSource *source)
+{
+    return source->kind == DT_SOURCE_ARRAY_DIM ? source->base : source;
+}
+
+/* lower_facts.c: own facts of a source, in the order of guards.def; `folded` selects those of its group. */
 DtStatus dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded) DT_MUST_CHECK;
+/* Whether facts of a group's member are checked on every call. */
+bool dt_lower_has_warm_facts(DtLower *lower, const DtLowerSource *source);
+/* Emits every relation whose sources are loaded by now; done[i] tells of each fact. */
+DtStatus dt_lower_relations(DtLower *lower, bool *done) DT_MUST_CHECK;
 
 /* lower_load.c: sorts sources and absent names into groups. */
 DtStatus dt_lower_group(DtLower *lower) DT_MUST_CHECK;

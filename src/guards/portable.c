@@ -317,6 +317,7 @@ write_payload(const DtFact *fact)
     case DT_GUARD_TYPE:
     case DT_GUARD_TYPE_VERSION:
     case DT_GUARD_IDENTITY:
+    case DT_GUARD_CLASS_VERSION:
         return object_reference(fact->object);
     case DT_GUARD_LENGTH:
         return Py_BuildValue("(NL)", object_reference(fact->object), (long long)fact->number);
@@ -344,6 +345,7 @@ write_payload(const DtFact *fact)
     case DT_GUARD_CELL_EMPTY:
     case DT_GUARD_SAME:
     case DT_GUARD_NOT_SAME:
+    case DT_GUARD_PRESENT:
     case DT_GUARD_COUNT:
         break;
     }
@@ -614,6 +616,7 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
         object = resolve(payload, value == NULL ? NULL : (PyObject *)Py_TYPE(value));
         break;
     case DT_GUARD_IDENTITY:
+    case DT_GUARD_CLASS_VERSION:
         object = resolve(payload, value);
         break;
     case DT_GUARD_CONSTANT:

@@ -7,148 +7,30 @@
  * A Python adapter's guard can do anything, so when a program has one, the
  * registers are kept alive around it and the pure part runs once more after it.
  *
- * Not in here: making programs (lower.c), ownership (lifetime.c), texts (explain.c).
+ * Not in here: making programs (lower.c), single reads and checks (read.c),
+ * ownership (lifetime.c), texts (explain.c).
  */
-#include "guards/internal.h"
+#include "guards/read.h"
 
 #include "compat/dict.h"
 #include "compat/object.h"
 #include "compat/type.h"
-
-/* ---- Attributes -------------------------------------------------------------------------------- */
-
-/* The value of a member descriptor (a slot) of `object`, or NULL. */
-static PyObject *
-read_member(PyObject *object, PyObject *descriptor)
-{
-    if (descriptor == NULL || Py_TYPE(descriptor) != &PyMemberDescr_Type) {
-        return NULL;
-    }
-    PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
-    if ((member->type != T_OBJECT && member->type != T_OBJECT_EX)
-        || !PyObject_TypeCheck(object, ((PyDescrObject *)descriptor)->d_type)) {
-        return NULL;
-    }
-    return *(PyObject **)((char *)object + member->offset);
-}
-
-/* An attribute of the object's own; NULL if there is none or that can't be told. */
-static PyObject * __attribute__((noinline))
-read_own_attr(PyObject *object, DtPlace *place)
-{
-    PyObject *value = dt_object_get_hinted(object, place->name, place->hint);
-    if (value == NULL && dt_object_instance_dict_get(object, place->name, &value) == 1) {
-        place->hint = dt_object_hint(object, place->name);
-#if !DT_PY310
-        place->shared = place->hint >= 0 && dt_object_inline_values(object) != NULL;
-#endif
-    }
-    return value;
-}
 
 /* The same for an object of the type that the place was made for.  Shared keys belong to their type and
  * only grow, so an index into them found once is good for all instances with inline values. */
 static inline PyObject *
 read_known_attr(PyObject *object, DtPlace *place)
 {
-#if !DT_PY310
     if (DT_LIKELY(place->shared)) {
         PyObject **values = dt_object_inline_values(object);
         if (DT_LIKELY(values != NULL)) {
             return values[place->hint];
         }
     }
-#endif
-    return read_own_attr(object, place);
-}
-
-static PyObject *
-read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
-{
-    PyObject *value = dt_dict_get_hinted(dict, name, *hint);
-    *found = 1;
-    if (value == NULL) {
-        *found = dt_dict_get(dict, name, &value);
-        if (*found == 1) {
-            *hint = dt_dict_hint(dict, name);
-        }
-    }
-    return value;
-}
-
-int
-dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
-{
-    int found;
-    if (PyType_Check(object)) {
-        *value = dt_type_lookup((PyTypeObject *)object, place->name);
-        return *value != NULL;
-    }
-    if (PyModule_Check(object)) {
-        PyObject *dict = PyModule_GetDict(object);
-        *value = dict == NULL ? NULL : read_dict(dict, place->name, &place->hint, &found);
-        return *value != NULL;
-    }
-    *value = read_own_attr(object, place);
-    if (*value == NULL) {
-        PyObject *attr = dt_type_lookup(Py_TYPE(object), place->name);
-        PyObject *member = read_member(object, attr);
-        *value = member != NULL ? member : attr;
-        if (attr != NULL && Py_TYPE(attr) == &PyMemberDescr_Type && member == NULL) {
-            *value = NULL; /* an empty slot */
-        }
-    }
-    return *value != NULL;
-}
-
-/* Whether the object has no own attribute of that name. */
-static int
-is_absent(PyObject *object, DtPlace *place)
-{
-    PyObject *value;
-#if !DT_PY310
-    PyObject **values = dt_object_inline_values(object);
-    if (values != NULL) {
-        /* Shared keys only grow while their type lives. */
-        PyTypeObject *type = Py_TYPE(object);
-        PyDictKeysObject *keys = ((PyHeapTypeObject *)type)->ht_cached_keys;
-        Py_ssize_t nkeys = dt_dict_keys_count(keys);
-        if (place->type != type || place->nkeys != nkeys) {
-            if (dt_object_instance_dict_get(object, place->name, &value) != 0) {
-                return 0;
-            }
-            place->type = type;
-            place->nkeys = nkeys;
-            place->hint = dt_dict_keys_find(keys, place->name);
-            return 1;
-        }
-        if (place->hint >= 0) {
-            return values[place->hint] == NULL;
-        }
-        return 1;
-    }
-#endif
-    PyObject *dict = dt_object_existing_dict(object);
-    if (dict == NULL) {
-        return 1;
-    }
-    if (place->version == dt_dict_version(dict)) {
-        return 1;
-    }
-    if (dt_dict_get(dict, place->name, &value) != 0) {
-        return 0;
-    }
-    place->version = dt_dict_version(dict);
-    return 1;
+    return dt_read_own_attr(object, place);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
-
-static inline bool
-is_function(PyObject *object)
-{
-    return Py_TYPE(object) == &PyFunction_Type || PyObject_TypeCheck(object, &PyFunction_Type);
-}
 
 /* The dict or type that a group reads from, and its version; NULL if there is none. */
 static inline PyObject *
@@ -165,10 +47,10 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
         container = frame->builtins;
         break;
     case DT_GROUP_FUNC_GLOBALS:
-        container = is_function(base) ? ((PyFunctionObject *)base)->func_globals : NULL;
+        container = dt_read_is_function(base) ? ((PyFunctionObject *)base)->func_globals : NULL;
         break;
     case DT_GROUP_FUNC_KWDEFAULTS:
-        container = is_function(base) ? ((PyFunctionObject *)base)->func_kwdefaults : NULL;
+        container = dt_read_is_function(base) ? ((PyFunctionObject *)base)->func_kwdefaults : NULL;
         break;
     case DT_GROUP_MODULE:
         container = PyModule_Check(base) ? PyModule_GetDict(base) : NULL;
@@ -226,7 +108,7 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
             found = value != NULL;
         }
         else {
-            value = read_dict(container, name->name, &name->hint, &found);
+            value = dt_read_dict(container, name->name, &name->hint, &found);
         }
         if (found != (name->absent ? 0 : 1)) {
             program->failed = name->origin;
@@ -250,58 +132,7 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
     return 1;
 }
 
-/* The type's tag has gone: has anything in its MRO changed, or was it only taken away? */
-static int
-verify_type(DtTypeState *state)
-{
-    PyObject *mro = state->type->tp_mro;
-    if (mro == NULL || PyTuple_GET_SIZE(mro) != (Py_ssize_t)state->nbases) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < state->nbases; i++) {
-        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        if (base != state->bases[i]) {
-            return 0;
-        }
-        PyObject *dict = dt_type_dict(base);
-        if (dict == NULL || dt_dict_version(dict) != state->versions[i]) {
-            return 0;
-        }
-    }
-    state->version = dt_type_version(state->type);
-    return 1;
-}
-
 /* ---- Small checks ------------------------------------------------------------------------------ */
-
-static int
-has_length(PyObject *object, PyTypeObject *type, int64_t length)
-{
-    if (Py_TYPE(object) != type) {
-        return 0;
-    }
-    if (PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS)) {
-        return Py_SIZE(object) == length;
-    }
-    if (PyDict_Check(object)) {
-        return ((PyDictObject *)object)->ma_used == length;
-    }
-    if (PyAnySet_Check(object)) {
-        return ((PySetObject *)object)->used == length;
-    }
-    if (PyUnicode_Check(object)) {
-        return PyUnicode_GET_LENGTH(object) == length;
-    }
-    if (dt_type_is_static(type) && type->tp_as_sequence != NULL
-        && type->tp_as_sequence->sq_length != NULL) {
-        Py_ssize_t size = type->tp_as_sequence->sq_length(object); /* C code of the interpreter */
-        if (size < 0) {
-            PyErr_Clear(); /* a length that can't be had is not the expected one */
-        }
-        return size == length;
-    }
-    return 0;
-}
 
 static inline bool
 compare_ints(uint32_t op, int64_t a, int64_t b)
@@ -340,65 +171,6 @@ holds(const DtSymCheck *check, const DtNumber *numbers)
     bool ok = check->program.count != 0 ? dt_sym_run(&check->program, numbers, &truth)
                                         : dt_sym_eval(check->sym, numbers, &truth);
     return ok && truth.i != 0;
-}
-
-static int
-load_dim(DtDimObject *dim, PyObject *object, PyObject **out)
-{
-    int64_t value = dim->adapter->dim(dim->adapter, object, dim->dim);
-    if (dim->object == NULL || dim->value != value) {
-        PyObject *number = PyLong_FromLongLong(value);
-        if (number == NULL) {
-            return -1;
-        }
-        Py_XSETREF(dim->object, number); /* an int: no user code */
-        dim->value = value;
-    }
-    *out = dim->object;
-    return 1;
-}
-
-static PyObject *
-read_tuple(PyObject *items, int64_t index)
-{
-    return items != NULL && PyTuple_Check(items) && index < PyTuple_GET_SIZE(items)
-               ? PyTuple_GET_ITEM(items, index)
-               : NULL;
-}
-
-static PyObject *
-read_index(PyObject *items, int64_t index)
-{
-    if (PyList_Check(items)) {
-        return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
-    }
-    return read_tuple(items, index);
-}
-
-static PyObject *
-read_closure(PyObject *function, int64_t index, bool contents)
-{
-    if (function == NULL || !is_function(function)) {
-        return NULL;
-    }
-    PyObject *cell = read_tuple(((PyFunctionObject *)function)->func_closure, index);
-    return cell != NULL && contents ? PyCell_GET(cell) : cell;
-}
-
-static bool
-has_keys(DtKeys *keys, PyObject *dict)
-{
-    if (!PyDict_CheckExact(dict)) {
-        return false;
-    }
-    if (dt_dict_version(dict) == keys->version) {
-        return true;
-    }
-    if (!dt_dict_keys_match(dict, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {
-        return false;
-    }
-    keys->version = dt_dict_version(dict);
-    return true;
 }
 
 /* ---- The interpreter --------------------------------------------------------------------------- */
@@ -462,9 +234,9 @@ do_LOCAL_TYPE:
     regs[in->dst] = a;
     HOLD(Py_TYPE(a) == (PyTypeObject *)in->x);
 do_CLOSURE:
-    LOAD(read_closure(frame->function, in->y.i, true));
+    LOAD(dt_read_closure(frame->function, in->y.i, true));
 do_CLOSURE_CELL:
-    LOAD(read_closure(frame->function, in->y.i, false));
+    LOAD(dt_read_closure(frame->function, in->y.i, false));
 do_FUNCTION:
     LOAD(frame->function);
 do_OBJECT:
@@ -519,23 +291,23 @@ do_SLOT:
     LOAD(*(PyObject **)((char *)a + in->y.i));
 do_MEMBER:
     a = regs[in->a];
-    LOAD(read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
+    LOAD(dt_read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
 do_TYPE_OF:
     LOAD((PyObject *)Py_TYPE(regs[in->a]));
 do_INDEX:
-    LOAD(read_index(regs[in->a], in->y.i));
+    LOAD(dt_read_index(regs[in->a], in->y.i));
 do_DICT_KEY:
     a = regs[in->a];
     LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
 do_FUNC_CODE:
     a = regs[in->a];
-    LOAD(is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
+    LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
 do_FUNC_DEFAULT:
     a = regs[in->a];
-    LOAD(is_function(a) ? read_tuple(((PyFunctionObject *)a)->func_defaults, in->y.i) : NULL);
+    LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i) : NULL);
 do_FUNC_CLOSURE:
     a = regs[in->a];
-    LOAD(is_function(a) ? read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i) : NULL);
+    LOAD(dt_read_is_function(a) ? dt_read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i) : NULL);
 do_CELL_CONTENTS:
     a = regs[in->a];
     LOAD(PyCell_Check(a) ? PyCell_GET(a) : NULL);
@@ -548,7 +320,7 @@ do_METHOD_SELF:
          : PyCFunction_Check(a) ? PyCFunction_GET_SELF(a)
                                 : NULL);
 do_DIM_OBJECT:
-    ANSWER(load_dim(in->x, regs[in->a], &regs[in->dst]));
+    ANSWER(dt_read_dim(in->x, regs[in->a], &regs[in->dst]));
 
 do_SYM_DIM : {
     const DtAdapter *adapter = in->x;
@@ -582,15 +354,20 @@ do_IS_INT : {
 do_IS_CONST:
     HOLD(regs[in->a] == (PyObject *)in->x || dt_recipe_same_constant(regs[in->a], in->x));
 do_LENGTH:
-    HOLD(has_length(regs[in->a], in->x, in->y.i));
+    HOLD(dt_read_has_length(regs[in->a], in->x, in->y.i));
 do_KEYS:
-    HOLD(has_keys(in->x, regs[in->a]));
+    HOLD(dt_read_has_keys(in->x, regs[in->a]));
 do_ABSENT:
-    HOLD(is_absent(regs[in->a], in->x));
+    HOLD(dt_read_is_absent(regs[in->a], in->x));
 do_TYPE_VERSION : {
     DtTypeState *state = in->x;
     NEED(Py_TYPE(regs[in->a]) == state->type);
-    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || verify_type(state));
+    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || dt_read_verify_type(state));
+}
+do_CLASS_VERSION : {
+    DtTypeState *state = in->x;
+    NEED(regs[in->a] == (PyObject *)state->type);
+    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || dt_read_verify_type(state));
 }
 do_CELL_EMPTY:
     a = regs[in->a];

@@ -114,6 +114,19 @@ same_fact(const DtFact *a, const DtFact *b)
     return true;
 }
 
+/* A fact about a source that was only known to be readable: PRESENT goes, the others keep their order. */
+static void
+drop_present(DtTrace *trace, DtFact *present)
+{
+    DtGuardRecipe *recipe = trace->guards;
+    uint32_t at = recipe->facts.count;
+    while (recipe->facts.items[--at] != present) { /* most sources are looked at soon: from the end */
+    }
+    memmove(&recipe->facts.items[at], &recipe->facts.items[at + 1],
+            sizeof(recipe->facts.items[0]) * (recipe->facts.count - at - 1));
+    recipe->facts.count--;
+}
+
 DtStatus
 dt_recipe_add(DtTrace *trace, const DtFact *fact)
 {
@@ -129,6 +142,15 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
     }
     DtFact *newest = fact->source == NULL ? recipe->sourceless
                                           : dt_map_get(&recipe->by_source, fact->source);
+    if (newest != NULL && fact->source != NULL) {
+        if (fact->kind == DT_GUARD_PRESENT) {
+            return DT_OK;
+        }
+        if (newest->kind == DT_GUARD_PRESENT) {
+            drop_present(trace, newest);
+            newest = NULL;
+        }
+    }
     for (DtFact *old = newest; old != NULL; old = old->previous) {
         if (same_fact(old, fact)) {
             return DT_OK;
@@ -260,6 +282,13 @@ dt_guard_type_version(DtTrace *trace, const DtSource *source, PyTypeObject *exac
 }
 
 DtStatus
+dt_guard_class_version(DtTrace *trace, const DtSource *source, PyTypeObject *cls)
+{
+    DtFact fact = {.kind = DT_GUARD_CLASS_VERSION, .source = source, .object = (PyObject *)cls};
+    return add_here(trace, &fact);
+}
+
+DtStatus
 dt_guard_alias(DtTrace *trace, const DtSource *a, const DtSource *b, bool same)
 {
     DtFact fact = {.kind = same ? DT_GUARD_SAME : DT_GUARD_NOT_SAME, .source = a, .other = b};
@@ -297,6 +326,13 @@ DtStatus
 dt_guard_global_absent(DtTrace *trace, const DtSource *function, PyObject *name)
 {
     DtFact fact = {.kind = DT_GUARD_GLOBAL_ABSENT, .source = function, .object = name};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_present(DtTrace *trace, const DtSource *source)
+{
+    DtFact fact = {.kind = DT_GUARD_PRESENT, .source = source};
     return add_here(trace, &fact);
 }
 

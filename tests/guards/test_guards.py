@@ -83,6 +83,11 @@ def case_type_version(r):
     return [(Local(),)], [(Plain(),), (1,)], ["unchanged", "was "]
 
 
+def case_class_version(r):
+    r.fact("CLASS_VERSION", r.local("x"), Derived)
+    return [(Derived,)], [(Owner,), (Derived(),)], ["L['x'] and its bases are unchanged"]
+
+
 def case_identity(r):
     r.fact("IDENTITY", r.local("x"), helper)
     return [(helper,)], [(target,), (1,)], ["L['x'] is function helper", "was function target"]
@@ -147,6 +152,11 @@ def case_global_absent(r):
 def case_adapter_state(r):
     r.fact("ADAPTER_STATE", -1, ("testing", 0))
     return [(1,)], [], ["state of testing"]
+
+
+def case_present(r):
+    r.fact("PRESENT", r.attr(r.local("x"), "second"))
+    return [(Direct(1, 2),)], [(1,), (Plain(),)], ["L['x'].second can be read", "can't be read"]
 
 
 CASES = {name[5:].upper(): case for name, case in dict(globals()).items() if name.startswith("case_")}
@@ -293,7 +303,7 @@ def source_cases():
         SCALE,
     )
     yield "FUNC_CODE", target, lambda r: r.source("FUNC_CODE", r.local("x")), (helper,), helper.__code__
-    yield "FUNC_DEFAULT", target, lambda r: r.source("FUNC_DEFAULT", r.local("x")), (helper,), 7
+    yield "FUNC_DEFAULT", target, lambda r: r.source("FUNC_DEFAULT", r.local("x"), None, 1), (helper,), 7
     yield (
         "FUNC_KWDEFAULT",
         target,
@@ -491,6 +501,22 @@ def test_type_version():
     Base.added = 1
     assert not program.holds(sub)
     assert "a base of it was changed" in program.explain(sub)
+
+
+def test_class_version():
+    class Base:
+        pass
+
+    class Sub(Base):
+        pass
+
+    r = Recipe(target)
+    r.fact("CLASS_VERSION", r.local("x"), Sub)
+    program = r.build()
+    assert program.holds(Sub)
+    assert not program.holds(Base)
+    Base.added = 1
+    assert not program.holds(Sub)
 
 
 def test_type_version_tag_taken_away_only():

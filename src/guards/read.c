@@ -1,0 +1,231 @@
+/* Single reads and checks of a guard program; see read.h. */
+#include "guards/read.h"
+
+#include "compat/dict.h"
+#include "compat/object.h"
+#include "compat/type.h"
+
+/* ---- Attributes -------------------------------------------------------------------------------- */
+
+/* The value of a member descriptor (a slot) of `object`, or NULL. */
+PyObject *
+dt_read_member(PyObject *object, PyObject *descriptor)
+{
+    if (descriptor == NULL || Py_TYPE(descriptor) != &PyMemberDescr_Type) {
+        return NULL;
+    }
+    PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
+    if ((member->type != T_OBJECT && member->type != T_OBJECT_EX)
+        || !PyObject_TypeCheck(object, ((PyDescrObject *)descriptor)->d_type)) {
+        return NULL;
+    }
+    return *(PyObject **)((char *)object + member->offset);
+}
+
+/* An attribute of the object's own; NULL if there is none or that can't be told. */
+PyObject *
+dt_read_own_attr(PyObject *object, DtPlace *place)
+{
+    PyObject *value = dt_object_get_hinted(object, place->name, place->hint);
+    if (value == NULL && dt_object_instance_dict_get(object, place->name, &value) == 1) {
+        place->hint = dt_object_hint(object, place->name);
+        place->shared = place->hint >= 0 && dt_object_inline_values(object) != NULL;
+    }
+    return value;
+}
+
+PyObject *
+dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
+{
+    PyObject *value = dt_dict_get_hinted(dict, name, *hint);
+    *found = 1;
+    if (value == NULL) {
+        *found = dt_dict_get(dict, name, &value);
+        if (*found == 1) {
+            *hint = dt_dict_hint(dict, name);
+        }
+    }
+    return value;
+}
+
+int
+dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
+{
+    int found;
+    if (PyType_Check(object)) {
+        *value = dt_type_lookup((PyTypeObject *)object, place->name);
+        return *value != NULL;
+    }
+    if (PyModule_Check(object)) {
+        PyObject *dict = PyModule_GetDict(object);
+        *value = dict == NULL ? NULL : dt_read_dict(dict, place->name, &place->hint, &found);
+        return *value != NULL;
+    }
+    *value = dt_read_own_attr(object, place);
+    if (*value == NULL) {
+        PyObject *attr = dt_type_lookup(Py_TYPE(object), place->name);
+        PyObject *member = dt_read_member(object, attr);
+        *value = member != NULL ? member : attr;
+        if (attr != NULL && Py_TYPE(attr) == &PyMemberDescr_Type && member == NULL) {
+            *value = NULL; /* an empty slot */
+        }
+    }
+    return *value != NULL;
+}
+
+/* Whether the object has no own attribute of that name. */
+int
+dt_read_is_absent(PyObject *object, DtPlace *place)
+{
+    PyObject *value;
+    PyObject **values = dt_object_inline_values(object);
+    if (values != NULL) {
+        /* Shared keys only grow while their type lives. */
+        PyTypeObject *type = Py_TYPE(object);
+        PyDictKeysObject *keys = dt_object_shared_keys(type);
+        Py_ssize_t nkeys = dt_dict_keys_count(keys);
+        if (place->type != type || place->nkeys != nkeys) {
+            if (dt_object_instance_dict_get(object, place->name, &value) != 0) {
+                return 0;
+            }
+            place->type = type;
+            place->nkeys = nkeys;
+            place->hint = dt_dict_keys_find(keys, place->name);
+            return 1;
+        }
+        if (place->hint >= 0) {
+            return values[place->hint] == NULL;
+        }
+        return 1;
+    }
+    PyObject *dict = dt_object_existing_dict(object);
+    if (dict == NULL) {
+        return 1;
+    }
+    if (place->version == dt_dict_version(dict)) {
+        return 1;
+    }
+    if (dt_dict_get(dict, place->name, &value) != 0) {
+        return 0;
+    }
+    place->version = dt_dict_version(dict);
+    return 1;
+}
+
+/* The type's tag has gone: has anything in its MRO changed, or was it only taken away? */
+int
+dt_read_verify_type(DtTypeState *state)
+{
+    PyObject *mro = state->type->tp_mro;
+    if (mro == NULL || PyTuple_GET_SIZE(mro) != (Py_ssize_t)state->nbases) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < state->nbases; i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        if (base != state->bases[i]) {
+            return 0;
+        }
+        PyObject *dict = dt_type_dict(base);
+        if (dict == NULL || dt_dict_version(dict) != state->versions[i]) {
+            return 0;
+        }
+    }
+    state->version = dt_type_version(state->type);
+    return 1;
+}
+
+int
+dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length)
+{
+    if (Py_TYPE(object) != type) {
+        return 0;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS)) {
+        return Py_SIZE(object) == length;
+    }
+    if (PyDict_Check(object)) {
+        return ((PyDictObject *)object)->ma_used == length;
+    }
+    if (PyAnySet_Check(object)) {
+        return ((PySetObject *)object)->used == length;
+    }
+    if (PyUnicode_Check(object)) {
+        return PyUnicode_GET_LENGTH(object) == length;
+    }
+    if (dt_type_is_static(type) && type->tp_as_sequence != NULL
+        && type->tp_as_sequence->sq_length != NULL) {
+        Py_ssize_t size = type->tp_as_sequence->sq_length(object); /* C code of the interpreter */
+        if (size < 0) {
+            PyErr_Clear(); /* a length that can't be had is not the expected one */
+        }
+        return size == length;
+    }
+    return 0;
+}
+
+int
+dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out)
+{
+    int64_t value = dim->adapter->dim(dim->adapter, object, dim->dim);
+    if (dim->object == NULL || dim->value != value) {
+        PyObject *number = PyLong_FromLongLong(value);
+        if (number == NULL) {
+            return -1;
+        }
+        Py_XSETREF(dim->object, number); /* an int: no user code */
+        dim->value = value;
+    }
+    *out = dim->object;
+    return 1;
+}
+
+PyObject *
+dt_read_tuple(PyObject *items, int64_t index)
+{
+    return items != NULL && PyTuple_Check(items) && index < PyTuple_GET_SIZE(items)
+               ? PyTuple_GET_ITEM(items, index)
+               : NULL;
+}
+
+PyObject *
+dt_read_from_end(PyObject *items, int64_t index)
+{
+    return items != NULL && PyTuple_Check(items) && index > 0 && index <= PyTuple_GET_SIZE(items)
+               ? PyTuple_GET_ITEM(items, PyTuple_GET_SIZE(items) - index)
+               : NULL;
+}
+
+PyObject *
+dt_read_index(PyObject *items, int64_t index)
+{
+    if (PyList_Check(items)) {
+        return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
+    }
+    return dt_read_tuple(items, index);
+}
+
+PyObject *
+dt_read_closure(PyObject *function, int64_t index, bool contents)
+{
+    if (function == NULL || !dt_read_is_function(function)) {
+        return NULL;
+    }
+    PyObject *cell = dt_read_tuple(((PyFunctionObject *)function)->func_closure, index);
+    return cell != NULL && contents ? PyCell_GET(cell) : cell;
+}
+
+bool
+dt_read_has_keys(DtKeys *keys, PyObject *dict)
+{
+    if (!PyDict_CheckExact(dict)) {
+        return false;
+    }
+    if (dt_dict_version(dict) == keys->version) {
+        return true;
+    }
+    if (!dt_dict_keys_match(dict, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {
+        return false;
+    }
+    keys->version = dt_dict_version(dict);
+    return true;
+}

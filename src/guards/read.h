@@ -1,0 +1,40 @@
+/* Single reads and checks that a guard program is made of; private to guards/.
+ *
+ * Results are borrowed and NULL when there is nothing to read; no user code
+ * runs, nothing is allocated unless said, no error is left behind.
+ */
+#ifndef DT_GUARDS_READ_H
+#define DT_GUARDS_READ_H
+
+#include "guards/internal.h"
+
+static inline bool
+dt_read_is_function(PyObject *object)
+{
+    return Py_TYPE(object) == &PyFunction_Type || PyObject_TypeCheck(object, &PyFunction_Type);
+}
+
+/* The value of a member descriptor (a slot) of the object. */
+PyObject *dt_read_member(PyObject *object, PyObject *descriptor);
+/* An attribute of the object's own; remembers where it was. */
+PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);
+/* A name of a dict; *found is 1, 0, or -1 for "can't tell"; remembers where it was. */
+PyObject *dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found);
+/* Item of a tuple; of a tuple or list; a cell of the function's closure, or its contents. */
+PyObject *dt_read_tuple(PyObject *items, int64_t index);
+PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is the last */
+PyObject *dt_read_index(PyObject *items, int64_t index);
+PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);
+
+/* Whether the object has no own attribute of that name. */
+int dt_read_is_absent(PyObject *object, DtPlace *place);
+/* Whether the type is as it was although its tag has gone. */
+int dt_read_verify_type(DtTypeState *state);
+/* Exact type and number of items. */
+int dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length);
+bool dt_read_has_keys(DtKeys *keys, PyObject *dict);
+/* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with an
+ * error. */
+int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);
+
+#endif
