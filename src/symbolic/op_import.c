@@ -1,0 +1,88 @@
+/* import statements inside of functions, of modules that are imported already.
+ *
+ *   [level, fromlist] ──► sys.modules[name], or its first package ──► [module]
+ *
+ * Importing anything else runs code: a graph break.  The builtin __import__ and
+ * the entry of sys.modules are guarded.
+ */
+#include "compat/dict.h"
+#include "symbolic/frame.h"
+
+#include <string.h>
+
+static DtStatus
+break_import(DtTrace *trace, PyObject *name, const char *why)
+{
+    return dt_break(trace, DT_BREAK_UNSUPPORTED_OPCODE, "IMPORT_NAME %s: %s", dt_frame_text(name),
+                    why);
+}
+
+/* The program may have put an __import__ of its own into builtins. */
+static DtStatus
+check_import_function(DtTrace *trace, PyObject *name)
+{
+    PyObject *key = dt_trace_keep_take(trace, PyUnicode_InternFromString("__import__"));
+    PyObject *function = NULL;
+    const DtSource *source = key != NULL ? dt_source_builtin(trace, key) : NULL;
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    if (dt_dict_get(trace->builtins, key, &function) != 1 || !PyCFunction_CheckExact(function)
+        || strcmp(((PyCFunctionObject *)function)->m_ml->ml_name, "__import__") != 0) {
+        return break_import(trace, name, "builtins.__import__ is replaced");
+    }
+    DtVar *var;
+    return dt_var_build(trace, function, source, &var);
+}
+
+static DtStatus
+find_module(DtTrace *trace, PyObject *wanted, PyObject *name, DtVar **out)
+{
+    PyObject *modules = PyImport_GetModuleDict(), *module = NULL;
+    if (!PyDict_CheckExact(modules) || dt_dict_get(modules, name, &module) != 1
+        || !PyModule_CheckExact(module)) {
+        return break_import(trace, wanted, "the module is not imported yet");
+    }
+    DT_TRY(dt_trace_keep(trace, modules));
+    const DtSource *base = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, modules, 0);
+    const DtSource *source = base != NULL ? dt_source_item(trace, base, name) : NULL;
+    return source != NULL ? dt_var_build(trace, module, source, out) : DT_ERROR;
+}
+
+DtStatus
+dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    PyObject *name = dt_decode_name(frame->bytecode, instr);
+    PyObject *level = dt_var_peek_constant(*dt_frame_at(frame, 2));
+    bool whole = dt_var_peek_constant(*dt_frame_at(frame, 1)) == Py_None;
+    frame->sp -= 2;
+    if (level == NULL || !PyLong_CheckExact(level) || PyLong_AsLong(level) != 0) {
+        return break_import(trace, name, "a relative import");
+    }
+    DT_TRY(check_import_function(trace, name));
+    DtVar *module;
+    DT_TRY(find_module(trace, name, name, &module));
+    Py_ssize_t dot = whole ? PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1) : -1;
+    if (dot == -2) {
+        return DT_ERROR;
+    }
+    if (dot >= 0) { /* `import a.b` binds a */
+        PyObject *package = dt_trace_keep_take(trace, PyUnicode_Substring(name, 0, dot));
+        if (package == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(find_module(trace, name, package, &module));
+    }
+    dt_frame_push(frame, module);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_import_from(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *value;
+    DtVar *module = *dt_frame_at(frame, 1);
+    DT_TRY(dt_var_getattr(trace, module, dt_decode_name(frame->bytecode, instr), &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
