@@ -139,6 +139,19 @@ break_missing(DtTrace *trace, DtFrame *frame, const Signature *signature, int fr
     return status;
 }
 
+/* The default of an existing function can be taken away without another guard noticing. */
+static DtStatus
+take_default(DtTrace *trace, DtFrame *frame, int slot, DtVar *value)
+{
+    const DtSource *source = value->source;
+    frame->locals[slot] = value;
+    if (source != NULL
+        && (source->kind == DT_SOURCE_FUNC_DEFAULT || source->kind == DT_SOURCE_FUNC_KWDEFAULT)) {
+        return dt_guard_present(trace, source);
+    }
+    return DT_OK;
+}
+
 static DtStatus
 fill_defaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar *const *defaults,
               uint32_t ndefaults)
@@ -151,7 +164,7 @@ fill_defaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar 
     }
     for (int i = first > 0 ? first : 0; i < signature->positional; i++) {
         if (frame->locals[i] == NULL) {
-            frame->locals[i] = defaults[i - first];
+            DT_TRY(take_default(trace, frame, i, defaults[i - first]));
         }
     }
     return DT_OK;
@@ -174,7 +187,8 @@ fill_kwdefaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVa
             DT_TRY(dt_var_truth(trace, answer, &found));
         }
         if (found) {
-            DT_TRY(dt_var_subscript(trace, kwdefaults, key, &frame->locals[i]));
+            DT_TRY(dt_var_subscript(trace, kwdefaults, key, &answer));
+            DT_TRY(take_default(trace, frame, i, answer));
         }
         missing |= !found;
     }
