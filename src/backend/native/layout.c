@@ -180,6 +180,10 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
             operands[j] = op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
         }
         sort_axes(operands, op->nin, ndim, order);
+        if (i == 0) {
+            /* For a stage without outputs, which runs only because it may warn: any order will do. */
+            memcpy(first_order, order, sizeof(order));
+        }
         npy_intp stride = op->size;
         for (int j = 0; j < ndim; j++) {
             int axis = order[j];
