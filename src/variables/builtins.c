@@ -1,12 +1,9 @@
-/* Rows of module `builtins`: functions, and classes that are called like them.
+/* Rows of module `builtins`: numbers and containers, functions and classes alike.
  *
- * Each handler says what the call means over trackers; what would print, read
- * or depend on addresses is a graph break.
+ * Each handler says what the call means over trackers.
  *
- * Not in here: math and operator (builtins_math.c).
+ * Not in here: types and attributes (builtins_types.c), math and operator (builtins_math.c).
  */
-#include <string.h>
-
 #include "variables/kinds.h"
 
 /* ---- Helpers ---------------------------------------------------------------------------------------- */
@@ -578,178 +575,6 @@ call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Types and attributes ------------------------------------------------------------------------------ */
-
-/* Abstract classes of the standard library: their __subclasshook__ is known to have no effect. */
-static bool
-is_known_abstract(PyObject *cls)
-{
-    static const char *const modules[] = {"collections.abc", "numbers"};
-    PyObject *module = PyObject_GetAttrString(cls, "__module__");
-    bool known = false;
-    for (size_t i = 0; module != NULL && i < sizeof(modules) / sizeof(modules[0]); i++) {
-        known = known
-                || (PyUnicode_Check(module)
-                    && PyUnicode_CompareWithASCIIString(module, modules[i]) == 0);
-    }
-    PyErr_Clear(); /* a class without __module__: not one of those */
-    Py_XDECREF(module);
-    return known;
-}
-
-/* Whether `type` is one of `classes`, a class or a tuple of such; -1: can't be told. */
-static int
-is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
-{
-    if (PyTuple_CheckExact(classes)) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
-            int one = is_subclass_of(trace, type, PyTuple_GET_ITEM(classes, i));
-            if (one != 0) {
-                return one;
-            }
-        }
-        return 0;
-    }
-    if (!PyType_Check(classes)) {
-        return -1;
-    }
-    if (PyType_IsSubtype(type, (PyTypeObject *)classes)) {
-        return 1;
-    }
-    if (Py_TYPE(classes) != &PyType_Type && is_known_abstract(classes)) {
-        return PyObject_IsSubclass((PyObject *)type, classes);
-    }
-    /* A metaclass may say otherwise (abstract base classes do). */
-    return Py_TYPE(classes) == &PyType_Type || !(Py_TYPE(classes)->tp_flags & Py_TPFLAGS_HEAPTYPE)
-               ? 0
-               : -1;
-}
-
-static DtStatus
-check_class(DtTrace *trace, PyTypeObject *type, DtVar *classes, const char *function, DtVar **out)
-{
-    PyObject *wanted = dt_var_as_constant(trace, classes);
-    int answer = type != NULL && wanted != NULL ? is_subclass_of(trace, type, wanted) : -1;
-    if (answer < 0) {
-        if (PyErr_Occurred()) {
-            return dt_break_from_exception(trace);
-        }
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() with a class that answers itself",
-                        function);
-    }
-    return dt_var_bool(trace, answer == 1, out);
-}
-
-static DtStatus
-call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
-    return check_class(trace, type, args->pos[1], "isinstance", out);
-}
-
-static DtStatus
-call_issubclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyObject *cls = dt_var_as_constant(trace, args->pos[0]);
-    if (cls == NULL || !PyType_Check(cls)) {
-        return dt_kinds_raise(trace, "TypeError", "issubclass() arg 1 must be a class");
-    }
-    return check_class(trace, (PyTypeObject *)cls, args->pos[1], "issubclass", out);
-}
-
-static DtStatus
-call_type(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    if (args->npos != 1) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class");
-    }
-    return dt_class_of(trace, args->pos[0], out);
-}
-
-static DtStatus
-attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
-{
-    PyObject *name = dt_var_as_constant(trace, var);
-    if (name == NULL || !PyUnicode_CheckExact(name)) {
-        return dt_kinds_raise(trace, "TypeError", "attribute name must be string");
-    }
-    Py_INCREF(name);
-    PyUnicode_InternInPlace(&name);
-    *out = dt_trace_keep_take(trace, name);
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-/* Whether the attribute is missing, decided by the break that reading it gives. */
-static bool
-is_attribute_error(DtTrace *trace)
-{
-    return trace->brk.id == DT_BREAK_RAISES
-           && strncmp(trace->brk.message, "AttributeError", strlen("AttributeError")) == 0;
-}
-
-static DtStatus
-call_getattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyObject *name;
-    DT_TRY(attribute_name(trace, args->pos[1], &name));
-    DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
-    if (status == DT_BREAK && args->npos == 3 && is_attribute_error(trace)) {
-        *out = args->pos[2];
-        return DT_OK;
-    }
-    return status;
-}
-
-static DtStatus
-call_hasattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyObject *name;
-    DtVar *ignored;
-    DT_TRY(attribute_name(trace, args->pos[1], &name));
-    DtStatus status = dt_var_getattr(trace, args->pos[0], name, &ignored);
-    if (status == DT_OK || (status == DT_BREAK && is_attribute_error(trace))) {
-        return dt_var_bool(trace, status == DT_OK, out);
-    }
-    return status;
-}
-
-static DtStatus
-call_setattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyObject *name;
-    DT_TRY(attribute_name(trace, args->pos[1], &name));
-    *out = dt_none(trace);
-    return dt_var_setattr(trace, args->pos[0], name, args->pos[2]);
-}
-
-static DtStatus
-call_delattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyObject *name;
-    DT_TRY(attribute_name(trace, args->pos[1], &name));
-    *out = dt_none(trace);
-    return dt_var_setattr(trace, args->pos[0], name, NULL);
-}
-
-static DtStatus
-call_callable(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)self;
-    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
-    if (type == NULL) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "callable() of a %s",
-                        dt_var_peek(args->pos[0])->type->name);
-    }
-    return dt_var_bool(trace, type->tp_call != NULL, out);
-}
-
 static DtStatus
 call_str(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -759,40 +584,14 @@ call_str(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return fold_call(trace, self, args, out);
 }
 
-static DtStatus
-call_refused(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)args;
-    (void)out;
-    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() is called",
-                    ((DtObjectVar *)self)->row->name);
-}
-
-static DtStatus
-call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)args;
-    DtInstanceVar *instance = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, NULL);
-    if (instance == NULL) {
-        return DT_ERROR;
-    }
-    instance->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
-    instance->cls = &PyBaseObject_Type;
-    instance->cls_var = self;
-    *out = &instance->base;
-    return DT_OK;
-}
-
 static const DtMethodRow builtin_rows[] = {
     {"abs", call_abs, 1, 1, false},
     {"all", call_all, 1, 1, false},
     {"any", call_any, 1, 1, false},
     {"bin", fold_call, 1, 1, false},
     {"bool", call_bool, 0, 1, false},
-    {"callable", call_callable, 1, 1, false},
     {"chr", fold_call, 1, 1, false},
     {"complex", fold_call, 0, 2, false},
-    {"delattr", call_delattr, 2, 2, false},
     {"dict", call_dict, 0, 1, true},
     {"divmod", call_divmod, 2, 2, false},
     {"enumerate", call_enumerate, 1, 2, true},
@@ -800,15 +599,9 @@ static const DtMethodRow builtin_rows[] = {
     {"float", call_float, 0, 1, false},
     {"format", fold_call, 1, 2, false},
     {"frozenset", call_frozenset, 0, 1, false},
-    {"getattr", call_getattr, 2, 3, false},
-    {"hasattr", call_hasattr, 2, 2, false},
     {"hash", fold_call, 1, 1, false},
     {"hex", fold_call, 1, 1, false},
-    {"id", call_refused, 0, -1, true},
-    {"input", call_refused, 0, -1, true},
     {"int", call_int, 0, 2, false},
-    {"isinstance", call_isinstance, 2, 2, false},
-    {"issubclass", call_issubclass, 2, 2, false},
     {"iter", call_iter, 1, 1, false},
     {"len", call_len, 1, 1, false},
     {"list", call_list, 0, 1, false},
@@ -816,23 +609,18 @@ static const DtMethodRow builtin_rows[] = {
     {"max", call_max, 1, -1, true},
     {"min", call_min, 1, -1, true},
     {"next", call_next, 1, 2, false},
-    {"object", call_object, 0, 0, false},
-    {"open", call_refused, 0, -1, true},
     {"ord", fold_call, 1, 1, false},
     {"pow", call_pow, 2, 3, false},
-    {"print", call_refused, 0, -1, true},
     {"range", call_range, 1, 3, false},
     {"repr", fold_call, 1, 1, false},
     {"reversed", call_reversed, 1, 1, false},
     {"round", call_round, 1, 2, false},
     {"set", call_set, 0, 1, false},
-    {"setattr", call_setattr, 3, 3, false},
     {"slice", call_slice, 1, 3, false},
     {"sorted", call_sorted, 1, 1, true},
     {"str", call_str, 0, 1, false},
     {"sum", call_sum, 1, 2, true},
     {"tuple", call_tuple, 0, 1, false},
-    {"type", call_type, 1, 3, false},
     {"zip", call_zip, 0, -1, true},
     {NULL, NULL, 0, 0, false},
 };

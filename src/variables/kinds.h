@@ -155,6 +155,8 @@ DtStatus dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *sour
 DtStatus dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source,
                        DtObjectVar **out) DT_MUST_CHECK;
+/* Guards that the class, its bases and a metaclass of Python stay as they are. */
+DtStatus dt_class_guard_unchanged(DtTrace *trace, DtVar *cls) DT_MUST_CHECK;
 /* The tracker of a class that a tracker's own type is known to be. */
 DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_get(DtTrace *trace, PyTypeObject *type, const DtSource *source,
@@ -182,7 +184,7 @@ typedef struct DtBuiltinTable {
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table,
-    dt_builtin_functools_table;
+    dt_builtin_functools_table, dt_builtin_types_table;
 int dt_builtin_init(void);                                        /* -1 with an exception */
 int dt_build_init(void);
 

@@ -62,7 +62,8 @@ dt_builtin_init(void)
     dt_arena_init(&table_arena);
     const DtBuiltinTable *tables[] = {&dt_builtin_table, &dt_builtin_math_table,
                                       &dt_builtin_operator_table,
-                                      &dt_builtin_functools_table};
+                                      &dt_builtin_functools_table,
+                                      &dt_builtin_types_table};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (register_table(tables[i]) < 0) {
             return -1;

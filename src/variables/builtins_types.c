@@ -1,0 +1,273 @@
+/* Rows of module `builtins` about types and attributes, and those that are
+ * refused: what would print, read or depend on addresses is a graph break.
+ */
+#include <string.h>
+
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+/* Whether the object's __module__ is this one; reads attributes of functions and types only. */
+static bool
+is_of_module(PyObject *object, const char *wanted)
+{
+    PyObject *module = PyObject_GetAttrString(object, "__module__");
+    bool same = module != NULL && PyUnicode_Check(module)
+                && PyUnicode_CompareWithASCIIString(module, wanted) == 0;
+    PyErr_Clear(); /* an object without __module__: of none */
+    Py_XDECREF(module);
+    return same;
+}
+
+/* Whether the function or class says that it is from one of the modules; the list ends with NULL. */
+static bool
+is_from(PyObject *object, const char *const *modules)
+{
+    PyObject *module = PyObject_GetAttrString(object, "__module__");
+    bool found = false;
+    for (; module != NULL && PyUnicode_Check(module) && !found && *modules != NULL; modules++) {
+        found = PyUnicode_CompareWithASCIIString(module, *modules) == 0;
+    }
+    PyErr_Clear(); /* an object without __module__: not one of those */
+    Py_XDECREF(module);
+    return found;
+}
+
+/* Abstract classes of the standard library: their __subclasshook__ is known to have no effect. */
+static bool
+is_known_abstract(PyObject *cls)
+{
+    static const char *const modules[] = {"collections.abc", "numbers", NULL};
+    return is_from(cls, modules);
+}
+
+/* What the type finds under a name; NULL also without memory. */
+static PyObject *
+found_in(PyTypeObject *type, const char *text)
+{
+    PyObject *name = PyUnicode_InternFromString(text);
+    PyObject *found = name != NULL ? dt_type_lookup(type, name) : NULL;
+    PyErr_Clear(); /* no memory: differs from what any class has */
+    Py_XDECREF(name);
+    return found;
+}
+
+/* Whether the class may say no to one that derives from it: its metaclass has a check of its own, or
+ * that of abstract classes, which leaves it to __subclasshook__. */
+static bool
+answers_itself(PyTypeObject *cls)
+{
+    static const char *const abstract[] = {"abc", NULL};
+    static const char *const names[] = {"__instancecheck__", "__subclasscheck__"};
+    PyTypeObject *meta = Py_TYPE(cls);
+    bool own = false;
+    for (int i = 0; meta != &PyType_Type && i < 2 && !own; i++) {
+        PyObject *check = found_in(meta, names[i]);
+        own = check != found_in(&PyType_Type, names[i])
+              && (check == NULL || !is_from(check, abstract)
+                  || found_in(cls, "__subclasshook__")
+                         != found_in(&PyBaseObject_Type, "__subclasshook__"));
+    }
+    return own;
+}
+
+/* Whether `type` is one of `classes`, a class or a tuple of such; -1: can't be told. */
+static int
+is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
+{
+    if (PyTuple_CheckExact(classes)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+            int one = is_subclass_of(trace, type, PyTuple_GET_ITEM(classes, i));
+            if (one != 0) {
+                return one;
+            }
+        }
+        return 0;
+    }
+    if (!PyType_Check(classes)) {
+        return -1;
+    }
+    if (PyType_IsSubtype(type, (PyTypeObject *)classes)
+        && !answers_itself((PyTypeObject *)classes)) {
+        return 1;
+    }
+    if (Py_TYPE(classes) != &PyType_Type && is_known_abstract(classes)) {
+        return PyObject_IsSubclass((PyObject *)type, classes);
+    }
+    /* A metaclass may say otherwise (abstract base classes do). */
+    return Py_TYPE(classes) == &PyType_Type || !(Py_TYPE(classes)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+               ? 0
+               : -1;
+}
+
+static DtStatus
+check_class(DtTrace *trace, PyTypeObject *type, DtVar *classes, const char *function, DtVar **out)
+{
+    PyObject *wanted = dt_var_as_constant(trace, classes);
+    int answer = type != NULL && wanted != NULL ? is_subclass_of(trace, type, wanted) : -1;
+    if (answer < 0) {
+        if (PyErr_Occurred()) {
+            return dt_break_from_exception(trace);
+        }
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() with a class that answers itself",
+                        function);
+    }
+    return dt_var_bool(trace, answer == 1, out);
+}
+
+static DtStatus
+call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    return check_class(trace, type, args->pos[1], "isinstance", out);
+}
+
+static DtStatus
+call_issubclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *cls = dt_var_as_constant(trace, args->pos[0]);
+    if (cls == NULL || !PyType_Check(cls)) {
+        return dt_kinds_raise(trace, "TypeError", "issubclass() arg 1 must be a class");
+    }
+    DtVar *var;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &var));
+    if (var->type->kind == DT_KIND_CLASS) {
+        DT_TRY(dt_class_guard_unchanged(trace, var)); /* its bases can be assigned */
+    }
+    return check_class(trace, (PyTypeObject *)cls, args->pos[1], "issubclass", out);
+}
+
+static DtStatus
+call_type(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    if (args->npos != 1) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class");
+    }
+    return dt_class_of(trace, args->pos[0], out);
+}
+
+static DtStatus
+attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
+{
+    PyObject *name = dt_var_as_constant(trace, var);
+    if (name == NULL || !PyUnicode_CheckExact(name)) {
+        return dt_kinds_raise(trace, "TypeError", "attribute name must be string");
+    }
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    *out = dt_trace_keep_take(trace, name);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* Whether the attribute is missing, decided by the break that reading it gives. */
+static bool
+is_attribute_error(DtTrace *trace)
+{
+    return trace->brk.id == DT_BREAK_RAISES
+           && strncmp(trace->brk.message, "AttributeError", strlen("AttributeError")) == 0;
+}
+
+static DtStatus
+call_getattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
+    if (status == DT_BREAK && args->npos == 3 && is_attribute_error(trace)) {
+        *out = args->pos[2];
+        return DT_OK;
+    }
+    return status;
+}
+
+static DtStatus
+call_hasattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DtVar *ignored;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    DtStatus status = dt_var_getattr(trace, args->pos[0], name, &ignored);
+    if (status == DT_OK || (status == DT_BREAK && is_attribute_error(trace))) {
+        return dt_var_bool(trace, status == DT_OK, out);
+    }
+    return status;
+}
+
+static DtStatus
+call_setattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    *out = dt_none(trace);
+    return dt_var_setattr(trace, args->pos[0], name, args->pos[2]);
+}
+
+static DtStatus
+call_delattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[1], &name));
+    *out = dt_none(trace);
+    return dt_var_setattr(trace, args->pos[0], name, NULL);
+}
+
+static DtStatus
+call_callable(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    if (type == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "callable() of a %s",
+                        dt_var_peek(args->pos[0])->type->name);
+    }
+    return dt_var_bool(trace, type->tp_call != NULL, out);
+}
+
+static DtStatus
+call_refused(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() is called",
+                    ((DtObjectVar *)self)->row->name);
+}
+
+static DtStatus
+call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DtInstanceVar *instance = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, NULL);
+    if (instance == NULL) {
+        return DT_ERROR;
+    }
+    instance->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
+    instance->cls = &PyBaseObject_Type;
+    instance->cls_var = self;
+    *out = &instance->base;
+    return DT_OK;
+}
+
+static const DtMethodRow type_rows[] = {
+    {"callable", call_callable, 1, 1, false},
+    {"delattr", call_delattr, 2, 2, false},
+    {"getattr", call_getattr, 2, 3, false},
+    {"hasattr", call_hasattr, 2, 2, false},
+    {"id", call_refused, 0, -1, true},
+    {"input", call_refused, 0, -1, true},
+    {"isinstance", call_isinstance, 2, 2, false},
+    {"issubclass", call_issubclass, 2, 2, false},
+    {"object", call_object, 0, 0, false},
+    {"open", call_refused, 0, -1, true},
+    {"print", call_refused, 0, -1, true},
+    {"setattr", call_setattr, 3, 3, false},
+    {"type", call_type, 1, 3, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtBuiltinTable dt_builtin_types_table = {"builtins", type_rows};
