@@ -81,30 +81,40 @@ dt_codegen_temporary(DtCodegen *codegen, int *slot)
     return dt_emit_add_slot(codegen->emit, name, DT_SLOT_LOCAL, slot);
 }
 
-static bool
-same_output(const DtOperand *a, const DtOperand *b)
+/* 1 + the output that this operand is already, or 0. */
+static uintptr_t
+find_output(const DtCodegen *codegen, const DtOperand *operand)
 {
-    if (a->kind != b->kind) {
-        return false;
+    if (operand->kind == DT_OPERAND_NODE) {
+        const void *key = &operand->u.node->results[operand->result];
+        return (uintptr_t)dt_map_get(&codegen->output_of, key);
     }
-    if (a->kind == DT_OPERAND_NODE) {
-        return a->u.node == b->u.node && a->result == b->result;
+    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
+        const DtOperand *known = &codegen->outputs.items[i].operand;
+        if (known->kind == DT_OPERAND_SYM && dt_sym_equal(known->u.sym, operand->u.sym)) {
+            return i + 1;
+        }
     }
-    return dt_sym_equal(a->u.sym, b->u.sym);
+    return 0;
 }
 
 DtStatus
 dt_codegen_output(DtCodegen *codegen, const DtOperand *operand, int *slot)
 {
-    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
-        if (same_output(&codegen->outputs.items[i].operand, operand)) {
-            *slot = codegen->outputs.items[i].slot;
-            return DT_OK;
-        }
+    DtArena *arena = &codegen->trace->arena;
+    uintptr_t known = find_output(codegen, operand);
+    if (known > 0) {
+        *slot = codegen->outputs.items[known - 1].slot;
+        return DT_OK;
     }
     DT_TRY(dt_codegen_temporary(codegen, slot));
     DtPlanOutput output = {*operand, *slot};
-    if (dt_vec_push(&codegen->trace->arena, &codegen->outputs, output) < 0) {
+    if (dt_vec_push(arena, &codegen->outputs, output) < 0) {
+        return dt_no_memory();
+    }
+    if (operand->kind == DT_OPERAND_NODE
+        && dt_map_set(arena, &codegen->output_of, &operand->u.node->results[operand->result],
+                      (void *)(uintptr_t)codegen->outputs.count) < 0) {
         return dt_no_memory();
     }
     return DT_OK;

@@ -216,6 +216,9 @@ typedef struct Compile {
     DT_VEC(ResultStep) steps;
     DT_VEC(PyObject *) consts;
     DT_VEC(const DtSource *) loads;
+    uint32_t *output_in;  /* by slot: 1 + the output that it holds, or 0 */
+    uint32_t *pair_in;    /* by slot: 1 + the shared value that it holds, or 0 */
+    bool *unused_pair_at; /* by instruction: it and the next one are dropped */
     uint32_t depth, deepest;
     bool fits; /* no instruction needs a frame so far */
 } Compile;
@@ -266,16 +269,11 @@ add_const(Compile *compile, PyObject *value)
 static DtStatus
 add_slot(Compile *compile, int slot)
 {
-    DtCodegen *codegen = compile->codegen;
-    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
-        if (codegen->outputs.items[i].slot == slot) {
-            return add_step(compile, STEP_OUTPUT, i, 0);
-        }
+    if (compile->output_in[slot] > 0) {
+        return add_step(compile, STEP_OUTPUT, compile->output_in[slot] - 1, 0);
     }
-    for (uint32_t i = 0; i < codegen->pairs.count; i++) {
-        if (codegen->pairs.items[i]->slot == slot) {
-            return add_step(compile, STEP_TEMPORARY, i, 0);
-        }
+    if (compile->pair_in[slot] > 0) {
+        return add_step(compile, STEP_TEMPORARY, compile->pair_in[slot] - 1, 0);
     }
     compile->fits = false;
     return DT_OK;
@@ -284,10 +282,8 @@ add_slot(Compile *compile, int slot)
 static DtStatus
 add_store(Compile *compile, int slot)
 {
-    for (uint32_t i = 0; i < compile->codegen->pairs.count; i++) {
-        if (compile->codegen->pairs.items[i]->slot == slot) {
-            return add_step(compile, STEP_STORE, i, 1);
-        }
+    if (compile->pair_in[slot] > 0) {
+        return add_step(compile, STEP_STORE, compile->pair_in[slot] - 1, 1);
     }
     compile->fits = false;
     return DT_OK;
@@ -320,15 +316,27 @@ add_instr(Compile *compile, const DtEmitInstr *instr)
     }
 }
 
-static const DtShared *
-unused_pair_at(const DtCodegen *codegen, uint32_t i)
+static DtStatus
+index_slots(Compile *compile)
 {
-    for (uint32_t j = 0; j < codegen->pairs.count; j++) {
-        if (codegen->pairs.items[j]->pair == i) {
-            return codegen->pairs.items[j]->reused ? NULL : codegen->pairs.items[j];
-        }
+    DtCodegen *codegen = compile->codegen;
+    DtArena *arena = &codegen->trace->arena;
+    compile->output_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
+    compile->pair_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
+    compile->unused_pair_at = DT_ARENA_ARRAY(arena, bool, codegen->emit->instrs.count);
+    if (compile->output_in == NULL || compile->pair_in == NULL
+        || compile->unused_pair_at == NULL) {
+        return dt_no_memory();
     }
-    return NULL;
+    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
+        compile->output_in[codegen->outputs.items[i].slot] = i + 1;
+    }
+    for (uint32_t i = 0; i < codegen->pairs.count; i++) {
+        const DtShared *shared = codegen->pairs.items[i];
+        compile->pair_in[shared->slot] = i + 1;
+        compile->unused_pair_at[shared->pair] = !shared->reused;
+    }
+    return DT_OK;
 }
 
 static DtStatus
@@ -345,7 +353,7 @@ add_instrs(Compile *compile)
             DT_TRY(add_load(compile, codegen->ranges.items[range].source));
             i = codegen->ranges.items[range].end - 1;
         }
-        else if (unused_pair_at(codegen, i) != NULL) {
+        else if (compile->unused_pair_at[i]) {
             i++;
         }
         else {
@@ -356,18 +364,22 @@ add_instrs(Compile *compile)
 }
 
 /* Each output's last use takes the reference. */
-static void
+static DtStatus
 mark_last_uses(Compile *compile)
 {
-    for (uint32_t output = 0; output < compile->codegen->outputs.count; output++) {
-        for (uint32_t i = compile->steps.count; i-- > 0;) {
-            ResultStep *step = &compile->steps.items[i];
-            if (step->step == STEP_OUTPUT && step->arg == output) {
-                step->step = STEP_OUTPUT_LAST;
-                break;
-            }
+    bool *seen = DT_ARENA_ARRAY(&compile->codegen->trace->arena, bool,
+                                compile->codegen->outputs.count);
+    if (seen == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = compile->steps.count; i-- > 0;) {
+        ResultStep *step = &compile->steps.items[i];
+        if (step->step == STEP_OUTPUT && !seen[step->arg]) {
+            seen[step->arg] = true;
+            step->step = STEP_OUTPUT_LAST;
         }
     }
+    return DT_OK;
 }
 
 static DtStatus
@@ -403,11 +415,12 @@ dt_result_compile(DtCodegen *codegen, DtResultProgram **out)
         return DT_OK;
     }
     Compile compile = {.codegen = codegen, .fits = true};
+    DT_TRY(index_slots(&compile));
     DT_TRY(add_instrs(&compile));
     if (!compile.fits) {
         return DT_OK;
     }
-    mark_last_uses(&compile);
+    DT_TRY(mark_last_uses(&compile));
     codegen->plan->loads = compile.loads.items;
     codegen->plan->nloads = compile.loads.count;
     return make_program(&compile, out);

@@ -47,6 +47,7 @@ struct DtCodegen {
     DtMap shared;        /* DtVar -> DtShared */
     DT_VEC(DtShared *) pairs; /* in order of emission */
     DT_VEC(DtPlanOutput) outputs;
+    DtMap output_of; /* metadata of a node's result (one per result) -> 1 + its output */
     DT_VEC(DtEarlyLoad) early;
     DT_VEC(DtSourceRange) ranges;
     int temporaries;

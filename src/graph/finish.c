@@ -9,6 +9,8 @@
  *
  * Calls keep their order among each other, so effects keep theirs.
  */
+#include <string.h>
+
 #include "graph/internal.h"
 
 typedef struct Finish {
@@ -136,51 +138,59 @@ settle_symbols(Finish *finish)
     return DT_OK;
 }
 
-/* The dimension of input `i` whose size is the symbol, or -1. */
-static int
-find_dimension(const Finish *finish, uint32_t i, uint32_t id)
+/* Where a symbol can be read. */
+typedef struct Provider {
+    bool known;
+    uint32_t input;
+    int dim; /* -1: the input itself */
+} Provider;
+
+static void
+offer(const Finish *finish, Provider *providers, uint32_t id, uint32_t input, int dim)
 {
-    const DtNode *node = finish->graph->inputs.items[i].node;
-    for (int dim = 0; node != NULL && dim < node->results[0].ndim; dim++) {
-        const DtSym *size = node->results[0].shape[dim];
-        if (size->op == DT_SYM_OP_SYMBOL && dt_symbols_root(finish->trace, size->id) == id) {
-            return dim;
-        }
+    if (id >= finish->limit) {
+        return; /* need_symbol() complains if anybody uses it */
     }
-    return -1;
+    Provider *raw = &providers[id];
+    Provider *root = &providers[dt_symbols_root(finish->trace, id)];
+    Provider offered = {true, input, dim};
+    *raw = raw->known ? *raw : offered;
+    *root = root->known ? *root : offered;
 }
 
-static bool
-is_number_input(const Finish *finish, uint32_t i, uint32_t id)
+static void
+offer_sizes(const Finish *finish, Provider *providers, uint32_t input)
 {
-    const DtGraphInput *input = &finish->graph->inputs.items[i];
-    return input->node == NULL && (input->symbol == id
-                                   || dt_symbols_root(finish->trace, input->symbol) == id);
+    const DtMeta *meta = &finish->graph->inputs.items[input].node->results[0];
+    for (int dim = 0; dim < meta->ndim; dim++) {
+        if (meta->shape[dim]->op == DT_SYM_OP_SYMBOL) {
+            offer(finish, providers, meta->shape[dim]->id, input, dim);
+        }
+    }
 }
 
-/* The cheapest provider: an input that is there anyway, then a number, then an array kept for its
- * size.  Returns its position, with the dimension or -1; the number of inputs if there is none. */
-static uint32_t
-find_provider(const Finish *finish, uint32_t id, int *dim)
+/* The cheapest providers first: an input that is there anyway, then a number, then an array kept for
+ * its size. */
+static void
+find_providers(const Finish *finish, Provider *providers)
 {
-    uint32_t count = finish->graph->inputs.count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (finish->live_input[i] && (*dim = find_dimension(finish, i, id)) >= 0) {
-            return i;
+    const DtGraph *graph = finish->graph;
+    memset(providers, 0, sizeof *providers * finish->limit);
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        if (finish->live_input[i] && graph->inputs.items[i].node != NULL) {
+            offer_sizes(finish, providers, i);
         }
     }
-    *dim = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_number_input(finish, i, id)) {
-            return i;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        if (graph->inputs.items[i].node == NULL) {
+            offer(finish, providers, graph->inputs.items[i].symbol, i, -1);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if ((*dim = find_dimension(finish, i, id)) >= 0) {
-            return i;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        if (!finish->live_input[i] && graph->inputs.items[i].node != NULL) {
+            offer_sizes(finish, providers, i);
         }
     }
-    return count;
 }
 
 static void
@@ -197,14 +207,19 @@ static DtStatus
 provide_symbols(Finish *finish)
 {
     DtGraph *graph = finish->graph;
+    Provider *providers = DT_ARENA_ARRAY(&graph->arena, Provider, finish->limit);
+    if (providers == NULL) {
+        return dt_no_memory();
+    }
+    find_providers(finish, providers);
     graph->symbols.count = 0;
     for (uint32_t id = 0; id < finish->limit; id++) {
         if (!finish->needed[id]) {
             continue;
         }
-        int dim;
-        uint32_t i = find_provider(finish, id, &dim);
-        if (i == graph->inputs.count) {
+        uint32_t i = providers[id].input;
+        int dim = providers[id].dim;
+        if (!providers[id].known) {
             PyErr_Format(PyExc_SystemError, "graph %s: nothing gives symbol %u a value",
                          graph->name, id);
             return DT_ERROR;
@@ -215,6 +230,7 @@ provide_symbols(Finish *finish)
             DT_TRY(settle_node(finish, input->node));
             finish->live_input[i] = true;
             start_again(finish); /* its other sizes may be symbols passed by already */
+            find_providers(finish, providers);
             id = UINT32_MAX;
             continue;
         }

@@ -4,6 +4,7 @@
  * that consumes graphs may rely on it: order of nodes, operands that exist
  * already, bound symbols, unique names, effects that match their lists.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/internal.h"
@@ -13,6 +14,8 @@
 typedef struct Lint {
     const DtGraph *graph;
     const DtNode *node; /* being looked at, or NULL */
+    bool *bound;        /* by symbol id */
+    bool *read;         /* by input: some symbol is read from it */
 } Lint;
 
 static DtStatus DT_PRINTF(2, 3)
@@ -55,12 +58,8 @@ check_sym(const Lint *lint, const DtSym *sym)
         return sym->b != NULL ? check_sym(lint, sym->b) : DT_OK;
     }
     REQUIRE(lint, sym->id < lint->graph->symbol_limit, "symbol %u is past the limit", sym->id);
-    for (uint32_t i = 0; i < lint->graph->symbols.count; i++) {
-        if (lint->graph->symbols.items[i].id == sym->id) {
-            return DT_OK;
-        }
-    }
-    return complain(lint, "symbol %u is not bound to an input", sym->id);
+    REQUIRE(lint, lint->bound[sym->id], "symbol %u is not bound to an input", sym->id);
+    return DT_OK;
 }
 
 static DtStatus
@@ -245,17 +244,6 @@ check_names(Lint *lint)
     return status;
 }
 
-static bool
-is_bound(const DtGraph *graph, uint32_t input)
-{
-    for (uint32_t i = 0; i < graph->symbols.count; i++) {
-        if (graph->symbols.items[i].input == input) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static DtStatus
 check_inputs(Lint *lint)
 {
@@ -265,7 +253,7 @@ check_inputs(Lint *lint)
         const DtGraphInput *input = &graph->inputs.items[i];
         REQUIRE(lint, input->source_text != NULL, "input %u has no source", i);
         if (input->node == NULL) {
-            REQUIRE(lint, is_bound(graph, i), "input %u has no symbol", i);
+            REQUIRE(lint, lint->read[i], "input %u has no symbol", i);
             continue;
         }
         REQUIRE(lint, next < graph->nodes.count && graph->nodes.items[next] == input->node
@@ -278,18 +266,36 @@ check_inputs(Lint *lint)
     return DT_OK;
 }
 
+static DtStatus
+check_all(Lint *lint)
+{
+    const DtGraph *graph = lint->graph;
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        const DtGraphSymbol *symbol = &graph->symbols.items[i];
+        if (symbol->id < graph->symbol_limit && symbol->input < graph->inputs.count) {
+            lint->bound[symbol->id] = lint->read[symbol->input] = true;
+        }
+    }
+    DT_TRY(check_inputs(lint));
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        lint->node = graph->nodes.items[i];
+        REQUIRE(lint, lint->node != NULL, "a node is missing");
+        DT_TRY(check_node(lint, lint->node, i));
+    }
+    lint->node = NULL;
+    DT_TRY(check_symbols(lint));
+    return check_names(lint);
+}
+
 DtStatus
 dt_graph_lint(const DtGraph *graph)
 {
-    Lint lint = {graph, NULL};
+    Lint lint = {.graph = graph};
     REQUIRE(&lint, graph->finished, "is not finished");
-    DT_TRY(check_inputs(&lint));
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        lint.node = graph->nodes.items[i];
-        REQUIRE(&lint, lint.node != NULL, "a node is missing");
-        DT_TRY(check_node(&lint, lint.node, i));
-    }
-    lint.node = NULL;
-    DT_TRY(check_symbols(&lint));
-    return check_names(&lint);
+    lint.bound = calloc((size_t)graph->symbol_limit + 1, sizeof(bool));
+    lint.read = calloc((size_t)graph->inputs.count + 1, sizeof(bool));
+    DtStatus status = lint.bound != NULL && lint.read != NULL ? check_all(&lint) : dt_no_memory();
+    free(lint.bound);
+    free(lint.read);
+    return status;
 }
