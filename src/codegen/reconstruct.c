@@ -10,6 +10,7 @@ typedef enum Access {
     KEY_ATTR,   /* base.<key> */
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
+    FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
     CONSTANT    /* the key itself */
@@ -38,7 +39,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0},
     [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0},
-    [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", INDEX_ITEM, 0},
+    [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", FROM_END, 0},
     [DT_SOURCE_FUNC_KWDEFAULT] = {true, NULL, "__kwdefaults__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0},
     [DT_SOURCE_CELL_CONTENTS] = {true, NULL, "cell_contents", NONE, 0},
@@ -123,8 +124,10 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);
     case KEY_ITEM:
         return subscript(codegen, source->key);
-    case INDEX_ITEM: {
-        PyObject *index = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(source->index));
+    case INDEX_ITEM:
+    case FROM_END: {
+        int64_t number = row->access == FROM_END ? -source->index : source->index;
+        PyObject *index = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(number));
         return index != NULL ? subscript(codegen, index) : DT_ERROR;
     }
     case SLOT:

@@ -299,6 +299,8 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         return dt_guard_type(trace, source, (PyTypeObject *)argument);
     case DT_GUARD_TYPE_VERSION:
         return dt_guard_type_version(trace, source, (PyTypeObject *)argument);
+    case DT_GUARD_CLASS_VERSION:
+        return dt_guard_class_version(trace, source, (PyTypeObject *)argument);
     case DT_GUARD_IDENTITY:
         return dt_guard_identity(trace, source, argument);
     case DT_GUARD_CONSTANT:
@@ -331,6 +333,8 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         adapter = adapter_and_number(argument, &spec);
         return adapter == NULL ? DT_ERROR
                                : dt_guard_adapter_state(trace, adapter, &spec, sizeof(spec));
+    case DT_GUARD_PRESENT:
+        return dt_guard_present(trace, source);
     case DT_GUARD_COUNT:
         break;
     }

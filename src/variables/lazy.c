@@ -1,12 +1,23 @@
 /* Lazy trackers: inputs that nobody has looked at yet.
  *
- * Invariant: a lazy tracker adds no guard; realising it happens once, and all
+ * Invariant: a lazy tracker says of its source that it can be read (a later
+ * call may find a name deleted), and nothing else; realising it happens once, and all
  * who hold it see the same real tracker afterwards.  One source has one lazy
  * tracker.
  *
  * Not in here: choosing a builder (build.c).
  */
 #include "variables/kinds.h"
+
+/* Whether reading the source may fail at a later call although the guards of its base hold.  Arguments
+ * are always there; a length covers the items of a sequence, a list of keys those of a dict; defaults
+ * are read when a call needs them. */
+static const bool can_be_missing[DT_SOURCE_COUNT] = {
+    [DT_SOURCE_LOCAL_DEREF] = true,    [DT_SOURCE_GLOBAL] = true,
+    [DT_SOURCE_BUILTIN] = true,        [DT_SOURCE_ATTR] = true,
+    [DT_SOURCE_TYPE_ATTR] = true,      [DT_SOURCE_FUNC_GLOBAL] = true,
+    [DT_SOURCE_CELL_CONTENTS] = true,
+};
 
 DtStatus
 dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
@@ -29,7 +40,7 @@ dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *source, DtVa
         return dt_no_memory();
     }
     *out = &lazy->base;
-    return DT_OK;
+    return can_be_missing[source->kind] ? dt_guard_present(trace, source) : DT_OK;
 }
 
 DtStatus

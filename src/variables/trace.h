@@ -140,11 +140,16 @@ DtStatus dt_guard_dict_keys(DtTrace *, const DtSource *, PyObject *dict) DT_MUST
 DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
 /* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher). */
 DtStatus dt_guard_type_version(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
+/* The source is this class, and neither it nor its bases have changed since. */
+DtStatus dt_guard_class_version(DtTrace *, const DtSource *, PyTypeObject *cls) DT_MUST_CHECK;
 /* The two sources are the same object (or are not). */
 DtStatus dt_guard_alias(DtTrace *, const DtSource *, const DtSource *, bool same) DT_MUST_CHECK;
 DtStatus dt_guard_sym(DtTrace *, const DtSym *condition) DT_MUST_CHECK;
 /* A global or builtin name is absent from the root's (or function source's) globals: builtins serve it. */
 DtStatus dt_guard_global_absent(DtTrace *, const DtSource *function, PyObject *name) DT_MUST_CHECK;
+/* The source can be read, whatever it holds: for a value that the trace has read but not looked at.
+ * Every other guard of the source says as much and takes its place. */
+DtStatus dt_guard_present(DtTrace *, const DtSource *) DT_MUST_CHECK;
 DtStatus dt_guard_cell_empty(DtTrace *, const DtSource *cell) DT_MUST_CHECK;
 /* `refs` are the objects that the spec's bytes refer to. */
 DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const void *spec, size_t size,

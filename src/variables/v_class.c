@@ -1,8 +1,10 @@
 /* Classes: reading attributes through the MRO without running descriptors of
  * Python, and making instances of user classes.
  *
- * Invariant: a class is known by identity.  What is read of it is guarded one
+ * Invariant: a class is known by identity.  What is found in it is guarded one
  * by one through the class (ATTR), or by the version of an instance's type.
+ * What is not found, and a class of which an instance is made, by the version
+ * of the class: whatever is added to it may be seen.
  *
  * Not in here: instances (v_instance.c), calls of builtin classes (builtins.c).
  */
@@ -52,6 +54,19 @@ dt_class_of(DtTrace *trace, DtVar *var, DtVar **out)
     return source != NULL ? dt_class_get(trace, type, source, out) : DT_ERROR;
 }
 
+DtStatus
+dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *cls = class_of(var), *meta = Py_TYPE(cls);
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return DT_OK;
+    }
+    if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        DT_TRY(dt_guard_type_version(trace, var->source, meta));
+    }
+    return dt_guard_class_version(trace, var->source, cls);
+}
+
 /* ---- Looking up and binding ------------------------------------------------------------------------ */
 
 DtStatus
@@ -76,6 +91,7 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
             out->trusted = true;
         } else if (instance->cls_var != NULL) {
             base = instance->cls_var->source;
+            out->trusted = true; /* so is the version of the class */
         }
     }
     if (base == NULL) {
@@ -147,6 +163,10 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
 static DtStatus
 get_name(DtTrace *trace, DtVar *self, DtVar **out)
 {
+    if (class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        /* It can be assigned, which changes no version. */
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the name of class %s", class_of(self)->tp_name);
+    }
     return dt_constant_wrap_take(
         trace, PyObject_GetAttrString(((DtObjectVar *)self)->object, "__name__"), out);
 }
@@ -180,11 +200,15 @@ class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a class",
                         dt_kinds_text(name));
     }
+    if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        DT_TRY(dt_guard_type_version(trace, self->source, meta));
+    }
     DtClassAttr attr;
     DT_TRY(dt_class_lookup(trace, self, cls, name, &attr));
     if (attr.found != NULL && !deleted) {
         return dt_class_bind(trace, &attr, name, NULL, self, out);
     }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
     if (of_meta != NULL) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a metaclass",
                         dt_kinds_text(name));
@@ -221,6 +245,7 @@ make_instance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     PyTypeObject *cls = class_of(self);
     DT_TRY(check_can_make(trace, cls));
+    DT_TRY(dt_class_guard_unchanged(trace, self));
     DtInstanceVar *instance = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, NULL);
     if (instance == NULL) {
         return DT_ERROR;

@@ -37,9 +37,10 @@ build_defaults(DtTrace *trace, DtFunctionVar *self, PyObject *defaults)
     if (items == NULL) {
         return dt_no_memory();
     }
+    /* Counted from the end, as parameters are: their number can change with the tuple. */
     for (Py_ssize_t i = 0; i < count; i++) {
         const DtSource *item = dt_source_get(trace, DT_SOURCE_FUNC_DEFAULT, self->base.source, NULL,
-                                             i);
+                                             count - i);
         if (item == NULL) {
             return DT_ERROR;
         }
@@ -91,6 +92,14 @@ build_closure(DtTrace *trace, DtFunctionVar *self, PyObject *closure)
     return DT_OK;
 }
 
+/* The code of a function can be replaced while the function stays the same object. */
+static DtStatus
+guard_code(DtTrace *trace, DtFunctionVar *self)
+{
+    const DtSource *code = dt_source_get(trace, DT_SOURCE_FUNC_CODE, self->base.source, NULL, 0);
+    return code != NULL ? dt_guard_identity(trace, code, (PyObject *)self->code) : DT_ERROR;
+}
+
 DtStatus
 dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
                   DtVar **out)
@@ -108,12 +117,7 @@ dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     DT_TRY(dt_trace_keep(trace, function->func_code));
     *out = &self->base;
     if (source->kind != DT_SOURCE_OBJECT) {
-        /* The code of a function can be replaced while the function stays the same object. */
-        const DtSource *code = dt_source_get(trace, DT_SOURCE_FUNC_CODE, source, NULL, 0);
-        if (code == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_guard_identity(trace, code, function->func_code));
+        DT_TRY(guard_code(trace, self));
     }
     if (function->func_defaults != NULL && PyTuple_CheckExact(function->func_defaults)) {
         DT_TRY(build_defaults(trace, self, function->func_defaults));
@@ -160,6 +164,9 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_GENERATOR, "%s() makes a generator or coroutine",
                         dt_kinds_text(self->name));
     }
+    if (self->function != NULL) {
+        DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */
+    }
     return dt_inline_call(trace, self, args, out);
 }
 
@@ -170,7 +177,8 @@ get_name(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DtFunctionVar *self = (DtFunctionVar *)var;
     if (self->function != NULL) {
-        return dt_var_const(trace, ((PyFunctionObject *)self->function)->func_name, out);
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the name of function %s, which can be assigned",
+                        dt_kinds_text(self->name));
     }
     return dt_var_const(trace, dt_code_name(self->code), out);
 }
@@ -178,6 +186,9 @@ get_name(DtTrace *trace, DtVar *var, DtVar **out)
 static DtStatus
 get_qualname(DtTrace *trace, DtVar *var, DtVar **out)
 {
+    if (((DtFunctionVar *)var)->function != NULL) {
+        return get_name(trace, var, out);
+    }
     return dt_var_const(trace, ((DtFunctionVar *)var)->name, out);
 }
 

@@ -347,7 +347,12 @@ read_own(DtTrace *trace, DtVar *self, PyObject *name, PyObject *member, bool *fo
     if (member != NULL) {
         PyObject *value = PyMember_GetOne((char *)object, ((PyMemberDescrObject *)member)->d_member);
         if (value == NULL) {
-            return dt_break_from_exception(trace);
+            if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                return DT_ERROR;
+            }
+            PyErr_Clear(); /* plain execution raises it, unless it is asked whether the slot is filled */
+            return dt_break(trace, DT_BREAK_ATTRIBUTE, "slot '%s' of a %s is empty",
+                            dt_kinds_text(name), instance_of(self)->cls->tp_name);
         }
         *found = true;
         value = dt_trace_keep_take(trace, value);
@@ -478,14 +483,16 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
         || (self->type->kind != DT_KIND_INSTANCE && !of_class)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "super() of a %s", self->type->name);
     }
+    if (of_class) {
+        DT_TRY(dt_class_guard_unchanged(trace, self));
+    }
     PyObject *mro = type->tp_mro;
     bool after = false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         PyObject *found = after ? dt_type_own_lookup(base, name) : NULL;
         if (found != NULL) {
-            /* The version of an existing instance's type covers its bases.  Of a new instance or a
-             * class read by itself, the bases are classes that the identity of its class fixes. */
+            /* The version of the class, which is guarded in each case, covers its bases. */
             DtClassAttr attr = {.found = found, .trusted = true};
             DT_TRY(dt_trace_keep(trace, found));
             return dt_class_bind(trace, &attr, name, of_class ? NULL : self,

@@ -194,9 +194,11 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     if (type->tp_richcompare == NULL || type->tp_richcompare == PyBaseObject_Type.tp_richcompare) {
         return DT_OK;
     }
-    /* A C type's comparison of two objects that are both known; neither changes. */
+    /* A C type's comparison of two objects that are both known.  What can be hashed does not change;
+     * a weak reference compares what it refers to. */
     PyObject *a = object_of(left), *b = dt_var_as_constant(trace, right);
-    if (b == NULL || dt_build_is_user_class(type)
+    if (b == NULL || dt_build_is_user_class(type) || dt_build_is_user_class(Py_TYPE(b))
+        || type->tp_hash == PyObject_HashNotImplemented || PyWeakref_Check(a)
         || (type->tp_flags & Py_TPFLAGS_HEAPTYPE && op != Py_EQ && op != Py_NE)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison of a %s", type->tp_name);
     }
