@@ -591,3 +591,18 @@ def test_guard_texts():
     if text != "[]":
         assert "an ndarray of float64, shape (>=2, 1), contiguous" in text
         assert "a numpy.float32" in text
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, 8, -1, -2])
+def test_round(decimals):
+    def f(x):
+        return x.round(decimals), np.round(x, decimals) + 1
+
+    for dtype in "dfe":
+        if abs(decimals) < 5 or dtype == "d":
+            check(f, (grid(3, 4) * 7.3).astype(dtype))
+    check(f, np.float64(12.3456))
+    check(f, np.array([np.nan, np.inf, -0.4, 0.5, 1.5]))
+    check(f, make=lambda: ((np.asfortranarray(grid(3, 4) / 7),), {}))
+    check(f, make=lambda: ((grid(3, 4, 5).transpose(1, 0, 2),), {}), breaks="array-op")
+    check(f, grid(3, dtype="i"), breaks="array-op")

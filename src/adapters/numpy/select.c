@@ -1,4 +1,4 @@
-/* where, clip, casts, attributes, and what asks for Python values (a graph break).
+/* where, clip, round, casts, attributes, and what asks for Python values (a graph break).
  *
  * Not in here: new arrays (create.c).
  */
@@ -107,6 +107,40 @@ dt_np_fn_clip(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "clip with such bounds");
     }
     return clip(trace, self, slots[named ? 4 : 1], slots[named ? 5 : 2], out);
+}
+
+/* ---- round ----------------------------------------------------------------------------------- */
+
+/* NumPy scales by a power of ten, rounds to integers and scales back, each step in its own loop. */
+DtStatus
+dt_np_m_round(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "decimals", "out"};
+    DtVar *slots[3], *pair[2] = {&self->base};
+    int64_t decimals = 0;
+    DT_TRY(dt_np_bind(trace, "round", &self->base, args, names, 3, 3, 1, slots));
+    DT_TRY(dt_np_need_default(trace, "round", "out", slots[2]));
+    if (slots[1] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, "round", slots[1], &decimals));
+    }
+    bool ordered = self->meta->ndim < 2 || (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
+    if (!PyTypeNum_ISFLOAT(dt_np_descr(self->meta->dtype)->type_num) || !ordered
+        || !(self->meta->layout & DT_LAYOUT_NATIVE) || decimals < -8 || decimals > 8) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "round of such an array");
+    }
+    if (decimals == 0) {
+        return dt_np_apply_vars(trace, DT_NP_rint, pair, 1, out);
+    }
+    double factor = 1.0;
+    for (int64_t i = decimals < 0 ? -decimals : decimals; i > 0; i--) {
+        factor *= 10.0;
+    }
+    DT_TRY(dt_var_const_take(trace, PyFloat_FromDouble(factor), &pair[1]));
+    DtNpOp scale = decimals > 0 ? DT_NP_multiply : DT_NP_divide;
+    DtNpOp back = decimals > 0 ? DT_NP_divide : DT_NP_multiply;
+    DT_TRY(dt_np_apply_vars(trace, scale, pair, 2, &pair[0]));
+    DT_TRY(dt_np_apply_vars(trace, DT_NP_rint, pair, 1, &pair[0]));
+    return dt_np_apply_vars(trace, back, pair, 2, out);
 }
 
 /* ---- Casts ----------------------------------------------------------------------------------- */

@@ -514,9 +514,14 @@ static const struct {
     DtNpOp op;
     DtNpMethod method;
 } function_methods[] = {
-    {DT_NP_reshape, dt_np_m_reshape},        {DT_NP_transpose, dt_np_m_transpose},
-    {DT_NP_permute_dims, dt_np_m_transpose}, {DT_NP_swapaxes, dt_np_m_swapaxes},
-    {DT_NP_squeeze, dt_np_m_squeeze},        {DT_NP_ravel, dt_np_m_ravel},
+    {DT_NP_round, dt_np_m_round},
+    {DT_NP_around, dt_np_m_round},
+    {DT_NP_reshape, dt_np_m_reshape},
+    {DT_NP_transpose, dt_np_m_transpose},
+    {DT_NP_permute_dims, dt_np_m_transpose},
+    {DT_NP_swapaxes, dt_np_m_swapaxes},
+    {DT_NP_squeeze, dt_np_m_squeeze},
+    {DT_NP_ravel, dt_np_m_ravel},
 };
 
 DtStatus
