@@ -169,8 +169,8 @@ offer_sizes(const Finish *finish, Provider *providers, uint32_t input)
     }
 }
 
-/* The cheapest providers first: an input that is there anyway, then a number, then an array kept for
- * its size. */
+/* The cheapest providers first: an input that is there anyway, then a number, then an array kept
+ * for its size. */
 static void
 find_providers(const Finish *finish, Provider *providers)
 {
