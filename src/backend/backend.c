@@ -65,10 +65,10 @@ set_unknown(PyObject *name)
 {
     PyObject *names = dt_backend_list();
     PyObject *separator = PyUnicode_FromString(", ");
-    PyObject *text =
-        names == NULL || separator == NULL ? NULL : PyUnicode_Join(separator, names);
+    PyObject *text = names == NULL || separator == NULL ? NULL : PyUnicode_Join(separator, names);
     if (text != NULL) {
-        PyErr_Format(PyExc_ValueError, "backend: unknown backend %R, known ones are: %U", name, text);
+        PyErr_Format(PyExc_ValueError, "backend: unknown backend %R, known ones are: %U", name,
+                     text);
     }
     Py_XDECREF(text);
     Py_XDECREF(separator);
@@ -90,9 +90,10 @@ dt_backend_validate(PyObject *backend)
     if (PyCallable_Check(backend)) {
         return 0;
     }
-    PyErr_Format(PyExc_TypeError,
-                 "backend: expected the name of a backend or a callable (graph, example_inputs), got %s",
-                 Py_TYPE(backend)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError,
+        "backend: expected the name of a backend or a callable (graph, example_inputs), got %s",
+        Py_TYPE(backend)->tp_name);
     return -1;
 }
 
@@ -137,8 +138,8 @@ callable_name(PyObject *backend)
 }
 
 DtStatus
-dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples,
-                   uint32_t nexamples, PyObject *options, DtExecutable **out)
+dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples, uint32_t nexamples,
+                   PyObject *options, DtExecutable **out)
 {
     PyObject *callable = backend;
     PyObject *name;

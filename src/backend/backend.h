@@ -15,8 +15,8 @@
 typedef enum DtRun {
     DT_RUN_OK,
     DT_RUN_REPLAY, /* no exception set */
-    DT_RUN_ERROR   /* exception set, and plain execution would not help: MemoryError, KeyboardInterrupt, or a
-                      user backend's own */
+    DT_RUN_ERROR   /* exception set, and plain execution would not help: MemoryError,
+                      KeyboardInterrupt, or a user backend's own */
 } DtRun;
 
 typedef struct DtExecutable DtExecutable;
@@ -42,16 +42,18 @@ dt_executable_incref(DtExecutable *exe)
     exe->refs++;
 }
 void dt_executable_decref(DtExecutable *exe);
-/* Fills the common part of a new executable: one reference, a reference to the graph, replayable. */
+/* Fills the common part of a new executable: one reference, a reference to the graph, replayable.
+ */
 void dt_executable_init(DtExecutable *exe, const DtExecutableType *type, DtGraph *graph);
 /* Visits what the executable keeps, if the caller is its only owner. */
 int dt_executable_traverse(DtExecutable *exe, visitproc visit, void *arg);
 
-/* dyntrace.CompiledGraph around it (a new reference to the executable): called with the graph's inputs it
- * returns a tuple of the outputs, or dt_replay_sentinel. */
+/* dyntrace.CompiledGraph around it (a new reference to the executable): called with the graph's
+ * inputs it returns a tuple of the outputs, or dt_replay_sentinel. */
 DT_OWNED PyObject *dt_executable_object(DtExecutable *exe);
-/* The same without owning the executable, for the constants of rewritten code: code objects are invisible
- * to the garbage collector.  The lender calls dt_executable_take_back() before it lets go. */
+/* The same without owning the executable, for the constants of rewritten code: code objects are
+ * invisible to the garbage collector.  The lender calls dt_executable_take_back() before it lets
+ * go. */
 DT_OWNED PyObject *dt_executable_lend(DtExecutable *exe);
 void dt_executable_take_back(PyObject *object);
 DtExecutable *dt_executable_of_object(PyObject *object); /* DT_BORROWED; NULL with TypeError */
@@ -59,11 +61,12 @@ extern PyObject *dt_replay_sentinel;                     /* DT_BORROWED; made by
 int dt_callable_init(void);                              /* at module init; may be called again */
 
 /* Backends: `backend` is "native", "eager", a registered name, or a callable
- * (graph, example_inputs[, options=...]) -> callable.  `examples` are the inputs of the current call.
- * DT_ERROR: dyntrace.BackendError (cause attached) for user backends.  *out = NULL with DT_OK never happens. */
+ * (graph, example_inputs[, options=...]) -> callable.  `examples` are the inputs of the current
+ * call. DT_ERROR: dyntrace.BackendError (cause attached) for user backends.  *out = NULL with DT_OK
+ * never happens. */
 DtStatus dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples,
-                            uint32_t nexamples, PyObject *options, DT_OWNED DtExecutable **out)
-    DT_MUST_CHECK;
+                            uint32_t nexamples, PyObject *options,
+                            DT_OWNED DtExecutable **out) DT_MUST_CHECK;
 /* ValueError listing the known ones / TypeError, or 0. */
 int dt_backend_validate(PyObject *backend);
 int dt_backend_register(PyObject *name, PyObject *callable);
@@ -78,7 +81,7 @@ DT_OWNED PyObject *dt_eager_operand(const DtOperand *operand, PyObject *const *v
 #if DYNTRACE_HAVE_NUMPY
 DtStatus dt_native_compile(DtGraph *graph, DT_OWNED DtExecutable **out) DT_MUST_CHECK;
 int dt_native_init(void); /* imports NumPy's C API for the executor; may be called again */
-int dt_numpy_init(void); /* import_array, adapter registration */
+int dt_numpy_init(void);  /* import_array, adapter registration */
 #endif
 
 /* The exception class dyntrace.BackendError; made at module init, DT_BORROWED. */

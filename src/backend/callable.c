@@ -12,8 +12,7 @@
 PyObject *dt_replay_sentinel;
 
 typedef struct CompiledGraph {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     DtExecutable *exe; /* DT_OWNED, unless `lent`; NULL once the lender is gone */
     bool lent;
 } CompiledGraph;
@@ -154,10 +153,10 @@ static PyGetSetDef compiled_graph_getset[] = {
 };
 
 static PyTypeObject compiled_graph_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.CompiledGraph",
-    .tp_doc = PyDoc_STR("A compiled graph. Called with the graph's inputs it returns a tuple of the "
-                        "outputs, or REPLAY when the call has to be made plainly."),
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.CompiledGraph",
+    .tp_doc =
+        PyDoc_STR("A compiled graph. Called with the graph's inputs it returns a tuple of the "
+                  "outputs, or REPLAY when the call has to be made plainly."),
     .tp_basicsize = sizeof(CompiledGraph),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
                 | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -177,8 +176,7 @@ replay_repr(PyObject *Py_UNUSED(self))
 }
 
 static PyTypeObject replay_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.Replay",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.Replay",
     .tp_doc = PyDoc_STR("Type of the value that asks for plain execution."),
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,

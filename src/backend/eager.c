@@ -266,8 +266,8 @@ dt_eager_failure(bool committed)
         || !PyErr_ExceptionMatches(PyExc_Exception)) {
         return DT_RUN_ERROR;
     }
-    /* The exception of an array operation (a shape, a floating-point error, ...): the call is made again
-     * plainly and raises it with the user's frames. */
+    /* The exception of an array operation (a shape, a floating-point error, ...): the call is made
+     * again plainly and raises it with the user's frames. */
     PyErr_Clear();
     return DT_RUN_REPLAY;
 }

@@ -5,20 +5,21 @@
 
 #include "backend/backend.h"
 
-/* Calls `node` on the values of its operands: a new reference, or NULL with an exception.  Runs user
- * code if the callee does. */
+/* Calls `node` on the values of its operands: a new reference, or NULL with an exception.  Runs
+ * user code if the callee does. */
 DT_OWNED PyObject *dt_eager_call(const DtNode *node, PyObject *const *values,
                                  const DtNumber *symbols);
 
-/* last[i]: index of the last node that uses node i (UINT32_MAX: a graph output, or kept to the end). */
+/* last[i]: index of the last node that uses node i (UINT32_MAX: a graph output, or kept to the
+ * end). */
 void dt_eager_last_uses(const DtGraph *graph, uint32_t *last);
 
 /* Whether running the node a second time could be noticed. */
 bool dt_eager_has_effect(const DtNode *node);
 
-/* Classifies the exception that is set.  MemoryError and interrupts, and everything once `committed` (an
- * effect has happened, so the call can't be made again): DT_RUN_ERROR, still set.  Else it is cleared, for
- * plain execution raises it again from the user's line: DT_RUN_REPLAY. */
+/* Classifies the exception that is set.  MemoryError and interrupts, and everything once
+ * `committed` (an effect has happened, so the call can't be made again): DT_RUN_ERROR, still set.
+ * Else it is cleared, for plain execution raises it again from the user's line: DT_RUN_REPLAY. */
 DtRun dt_eager_failure(bool committed);
 
 #endif

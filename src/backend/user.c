@@ -30,8 +30,8 @@ wrap_exception(const char *name, const char *what)
     if (traceback != NULL) {
         PyException_SetTraceback(cause, traceback);
     }
-    PyErr_Format(dt_backend_error, "backend %s %s: %s: %S", name, what,
-                 Py_TYPE(cause)->tp_name, cause);
+    PyErr_Format(dt_backend_error, "backend %s %s: %s: %S", name, what, Py_TYPE(cause)->tp_name,
+                 cause);
     PyObject *error_type, *error, *error_traceback;
     PyErr_Fetch(&error_type, &error, &error_traceback);
     PyErr_NormalizeException(&error_type, &error, &error_traceback);
@@ -51,8 +51,7 @@ user_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
     UserExecutable *exe = (UserExecutable *)base;
     DtRun run = DT_RUN_ERROR;
     dt_executable_incref(base); /* the callable may drop the entry that owns us */
-    PyObject *result =
-        PyObject_Vectorcall(exe->callable, inputs, base->graph->inputs.count, NULL);
+    PyObject *result = PyObject_Vectorcall(exe->callable, inputs, base->graph->inputs.count, NULL);
     if (result == NULL) {
         goto done;
     }

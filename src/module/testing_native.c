@@ -17,11 +17,11 @@
 
 typedef struct Maker {
     DtGraph *graph;
-    PyObject *values;    /* list of example values, inputs first; DT_OWNED */
-    DtNode **nodes;      /* per value; NULL for number inputs */
-    const DtSym **syms;  /* per value; NULL for arrays */
+    PyObject *values;   /* list of example values, inputs first; DT_OWNED */
+    DtNode **nodes;     /* per value; NULL for number inputs */
+    const DtSym **syms; /* per value; NULL for arrays */
     uint32_t nvalues;
-    DtMap sizes;         /* size -> its symbol */
+    DtMap sizes; /* size -> its symbol */
 } Maker;
 
 static DtStatus
@@ -29,8 +29,8 @@ fill_meta(Maker *maker, PyObject *value, DtMeta *meta)
 {
     DtArena *arena = &maker->graph->arena;
     PyArrayObject *array = PyArray_Check(value) ? (PyArrayObject *)value : NULL;
-    PyArray_Descr *descr =
-        array != NULL ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR(array)) : PyArray_DescrFromScalar(value);
+    PyArray_Descr *descr = array != NULL ? (PyArray_Descr *)Py_NewRef(PyArray_DESCR(array))
+                                         : PyArray_DescrFromScalar(value);
     if (descr == NULL) {
         return DT_ERROR;
     }
@@ -56,7 +56,8 @@ fill_meta(Maker *maker, PyObject *value, DtMeta *meta)
             uint32_t id = maker->graph->symbol_limit++;
             sym = dt_sym_symbol(arena, id, DT_SYM_INT, (DtNumber){.i = size});
             if (sym == NULL
-                || dt_map_set(arena, &maker->sizes, (const void *)(uintptr_t)size, (void *)sym) < 0) {
+                || dt_map_set(arena, &maker->sizes, (const void *)(uintptr_t)size, (void *)sym)
+                       < 0) {
                 return dt_no_memory();
             }
         }
@@ -236,7 +237,8 @@ native_compile(PyObject *Py_UNUSED(module), PyObject *args)
         goto done;
     }
     if (dt_backend_compile(backend, maker.graph, PySequence_Fast_ITEMS(inputs),
-                           (uint32_t)PyList_GET_SIZE(inputs), NULL, &exe) == DT_OK) {
+                           (uint32_t)PyList_GET_SIZE(inputs), NULL, &exe)
+        == DT_OK) {
         result = dt_executable_object(exe);
         dt_executable_decref(exe);
     }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dyntrace
 import numpy as np
 import pytest
-
-import dyntrace
 
 
 def chain(a, b):

@@ -1,4 +1,4 @@
-"""Array functions through dyntrace.compile against plain NumPy: bits, warnings, errors, from where they come."""
+"""Array functions compiled against plain NumPy: bits, warnings and errors, and where they come from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import traceback
 import warnings
 from contextlib import redirect_stdout
 
+import dyntrace
 import numpy as np
 import pytest
+from graphs import LAYOUTS, array, assert_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-import dyntrace
-from graphs import LAYOUTS, array, assert_same
 
 
 def algebra(x, y):
@@ -71,7 +70,8 @@ def products(x, y):
 
 
 FUNCTIONS = [
-    algebra, broadcasting, views, reductions, scalars, powers, functions, choices, casts, logic, creation, products,
+    algebra, broadcasting, views, reductions, scalars, powers, functions, choices, casts, logic,
+    creation, products,
 ]  # fmt: skip
 
 

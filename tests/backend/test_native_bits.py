@@ -7,10 +7,21 @@ import warnings
 
 import numpy as np
 import pytest
+from graphs import (
+    DTYPES,
+    LAYOUTS,
+    REPLAY,
+    UFUNCS,
+    array,
+    assert_same,
+    call,
+    compile_graph,
+    plain,
+    umath,
+    v,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from graphs import DTYPES, LAYOUTS, REPLAY, UFUNCS, array, assert_same, call, compile_graph, plain, umath, v
 
 SHAPES = st.one_of(
     st.tuples(st.sampled_from([0, 1, 2, 3, 7, 8, 13, 100, 1000, 5000])),
@@ -99,7 +110,12 @@ def test_every_ufunc(name):
 def test_one_program_for_all_sizes():
     """Sizes are no part of the compiled program."""
     rng = np.random.default_rng(2)
-    nodes = [call("multiply", v(0), v(1)), call("add", v(2), 1.0), call("sqrt", v(3)), call("subtract", v(4), v(0))]
+    nodes = [
+        call("multiply", v(0), v(1)),
+        call("add", v(2), 1.0),
+        call("sqrt", v(3)),
+        call("subtract", v(4), v(0)),
+    ]
     compiled = compile_graph([rng.random(4), rng.random(4)], nodes, [5])
     for n in [0, 1, 2, 3, 5, 63, 64, 65, 1000, 2047, 2048, 2049, 30000, 400000]:
         a, b = rng.random(n), rng.random(n)
@@ -115,7 +131,8 @@ def test_operands_that_do_not_broadcast_are_replayed():
 def test_an_unexpected_operand_is_left_to_numpy():
     nodes = [call("add", v(0), v(1)), call("multiply", v(2), 2.0)]
     compiled = compile_graph([np.ones(4), np.ones(4)], nodes, [3])
-    for other in [np.arange(4), np.arange(4.0).astype(">f8"), np.arange(4, dtype="f2"), np.arange(12.0).reshape(3, 4)]:
+    swapped, half = np.arange(4.0).astype(">f8"), np.arange(4, dtype="f2")
+    for other in [np.arange(4), swapped, half, np.arange(12.0).reshape(3, 4)]:
         assert_same(compiled(other, np.ones(4))[0], (other + np.ones(4)) * 2.0)
 
 
@@ -158,7 +175,12 @@ def test_temporaries_are_small():
 
     n = 1_000_000
     a, b = np.ones(n), np.ones(n)
-    nodes = [call("multiply", v(0), v(1)), call("add", v(2), 1.0), call("sqrt", v(3)), call("multiply", v(4), v(2))]
+    nodes = [
+        call("multiply", v(0), v(1)),
+        call("add", v(2), 1.0),
+        call("sqrt", v(3)),
+        call("multiply", v(4), v(2)),
+    ]
     compiled = compile_graph([a, b], nodes, [5])
     compiled(a, b)
     tracemalloc.start()
@@ -179,7 +201,8 @@ def test_casts(source, target):
         x = array(rng, source, shape, layout, special=source not in "bhilBHIL" and target in "fdFD?")
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            nodes = [("ndarray.astype", np.ndarray.astype, (v(0), np.dtype(target))), call("equal", v(1), v(1))]
+            cast = ("ndarray.astype", np.ndarray.astype, (v(0), np.dtype(target)))
+            nodes = [cast, call("equal", v(1), v(1))]
             expected = plain([x], nodes)
             got = compile_graph([x], nodes, [1, 2])(x)
         for value, other in zip(got, expected[1:]):
@@ -194,8 +217,8 @@ def test_where(types, layout):
         condition = array(rng, "?", shape, layout)
         x, y = array(rng, types[0], shape, layout), array(rng, types[1], shape[-1:], "C")
         nodes = [("numpy.where", np.where, operands) for operands in [
-            (v(0), v(1), v(2)), (v(0), v(2), v(1)), (v(0), v(1), 2.0), (v(0), 1, v(1)), (v(0), 1, 2), (True, v(1), v(2)),
-            (v(1), v(0), v(2)),
+            (v(0), v(1), v(2)), (v(0), v(2), v(1)), (v(0), v(1), 2.0), (v(0), 1, v(1)), (v(0), 1, 2),
+            (True, v(1), v(2)), (v(1), v(0), v(2)),
         ]]  # fmt: skip
         nodes.append(call("logical_not", v(3)))
         expected = plain([condition, x, y], nodes)

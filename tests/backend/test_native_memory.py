@@ -6,7 +6,6 @@ import threading
 import tracemalloc
 
 import numpy as np
-
 from graphs import call, compile_graph, plain, v
 
 N = 100_000  # large enough for the pool
@@ -102,6 +101,10 @@ def test_intermediates_that_die_give_their_memory():
     np.testing.assert_array_equal(compiled(a)[0], expected[3])
     np.testing.assert_array_equal(kept[-1], expected[1])
     # A view keeps its base alive, and with it the base's memory.
-    nodes = [nodes[0], ("ndarray.transpose", np.ndarray.transpose, (v(1),)), call("add", v(1), 1.0), call("add", v(2), v(3))]
-    nodes[0] = ("numpy.matmul", np.matmul, (v(0), v(0)))
+    nodes = [
+        ("numpy.matmul", np.matmul, (v(0), v(0))),
+        ("ndarray.transpose", np.ndarray.transpose, (v(1),)),
+        call("add", v(1), 1.0),
+        call("add", v(2), v(3)),
+    ]
     np.testing.assert_array_equal(compile_graph([a], nodes, [4])(a)[0], plain([a], nodes)[4])

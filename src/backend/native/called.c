@@ -17,10 +17,11 @@
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
-    "operator.getitem",   "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes", "ndarray.ravel",
-    "ndarray.flatten",    "ndarray.squeeze", "ndarray.copy",      "numpy.reshape",    "numpy.transpose",
-    "numpy.broadcast_to", "numpy.where",     "numpy.concatenate", "numpy.stack",      "numpy.zeros",
-    "numpy.ones",         "numpy.empty",
+    "operator.getitem",  "ndarray.reshape", "ndarray.transpose",  "ndarray.swapaxes",
+    "ndarray.ravel",     "ndarray.flatten", "ndarray.squeeze",    "ndarray.copy",
+    "numpy.reshape",     "numpy.transpose", "numpy.broadcast_to", "numpy.where",
+    "numpy.concatenate", "numpy.stack",     "numpy.zeros",        "numpy.ones",
+    "numpy.empty",
 };
 
 uint8_t
@@ -74,7 +75,8 @@ dt_called_restore(DtNativeRun *run)
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     if (dt_errstate_restore(token) < 0) {
-        /* The token is ours and unused: this can't fail; if it does, say so without losing the run. */
+        /* The token is ours and unused: this can't fail; if it does, say so without losing the run.
+         */
         PyErr_WriteUnraisable(NULL);
     }
     PyErr_Restore(type, value, traceback);

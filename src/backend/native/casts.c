@@ -16,7 +16,8 @@ typedef struct Complex128 {
     double re, im;
 } Complex128;
 
-/* Source and destination are dense, or the source is a scalar of stride 0 and there is one element. */
+/* Source and destination are dense, or the source is a scalar of stride 0 and there is one element.
+ */
 #define CAST_LOOP(NAME, FROM, TO, EXPR)                                                            \
     static int cast_##NAME(PyArrayMethod_Context *Py_UNUSED(context), char *const *data,           \
                            const npy_intp *dimensions, const npy_intp *Py_UNUSED(strides),         \
@@ -85,9 +86,23 @@ CAST_LOOP(c8_b1, Complex64, uint8_t, x.re != 0 || x.im != 0)
 CAST_LOOP(c16_b1, Complex128, uint8_t, x.re != 0 || x.im != 0)
 CAST_LOOP(c8_c16, Complex64, Complex128, ((Complex128){(double)x.re, (double)x.im}))
 
-/* Type numbers by layout: LONG and LONGLONG (and INT on some systems) are one.  Bool is an unsigned byte
- * that may only be a source. */
-typedef enum Layout { L_U1, L_I1, L_U2, L_I2, L_U4, L_I4, L_U8, L_I8, L_F4, L_F8, L_C8, L_C16, L_COUNT } Layout;
+/* Type numbers by layout: LONG and LONGLONG (and INT on some systems) are one.  Bool is an unsigned
+ * byte that may only be a source. */
+typedef enum Layout {
+    L_U1,
+    L_I1,
+    L_U2,
+    L_I2,
+    L_U4,
+    L_I4,
+    L_U8,
+    L_I8,
+    L_F4,
+    L_F8,
+    L_C8,
+    L_C16,
+    L_COUNT
+} Layout;
 
 static int
 layout_of(int type_num)
@@ -107,10 +122,16 @@ layout_of(int type_num)
         break;
     }
     static const uint8_t sizes[] = {
-        [NPY_BYTE] = 1, [NPY_UBYTE] = 1, [NPY_SHORT] = 2, [NPY_USHORT] = 2,
-        [NPY_INT] = sizeof(int), [NPY_UINT] = sizeof(int),
-        [NPY_LONG] = sizeof(long), [NPY_ULONG] = sizeof(long),
-        [NPY_LONGLONG] = 8, [NPY_ULONGLONG] = 8,
+        [NPY_BYTE] = 1,
+        [NPY_UBYTE] = 1,
+        [NPY_SHORT] = 2,
+        [NPY_USHORT] = 2,
+        [NPY_INT] = sizeof(int),
+        [NPY_UINT] = sizeof(int),
+        [NPY_LONG] = sizeof(long),
+        [NPY_ULONG] = sizeof(long),
+        [NPY_LONGLONG] = 8,
+        [NPY_ULONGLONG] = 8,
     };
     if (type_num < NPY_BYTE || type_num > NPY_ULONGLONG) {
         return -1;
@@ -140,23 +161,60 @@ static PyArrayMethod_StridedLoop *const truth[L_COUNT] = {
 
 /* Sign extension is the same for signed and unsigned targets, so one row serves both. */
 static PyArrayMethod_StridedLoop *const casts[L_COUNT][L_COUNT] = {
-    [L_U1] = {[L_U1] = cast_u1_u1, [L_I1] = cast_u1_u1, [L_U2] = cast_u1_u2, [L_I2] = cast_u1_u2,
-              [L_U4] = cast_u1_u4, [L_I4] = cast_u1_u4, [L_U8] = cast_u1_u8, [L_I8] = cast_u1_u8,
-              [L_F4] = cast_u1_f4, [L_F8] = cast_u1_f8, [L_C8] = cast_u1_c8, [L_C16] = cast_u1_c16},
-    [L_I1] = {[L_I2] = cast_i1_u2, [L_I4] = cast_i1_u4, [L_I8] = cast_i1_u8,
-              [L_F4] = cast_i1_f4, [L_F8] = cast_i1_f8, [L_C8] = cast_i1_c8, [L_C16] = cast_i1_c16},
-    [L_U2] = {[L_U4] = cast_u2_u4, [L_I4] = cast_u2_u4, [L_U8] = cast_u2_u8, [L_I8] = cast_u2_u8,
-              [L_F4] = cast_u2_f4, [L_F8] = cast_u2_f8, [L_C8] = cast_u2_c8, [L_C16] = cast_u2_c16},
-    [L_I2] = {[L_I4] = cast_i2_u4, [L_I8] = cast_i2_u8,
-              [L_F4] = cast_i2_f4, [L_F8] = cast_i2_f8, [L_C8] = cast_i2_c8, [L_C16] = cast_i2_c16},
-    [L_U4] = {[L_U8] = cast_u4_u8, [L_I8] = cast_u4_u8,
-              [L_F4] = cast_u4_f4, [L_F8] = cast_u4_f8, [L_C8] = cast_u4_c8, [L_C16] = cast_u4_c16},
+    [L_U1] = {[L_U1] = cast_u1_u1,
+              [L_I1] = cast_u1_u1,
+              [L_U2] = cast_u1_u2,
+              [L_I2] = cast_u1_u2,
+              [L_U4] = cast_u1_u4,
+              [L_I4] = cast_u1_u4,
+              [L_U8] = cast_u1_u8,
+              [L_I8] = cast_u1_u8,
+              [L_F4] = cast_u1_f4,
+              [L_F8] = cast_u1_f8,
+              [L_C8] = cast_u1_c8,
+              [L_C16] = cast_u1_c16},
+    [L_I1] = {[L_I2] = cast_i1_u2,
+              [L_I4] = cast_i1_u4,
+              [L_I8] = cast_i1_u8,
+              [L_F4] = cast_i1_f4,
+              [L_F8] = cast_i1_f8,
+              [L_C8] = cast_i1_c8,
+              [L_C16] = cast_i1_c16},
+    [L_U2] = {[L_U4] = cast_u2_u4,
+              [L_I4] = cast_u2_u4,
+              [L_U8] = cast_u2_u8,
+              [L_I8] = cast_u2_u8,
+              [L_F4] = cast_u2_f4,
+              [L_F8] = cast_u2_f8,
+              [L_C8] = cast_u2_c8,
+              [L_C16] = cast_u2_c16},
+    [L_I2] = {[L_I4] = cast_i2_u4,
+              [L_I8] = cast_i2_u8,
+              [L_F4] = cast_i2_f4,
+              [L_F8] = cast_i2_f8,
+              [L_C8] = cast_i2_c8,
+              [L_C16] = cast_i2_c16},
+    [L_U4] = {[L_U8] = cast_u4_u8,
+              [L_I8] = cast_u4_u8,
+              [L_F4] = cast_u4_f4,
+              [L_F8] = cast_u4_f8,
+              [L_C8] = cast_u4_c8,
+              [L_C16] = cast_u4_c16},
     [L_I4] = {[L_I8] = cast_i4_u8,
-              [L_F4] = cast_i4_f4, [L_F8] = cast_i4_f8, [L_C8] = cast_i4_c8, [L_C16] = cast_i4_c16},
+              [L_F4] = cast_i4_f4,
+              [L_F8] = cast_i4_f8,
+              [L_C8] = cast_i4_c8,
+              [L_C16] = cast_i4_c16},
     [L_U8] = {[L_U8] = cast_u8_u8,
-              [L_F4] = cast_u8_f4, [L_F8] = cast_u8_f8, [L_C8] = cast_u8_c8, [L_C16] = cast_u8_c16},
+              [L_F4] = cast_u8_f4,
+              [L_F8] = cast_u8_f8,
+              [L_C8] = cast_u8_c8,
+              [L_C16] = cast_u8_c16},
     [L_I8] = {[L_I8] = cast_u8_u8,
-              [L_F4] = cast_i8_f4, [L_F8] = cast_i8_f8, [L_C8] = cast_i8_c8, [L_C16] = cast_i8_c16},
+              [L_F4] = cast_i8_f4,
+              [L_F8] = cast_i8_f8,
+              [L_C8] = cast_i8_c8,
+              [L_C16] = cast_i8_c16},
     [L_F4] = {[L_F8] = cast_f4_f8, [L_C8] = cast_f4_c8, [L_C16] = cast_f4_c16},
     [L_F8] = {[L_C16] = cast_f8_c16},
     [L_C8] = {[L_C16] = cast_c8_c16},
@@ -279,7 +337,8 @@ dt_cast_number(PyObject *value, int type_num, void *cell)
         }
         if (type_num == NPY_CFLOAT) {
             *(Complex64 *)cell = narrow;
-            return (!isinf(narrow.re) || isinf(number.re)) && (!isinf(narrow.im) || isinf(number.im));
+            return (!isinf(narrow.re) || isinf(number.re))
+                   && (!isinf(narrow.im) || isinf(number.im));
         }
     }
     return false;

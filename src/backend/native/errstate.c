@@ -28,7 +28,8 @@ static PyObject *make_state;
 /* The last state seen; all DT_OWNED. */
 static PyObject *seen;
 static unsigned seen_flags;
-static PyObject *seen_raising; /* the state that raises; None: `seen` itself never reports otherwise */
+static PyObject
+    *seen_raising; /* the state that raises; None: `seen` itself never reports otherwise */
 
 static int
 import_state(void)
@@ -75,8 +76,7 @@ study(PyObject *now)
         }
         Py_DECREF(text);
         flags |= ignored ? 0 : categories[i].flag;
-        reports = reports
-                  || !(ignored || PyUnicode_CompareWithASCIIString(mode, "raise") == 0);
+        reports = reports || !(ignored || PyUnicode_CompareWithASCIIString(mode, "raise") == 0);
     }
     raising = reports ? PyObject_Call(make_state, none, wanted) : Py_NewRef(Py_None);
 done:
@@ -96,8 +96,7 @@ static int
 look(void)
 {
     PyObject *now = NULL;
-    if ((state_var == NULL && import_state() < 0)
-        || PyContextVar_Get(state_var, NULL, &now) < 0) {
+    if ((state_var == NULL && import_state() < 0) || PyContextVar_Get(state_var, NULL, &now) < 0) {
         return -1;
     }
     if (now == NULL) {

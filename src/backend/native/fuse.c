@@ -226,8 +226,9 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
 }
 
-/* An intermediate of the graph that dies with this stage may give its memory to an output of the same type,
- * if no step reads it after that output is written: NumPy does the same with its temporaries. */
+/* An intermediate of the graph that dies with this stage may give its memory to an output of the
+ * same type, if no step reads it after that output is written: NumPy does the same with its
+ * temporaries. */
 static void
 find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
 {
@@ -255,8 +256,9 @@ find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
     }
 }
 
-/* Elements per block: registers, inputs and outputs of one block together.  Best between 32 and 64 KB on the
- * machine measured (32 KB of first-level cache), flat around it; below 512 elements the calls show. */
+/* Elements per block: registers, inputs and outputs of one block together.  Best between 32 and 64
+ * KB on the machine measured (32 KB of first-level cache), flat around it; below 512 elements the
+ * calls show. */
 static npy_intp
 choose_block(const DtFused *fused)
 {

@@ -21,7 +21,7 @@ enum {
     STACK_SCRATCH = 4096,       /* small operands need no scratch memory of their own */
     RELEASE_GIL_WORK = 1 << 17, /* elements times steps from which on other threads may run */
     PREFETCH_BYTES = 6 << 20,   /* operands and outputs of this size come from memory: ask ahead */
-    LONG_ROW = 256,             /* from here on blocks end with rows, so that rows need no gathering */
+    LONG_ROW = 256, /* from here on blocks end with rows, so that rows need no gathering */
 };
 
 /* What the block loop reports. */
@@ -65,8 +65,9 @@ run_steps(const DtFused *fused, char *const *slots, npy_intp count, Outcome *out
         __builtin_prefetch((START) + at, WRITE, 3);                                                \
     }
 
-/* The same for operands that don't fit the caches: while a block is computed, the `next` elements after it
- * are on their way.  A share is asked for after each step, so that arithmetic and memory overlap. */
+/* The same for operands that don't fit the caches: while a block is computed, the `next` elements
+ * after it are on their way.  A share is asked for after each step, so that arithmetic and memory
+ * overlap. */
 static void
 run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_intp next,
                 Outcome *outcome)
@@ -80,14 +81,16 @@ run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_in
         }
         for (uint32_t i = 0; i < fused->noutputs; i++) {
             npy_intp size = fused->outputs[i].size;
-            PREFETCH_SHARE(slots[fused->outputs[i].slot] + count * size, next * size, part, parts, 1)
+            PREFETCH_SHARE(slots[fused->outputs[i].slot] + count * size, next * size, part, parts,
+                           1)
         }
     }
 }
 
-/* ---- Scalars ---------------------------------------------------------------------------------- */
+/* ---- Scalars --------------------------------------------------------------------------------- */
 
-/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type planned. */
+/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type
+ * planned. */
 static bool
 read_scalar(PyObject *object, int type_num, void *cell)
 {
@@ -143,7 +146,8 @@ fill_scalar(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
     }
     uint64_t raw[2] = {0, 0};
     bool direct = scalar->from_type == scalar->type_num;
-    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type, direct ? cell : raw)) {
+    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type,
+                     direct ? cell : raw)) {
         return DT_FUSED_CALL;
     }
     if (!direct) {
@@ -154,7 +158,7 @@ fill_scalar(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
     return DT_FUSED_OK;
 }
 
-/* ---- Dense operands --------------------------------------------------------------------------- */
+/* ---- Dense operands -------------------------------------------------------------------------- */
 
 static void
 run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Outcome *outcome)
@@ -189,16 +193,16 @@ run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Ou
     }
 }
 
-/* ---- Other operands --------------------------------------------------------------------------- */
+/* ---- Other operands -------------------------------------------------------------------------- */
 
 /* How one input is read, block by block. */
 typedef struct Reader {
     char *data;
     const npy_intp *strides; /* of the walk */
     char *scratch;
-    char *last;              /* what a run of one repeated element was filled from ... */
-    npy_intp last_count;     /* ... and how far */
-    bool linear;             /* dense in the walk's order */
+    char *last;          /* what a run of one repeated element was filled from ... */
+    npy_intp last_count; /* ... and how far */
+    bool linear;         /* dense in the walk's order */
 } Reader;
 
 #define COPY_RUN(T)                                                                                \
@@ -236,8 +240,8 @@ copy_run(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t si
     }
 }
 
-/* The address of `count` elements from walk position `start` on: the operand's own memory where they lie
- * together, else a copy in the reader's scratch. */
+/* The address of `count` elements from walk position `start` on: the operand's own memory where
+ * they lie together, else a copy in the reader's scratch. */
 static char *
 read_block(Reader *reader, const DtLayout *layout, npy_intp start, npy_intp count, uint8_t size)
 {
@@ -313,7 +317,7 @@ run_walk(const DtFused *fused, char **slots, const DtLayout *layout, Reader *rea
     }
 }
 
-/* ---- The stage -------------------------------------------------------------------------------- */
+/* ---- The stage ------------------------------------------------------------------------------- */
 
 static size_t
 aligned(size_t bytes)
@@ -321,7 +325,8 @@ aligned(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-/* Gives every register (and every reader that gathers) its part of `scratch`; returns the bytes needed. */
+/* Gives every register (and every reader that gathers) its part of `scratch`; returns the bytes
+ * needed. */
 static size_t
 place_scratch(const DtFused *fused, char **slots, Reader *readers, npy_intp block, char *scratch)
 {
@@ -358,7 +363,8 @@ finish(const Outcome *outcome, bool raises)
     return outcome->flags & watched ? DT_FUSED_REPLAY : DT_FUSED_OK;
 }
 
-/* Takes the operands.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they are not all dense in one order. */
+/* Takes the operands.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they are not all dense in one
+ * order. */
 static bool
 take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays, int *order)
 {
@@ -380,7 +386,8 @@ take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays
         same = same && PyArray_NDIM(array) == (int)fused->ndim
                && (i == 0
                    || memcmp(PyArray_DIMS(array), PyArray_DIMS(arrays[0]),
-                             fused->ndim * sizeof(npy_intp)) == 0);
+                             fused->ndim * sizeof(npy_intp))
+                          == 0);
     }
     *order = !same                            ? 0
              : flags & NPY_ARRAY_C_CONTIGUOUS ? NPY_ARRAY_C_CONTIGUOUS
@@ -388,8 +395,8 @@ take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays
     return true;
 }
 
-/* Whether the memory of an intermediate is nobody else's: this run has the only reference, and no view or
- * foreign buffer is behind it. */
+/* Whether the memory of an intermediate is nobody else's: this run has the only reference, and no
+ * view or foreign buffer is behind it. */
 static bool
 is_ours(PyArrayObject *array)
 {

@@ -4,9 +4,10 @@
  *                                                                 │
  *                               walk: the outputs' memory order, neighbouring axes merged
  *
- * A result allocated in K order follows its operands' strides: axes are compared pairwise over all operands
- * that have a non-zero stride in both; where operands disagree, C order wins.  An intermediate's order decides
- * its users' order, so every op of the stage is followed although its memory never exists.
+ * A result allocated in K order follows its operands' strides: axes are compared pairwise over all
+ * operands that have a non-zero stride in both; where operands disagree, C order wins.  An
+ * intermediate's order decides its users' order, so every op of the stage is followed although its
+ * memory never exists.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 
 typedef npy_intp Strides[DT_FUSED_MAX_NDIM];
 
-/* Does axis `slow` have to come inside of axis `fast`, which stands inside now?  1 yes, 0 no, -1 nothing known. */
+/* Does axis `slow` have to come inside of axis `fast`, which stands inside now?  1 yes, 0 no, -1
+ * nothing known. */
 static int
 must_swap(const npy_intp *const *operands, int count, int slow, int fast)
 {
@@ -177,11 +179,13 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
         const DtFusedOp *op = &fused->ops[i];
         const npy_intp *operands[DT_LOOP_MAX_ARGS];
         for (int j = 0; j < op->nin; j++) {
-            operands[j] = op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
+            operands[j] =
+                op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
         }
         sort_axes(operands, op->nin, ndim, order);
         if (i == 0) {
-            /* For a stage without outputs, which runs only because it may warn: any order will do. */
+            /* For a stage without outputs, which runs only because it may warn: any order will do.
+             */
             memcpy(first_order, order, sizeof(order));
         }
         npy_intp stride = op->size;
@@ -196,7 +200,8 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
                 memcpy(first_order, order, sizeof(order));
             }
             for (int j = 0; outputs > 0 && j < ndim; j++) {
-                /* One walk serves all outputs: compare the orders of axes that have more than one element. */
+                /* One walk serves all outputs: compare the orders of axes that have more than one
+                 * element. */
                 npy_intp first = layout->strides[0][j] / fused->outputs[0].size;
                 if (layout->shape[j] != 1 && results[i][j] / op->size != first) {
                     return false;
@@ -215,8 +220,7 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
 }
 
 bool
-dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
-                 const DtLayout *layout)
+dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array, const DtLayout *layout)
 {
     uint8_t allow = fused->inputs[input].allow;
     if (allow == DT_ALLOW_ANY) {

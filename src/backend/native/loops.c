@@ -140,7 +140,8 @@ take_types(DtLoop *loop, PyObject *dtypes)
     return loop->allow != DT_ALLOW_NONE;
 }
 
-/* By NumPy's resolution; `keep` gets what keeps the loop alive.  1 found, 0 not, -1 error or not offered. */
+/* By NumPy's resolution; `keep` gets what keeps the loop alive.  1 found, 0 not, -1 error or not
+ * offered. */
 static int
 resolve_modern(DtLoop *loop, PyObject *ufunc, PyObject *types, PyObject **keep)
 {

@@ -26,35 +26,35 @@ typedef struct DtLoop {
     PyArrayMethod_Context *context;
     NpyAuxData *auxdata;
     const DtUfuncRow *row;
-    uint8_t nargs;                  /* inputs and the one output */
-    uint8_t allow;                  /* DtAllow for these types */
-    bool no_flags;                  /* NumPy does not look at floating-point flags after it */
-    int types[DT_LOOP_MAX_ARGS];    /* type numbers of the loop */
+    uint8_t nargs;                   /* inputs and the one output */
+    uint8_t allow;                   /* DtAllow for these types */
+    bool no_flags;                   /* NumPy does not look at floating-point flags after it */
+    int types[DT_LOOP_MAX_ARGS];     /* type numbers of the loop */
     uint8_t sizes[DT_LOOP_MAX_ARGS]; /* bytes per element */
-    PyArray_Descr *out;             /* DT_BORROWED from the cache, which lives as long as the process */
+    PyArray_Descr *out; /* DT_BORROWED from the cache, which lives as long as the process */
 } DtLoop;
 
-/* The loop for `types`: per input a dtype, or the Python class int, float or complex for a weak scalar.
- * *out = NULL: this ufunc or these types are not to be called directly. */
+/* The loop for `types`: per input a dtype, or the Python class int, float or complex for a weak
+ * scalar. *out = NULL: this ufunc or these types are not to be called directly. */
 DtStatus dt_loop_get(PyObject *ufunc, PyObject *const *types, uint32_t nin,
                      const DtLoop **out) DT_MUST_CHECK;
 
 /* Is it a type number that fused code handles (bool, integers, float32/64, complex64/128)? */
 bool dt_loop_knows_type(int type_num);
 
-/* The loop that casts one type to another without loss of meaning (bits are unique), with the signature of
- * an inner loop; NULL if there is none. */
+/* The loop that casts one type to another without loss of meaning (bits are unique), with the
+ * signature of an inner loop; NULL if there is none. */
 PyArrayMethod_StridedLoop *dt_cast_get(int from, int to);
 
 /* The same for astype(): narrowing among integers and among floats, and truth, as well. */
 PyArrayMethod_StridedLoop *dt_cast_get_explicit(int from, int to);
 
 /* Loops of our own, for operations that are no ufuncs; NULL if there is none for these types. */
-const DtLoop *dt_own_where(int type_num);         /* (bool, T, T) -> T */
-const DtLoop *dt_own_astype(int from, int to);    /* from -> to */
+const DtLoop *dt_own_where(int type_num);      /* (bool, T, T) -> T */
+const DtLoop *dt_own_astype(int from, int to); /* from -> to */
 
-/* Writes the Python number `value` as `type_num` into 16 bytes; false if it doesn't fit or isn't a number
- * (no exception is set). */
+/* Writes the Python number `value` as `type_num` into 16 bytes; false if it doesn't fit or isn't a
+ * number (no exception is set). */
 bool dt_cast_number(PyObject *value, int type_num, void *cell);
 /* The same for numbers without objects. */
 bool dt_cast_int(int64_t value, int type_num, void *cell);

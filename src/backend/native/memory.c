@@ -1,11 +1,11 @@
 /* Memory of large outputs.
  *
- * A block of several hundred kilobytes or more usually comes from the system and goes back to it, and the
- * page faults of a fresh one cost as much as the arithmetic.  Large outputs therefore come from
- * a pool: their data is freed through a NumPy memory handler (NEP 49) that keeps a bounded
+ * A block of several hundred kilobytes or more usually comes from the system and goes back to it,
+ * and the page faults of a fresh one cost as much as the arithmetic.  Large outputs therefore come
+ * from a pool: their data is freed through a NumPy memory handler (NEP 49) that keeps a bounded
  * number of blocks for the next outputs.  Nothing of that is visible on the arrays: they own their
- * data, can be resized, and tracemalloc sees them.  A program that has set a handler of its own gets
- * that one.
+ * data, can be resized, and tracemalloc sees them.  A program that has set a handler of its own
+ * gets that one.
  *
  * Blocks are kept with their capacity in front of the data.  The pool may be used without the GIL.
  */
@@ -19,11 +19,11 @@
 #include "backend/native/native.h"
 
 enum {
-    HEADER = 64,              /* keeps the data aligned for vectors */
-    GRAIN = 1 << 16,          /* capacities are multiples of it */
-    SLOTS = 16,               /* blocks kept at most */
-    TRACE_DOMAIN = 389047,    /* NumPy's, as numpy.lib.tracemalloc_domain says */
-    HUGE = 4 << 20,           /* from here on huge pages are asked for, as NumPy does */
+    HEADER = 64,           /* keeps the data aligned for vectors */
+    GRAIN = 1 << 16,       /* capacities are multiples of it */
+    SLOTS = 16,            /* blocks kept at most */
+    TRACE_DOMAIN = 389047, /* NumPy's, as numpy.lib.tracemalloc_domain says */
+    HUGE = 4 << 20,        /* from here on huge pages are asked for, as NumPy does */
 };
 static const size_t keep_bytes = (size_t)64 << 20; /* kept at most, all blocks together */
 
@@ -44,8 +44,7 @@ capacity_of(void *block)
 static void
 lock_pool(void)
 {
-    while (atomic_flag_test_and_set_explicit(&pool.lock, memory_order_acquire)) {
-    }
+    while (atomic_flag_test_and_set_explicit(&pool.lock, memory_order_acquire)) {}
 }
 
 static void

@@ -59,11 +59,11 @@ typedef struct DtFusedInput {
 typedef struct DtFusedScalar {
     enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE } kind;
     uint16_t slot;
-    int type_num;        /* of the loop */
-    const DtSym *sym;    /* SYM */
-    DtValue value;       /* VALUE: a NumPy scalar or an array of no dimensions */
-    int from_type;       /* VALUE */
-    uint64_t cell[2];    /* CONST */
+    int type_num;     /* of the loop */
+    const DtSym *sym; /* SYM */
+    DtValue value;    /* VALUE: a NumPy scalar or an array of no dimensions */
+    int from_type;    /* VALUE */
+    uint64_t cell[2]; /* CONST */
 } DtFusedScalar;
 
 typedef struct DtFusedOutput {
@@ -71,8 +71,8 @@ typedef struct DtFusedOutput {
     PyArray_Descr *descr; /* DT_BORROWED from the loop */
     uint8_t size;
     uint16_t slot;
-    uint8_t op;     /* which op makes it */
-    int16_t reuse;  /* input whose memory it may take over, or -1 */
+    uint8_t op;    /* which op makes it */
+    int16_t reuse; /* input whose memory it may take over, or -1 */
 } DtFusedOutput;
 
 /* Register: scratch of `size` bytes per element. */
@@ -84,9 +84,9 @@ typedef struct DtFusedRegister {
 /* What layouts are computed from: the array operands of each node. */
 typedef struct DtFusedOp {
     const DtNode *node;
-    uint8_t size;                        /* bytes per element of the result */
-    uint8_t nin;                         /* array operands */
-    int16_t operands[DT_LOOP_MAX_ARGS];  /* input i, or ~op */
+    uint8_t size;                       /* bytes per element of the result */
+    uint8_t nin;                        /* array operands */
+    int16_t operands[DT_LOOP_MAX_ARGS]; /* input i, or ~op */
 } DtFusedOp;
 
 typedef struct DtFused {
@@ -118,9 +118,9 @@ enum {
 };
 
 typedef struct DtStage {
-    DtFused *fused;     /* NULL: called */
+    DtFused *fused;       /* NULL: called */
     const DtNode **nodes; /* in order; a called stage has one */
-    uint8_t *called;    /* per node: DT_CALLED_* */
+    uint8_t *called;      /* per node: DT_CALLED_* */
     uint32_t nnodes;
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
@@ -155,8 +155,8 @@ DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
 
 /* layout.c: how a fused stage walks over operands that are not all dense in one order. */
 typedef struct DtLayout {
-    int ndim;                                 /* of the result */
-    npy_intp shape[DT_FUSED_MAX_NDIM];        /* of the result */
+    int ndim;                                                  /* of the result */
+    npy_intp shape[DT_FUSED_MAX_NDIM];                         /* of the result */
     npy_intp strides[DT_FUSED_MAX_OUTPUTS][DT_FUSED_MAX_NDIM]; /* of each output */
     npy_intp total;
     int nwalk; /* coalesced dimensions, slowest first */
@@ -169,8 +169,8 @@ bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLay
 bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
                       const DtLayout *layout);
 
-/* memory.c: a new array with uninitialised elements; strides may be NULL: C order, or Fortran's if `order`
- * is NPY_ARRAY_F_CONTIGUOUS. */
+/* memory.c: a new array with uninitialised elements; strides may be NULL: C order, or Fortran's if
+ * `order` is NPY_ARRAY_F_CONTIGUOUS. */
 enum { DT_MEMORY_POOLED = 1 << 17 }; /* bytes from which data comes from the pool */
 DT_OWNED PyObject *dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape,
                                        const npy_intp *strides, int order);

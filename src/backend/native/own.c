@@ -7,7 +7,8 @@
 #include "backend/native/loops.h"
 
 /* Neither touches the flags of earlier loops; a narrowing cast raises its own, as NumPy's does.
- * astype() lays out its result by another rule than ufuncs when an operand has zero or negative strides. */
+ * astype() lays out its result by another rule than ufuncs when an operand has zero or negative
+ * strides. */
 static const DtUfuncRow where_row = {"where", DT_ALLOW_ANY, DT_ALLOW_ANY, DT_UFUNC_KEEPS};
 static const DtUfuncRow astype_row = {"astype", DT_ALLOW_STRIDED, DT_ALLOW_STRIDED, DT_UFUNC_KEEPS};
 
@@ -45,7 +46,8 @@ WHERE_LOOP(4, uint32_t)
 WHERE_LOOP(8, uint64_t)
 WHERE_LOOP(16, Pair)
 
-/* Loops by type number, filled at first use under the GIL; their dtypes are kept for the process. */
+/* Loops by type number, filled at first use under the GIL; their dtypes are kept for the process.
+ */
 enum { TYPES = NPY_CDOUBLE + 1 };
 static DtLoop where_loops[TYPES];
 static DtLoop astype_loops[TYPES][TYPES];

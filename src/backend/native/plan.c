@@ -1,10 +1,9 @@
 /* From a graph to stages.
  *
  *   nodes in program order ──classify──► fusable or called
- *                          ──assign────► stages (a fused one takes every later node of the same shape whose
- *                                        operands are there by then)
- *                          ──build─────► slots, registers, steps of each fused stage (fuse.c)
- *                          ──lifetimes─► what to release after which stage
+ *                          ──assign────► stages (a fused one takes every later node of the same
+ * shape whose operands are there by then) ──build─────► slots, registers, steps of each fused stage
+ * (fuse.c) ──lifetimes─► what to release after which stage
  *
  * Pure nodes may move to an earlier stage; nothing crosses a node with an effect.  A
  * node that is not fusable for any reason is called: that is always right.
@@ -23,7 +22,7 @@ out_of_memory(void)
     return DT_ERROR;
 }
 
-/* ---- Classify --------------------------------------------------------------------------------- */
+/* ---- Classify -------------------------------------------------------------------------------- */
 
 static bool
 is_plain_array(const DtMeta *meta)
@@ -44,8 +43,8 @@ number_type(PyObject *number)
     return NULL;
 }
 
-/* Fills `use` for one operand; *type gets what the resolution needs, borrowed (dtypes of bool live as long as
- * the process).  False: this node is called. */
+/* Fills `use` for one operand; *type gets what the resolution needs, borrowed (dtypes of bool live
+ * as long as the process).  False: this node is called. */
 static bool
 classify_operand(const DtOperand *operand, uint32_t ndim, DtPlanUse *use, PyObject **type)
 {
@@ -114,11 +113,13 @@ rules_hold(const DtPlanNode *plan, const DtMeta *result)
         const DtPlanUse *use = &plan->uses[i];
         bool casts = use->kind != DT_USE_NUMBER && use->type_num != loop->types[i];
         any_array = any_array || use->kind == DT_USE_ARRAY;
-        if (casts && (power || loop->allow == DT_ALLOW_CONTIG
-                      || dt_cast_get(use->type_num, loop->types[i]) == NULL)) {
+        if (casts
+            && (power || loop->allow == DT_ALLOW_CONTIG
+                || dt_cast_get(use->type_num, loop->types[i]) == NULL)) {
             return false;
         }
-        /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in others. */
+        /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in
+         * others. */
         if (power && use->kind == DT_USE_ARRAY
             && !same_shape(&use->operand->u.node->results[use->operand->result], result)) {
             return false;
@@ -170,7 +171,8 @@ static const struct Elementwise {
     DtStatus (*find)(DtPlanNode *, PyObject *const *types);
 } elementwise[] = {
     {"numpy.where", 3, 3, find_where},
-    {"ndarray.astype", 2, 1, find_astype}, /* the other operand is the dtype, which the result has too */
+    {"ndarray.astype", 2, 1,
+     find_astype}, /* the other operand is the dtype, which the result has too */
 };
 
 /* Sets plan->loop if the node can be fused. */
@@ -185,7 +187,8 @@ classify(const DtNode *node, DtPlanNode *plan)
         plan->nuses = node->nargs;
     }
     for (size_t i = 0; find == NULL && i < sizeof(elementwise) / sizeof(elementwise[0]); i++) {
-        if (node->nargs == elementwise[i].nargs && strcmp(node->target, elementwise[i].target) == 0) {
+        if (node->nargs == elementwise[i].nargs
+            && strcmp(node->target, elementwise[i].target) == 0) {
             find = elementwise[i].find;
             plan->nuses = elementwise[i].nuses;
         }
@@ -205,14 +208,15 @@ classify(const DtNode *node, DtPlanNode *plan)
     }
     DT_TRY(find(plan, types));
     const DtLoop *loop = plan->loop;
-    if (loop != NULL && (loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num
-                         || !rules_hold(plan, result))) {
+    if (loop != NULL
+        && (loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num
+            || !rules_hold(plan, result))) {
         plan->loop = NULL;
     }
     return DT_OK;
 }
 
-/* ---- Liveness ---------------------------------------------------------------------------------- */
+/* ---- Liveness -------------------------------------------------------------------------------- */
 
 static void
 mark_live(const DtOperand *operand, DtPlanNode *nodes)
@@ -225,8 +229,8 @@ mark_live(const DtOperand *operand, DtPlanNode *nodes)
     }
 }
 
-/* Finishing the graph has dropped what nobody can tell from its absence; the calls that are left may
- * warn, so they run although no output needs them.  Inputs are live when used. */
+/* Finishing the graph has dropped what nobody can tell from its absence; the calls that are left
+ * may warn, so they run although no output needs them.  Inputs are live when used. */
 static void
 find_live(DtPlan *plan)
 {
@@ -244,7 +248,7 @@ find_live(DtPlan *plan)
     }
 }
 
-/* ---- Assign ----------------------------------------------------------------------------------- */
+/* ---- Assign ---------------------------------------------------------------------------------- */
 
 static void
 latest_producer(const DtOperand *operand, const DtPlanNode *nodes, int32_t *stage)
@@ -263,8 +267,7 @@ static bool
 has_room(const DtPlanStage *stage, const DtPlanNode *plan)
 {
     uint32_t nin = plan->nuses;
-    return stage->nodes.count < DT_FUSED_MAX_OPS
-           && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
+    return stage->nodes.count < DT_FUSED_MAX_OPS && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
            && stage->nnumbers + nin <= DT_FUSED_MAX_SCALARS;
 }
 
@@ -342,7 +345,7 @@ assign(DtPlan *plan)
     return DT_OK;
 }
 
-/* ---- Lifetimes -------------------------------------------------------------------------------- */
+/* ---- Lifetimes ------------------------------------------------------------------------------- */
 
 /* Marks that `stage` uses the nodes in `operand`. */
 static void
@@ -390,7 +393,7 @@ uses_symbols(const DtOperand *operand)
     return false;
 }
 
-/* ---- Emit ------------------------------------------------------------------------------------- */
+/* ---- Emit ------------------------------------------------------------------------------------ */
 
 static DtStatus
 emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)

@@ -25,8 +25,8 @@ typedef struct DtPlanNode {
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
     bool outside;       /* used by another stage, or an output */
     /* While its stage is built: */
-    uint32_t op;        /* position in the stage */
-    uint32_t last_op;   /* that uses it */
+    uint32_t op;      /* position in the stage */
+    uint32_t last_op; /* that uses it */
     uint16_t slot;
 } DtPlanNode;
 
@@ -47,6 +47,7 @@ typedef struct DtPlan {
 } DtPlan;
 
 /* Slots, registers and steps of one fused stage. */
-DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out) DT_MUST_CHECK;
+DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage,
+                       DtFused **out) DT_MUST_CHECK;
 
 #endif
