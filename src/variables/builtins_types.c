@@ -6,18 +6,6 @@
 #include "compat/type.h"
 #include "variables/kinds.h"
 
-/* Whether the object's __module__ is this one; reads attributes of functions and types only. */
-static bool
-is_of_module(PyObject *object, const char *wanted)
-{
-    PyObject *module = PyObject_GetAttrString(object, "__module__");
-    bool same = module != NULL && PyUnicode_Check(module)
-                && PyUnicode_CompareWithASCIIString(module, wanted) == 0;
-    PyErr_Clear(); /* an object without __module__: of none */
-    Py_XDECREF(module);
-    return same;
-}
-
 /* Whether the function or class says that it is from one of the modules; the list ends with NULL. */
 static bool
 is_from(PyObject *object, const char *const *modules)
