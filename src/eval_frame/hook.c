@@ -207,7 +207,8 @@ static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing;
-    if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag) || dt_tracing_is_active(tstate)) {
+    if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag)
+        || dt_code_is_generator(dt_pyframe_code(frame)) || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
     }
     if (dt_pyframe_code(frame) == root_code) {

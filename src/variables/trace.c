@@ -158,7 +158,8 @@ dt_no_memory(void)
 DtPosition
 dt_trace_position(const DtTrace *trace)
 {
-    DtPosition position = {trace->code, -1, -1, -1, -1};
+    int line = dt_code_firstlineno(trace->code); /* before the first instruction */
+    DtPosition position = {trace->code, line, line, -1, -1};
     if (trace->positions != NULL && trace->frame != NULL) {
         trace->positions(trace, &position, 1);
     }
