@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import warnings
 
 import numpy as np
@@ -167,6 +168,39 @@ def test_values_between_stages():
     assert_same(got[0], expected[5])
     assert_same(got[1], expected[2])
     assert "fused" in compiled.describe() and "called  numpy.add.reduce" in compiled.describe()
+
+
+def test_views_do_not_cut_a_stage():
+    a = np.arange(30.0).reshape(3, 10)
+    rows = [("operator.getitem", operator.getitem, (v(0), i)) for i in range(3)]
+    nodes = []
+    for i, row in enumerate(rows):
+        nodes += [row, call("multiply", v(len(nodes) + 1), 0.5 + i)]
+        if i:
+            nodes.append(call("add", v(len(nodes)), v(2 if i == 1 else 5)))
+    expected = plain([a], nodes)
+    compiled = compile_graph([a], nodes, [len(nodes)])
+    assert_same(compiled(a)[0], expected[-1])
+
+
+def test_independent_results_do_not_pile_up():
+    """Fifty temporaries that are reduced one by one are not all computed first."""
+    import tracemalloc
+
+    a = np.ones(100_000)
+    nodes, sums = [], []
+    for i in range(50):
+        nodes += [call("multiply", v(0), float(i)), ("numpy.add.reduce", np.add.reduce, (v(len(nodes) + 1),))]
+        sums.append(len(nodes))
+    compiled = compile_graph([a], nodes, sums)
+    compiled(a)
+    tracemalloc.start()
+    try:
+        assert [float(x) for x in compiled(a)] == [1e5 * i for i in range(50)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 6 * a.nbytes
 
 
 def test_temporaries_are_small():

@@ -1,9 +1,11 @@
 /* From a graph to stages.
  *
- *   nodes in program order ──classify──► fusable or called
- *                          ──assign────► stages (a fused one takes every later node of the same
- * shape whose operands are there by then) ──build─────► slots, registers, steps of each fused stage
- * (fuse.c) ──lifetimes─► what to release after which stage
+ *   nodes in program order
+ *        │ classify    fusable or called
+ *        │ assign      to stages: views and scalars early, fused stages as large as they get
+ *        │ lifetimes   what to release after which stage
+ *        ▼ emit        slots, registers and steps of each fused stage (fuse.c)
+ *   stages
  *
  * Pure nodes may move to an earlier stage; nothing crosses a node with an effect.  A
  * node that is not fusable for any reason is called: that is always right.
@@ -250,16 +252,40 @@ find_live(DtPlan *plan)
 
 /* ---- Assign ---------------------------------------------------------------------------------- */
 
-static void
-latest_producer(const DtOperand *operand, const DtPlanNode *nodes, int32_t *stage)
+/* Whether everything that the operand needs is in a stage already. */
+static bool
+operand_ready(const DtOperand *operand, const DtPlanNode *nodes)
 {
-    if (operand->kind == DT_OPERAND_NODE) {
-        int32_t producer = nodes[operand->u.node->index].stage;
-        *stage = producer > *stage ? producer : *stage;
+    if (operand->kind == DT_OPERAND_NODE && operand->u.node->kind == DT_NODE_CALL
+        && nodes[operand->u.node->index].stage < 0) {
+        return false;
     }
     for (uint32_t i = 0; i < operand->count; i++) {
-        latest_producer(&operand->items[i], nodes, stage);
+        if (!operand_ready(&operand->items[i], nodes)) {
+            return false;
+        }
     }
+    return true;
+}
+
+static bool
+node_ready(const DtPlanNode *own, const DtPlanNode *nodes)
+{
+    for (uint32_t i = 0; i < own->node->nargs; i++) {
+        if (!operand_ready(&own->node->args[i], nodes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Costs no memory worth the name, so that it may run as early as it can: a view or a scalar. */
+static bool
+is_light(const DtPlanNode *own)
+{
+    const DtNode *node = own->node;
+    return own->loop == NULL && node->nresults == 1
+           && (node->naliases > 0 || node->results[0].ndim == 0);
 }
 
 /* Room in a fused stage for one more node; counts are upper bounds. */
@@ -295,54 +321,130 @@ count_operands(DtPlanStage *stage, const DtPlanNode *nodes, const DtPlanNode *pl
     }
 }
 
+/* Puts a node into a stage. */
+static DtStatus
+place(DtPlan *plan, uint32_t node, uint32_t index)
+{
+    DtPlanStage *stage = plan->stages.items[index];
+    plan->nodes[node].stage = (int32_t)index;
+    if (dt_vec_push(&plan->arena, &stage->nodes, node) < 0) {
+        return out_of_memory();
+    }
+    if (stage->fused) {
+        count_operands(stage, plan->nodes, &plan->nodes[node], index);
+    }
+    return DT_OK;
+}
+
+/* A new stage that begins with `node`. */
+static DtStatus
+open_stage(DtPlan *plan, uint32_t node)
+{
+    DtPlanStage *stage = DT_ARENA_NEW(&plan->arena, DtPlanStage);
+    if (stage == NULL || dt_vec_push(&plan->arena, &plan->stages, stage) < 0) {
+        return out_of_memory();
+    }
+    stage->fused = plan->nodes[node].loop != NULL;
+    stage->shape = &plan->nodes[node].node->results[0];
+    return place(plan, node, plan->stages.count - 1);
+}
+
+static bool
+uses_stage(const DtPlanNode *own, const DtPlanNode *nodes, uint32_t index)
+{
+    for (uint32_t i = 0; i < own->nuses; i++) {
+        const DtOperand *operand = own->uses[i].operand;
+        if (operand->kind == DT_OPERAND_NODE
+            && nodes[operand->u.node->index].stage == (int32_t)index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A fused stage that begins with `first` and takes what it can of the nodes before `end`.  Nodes
+ * that continue nothing in it may become results of their own that wait in memory for their users,
+ * so there are few of them. */
+static DtStatus
+open_fused(DtPlan *plan, uint32_t first, uint32_t end)
+{
+    enum { MAX_STARTS = 4 };
+    uint32_t starts = 1;
+    uint32_t index = plan->stages.count;
+    DT_TRY(open_stage(plan, first));
+    DtPlanStage *stage = plan->stages.items[index];
+    for (uint32_t i = first + 1; i < end; i++) {
+        const DtPlanNode *own = &plan->nodes[i];
+        if (own->loop == NULL || own->stage >= 0 || !own->live
+            || !same_shape(stage->shape, &own->node->results[0]) || !has_room(stage, own)
+            || !node_ready(own, plan->nodes)) {
+            continue;
+        }
+        if (!uses_stage(own, plan->nodes, index)) {
+            if (starts == MAX_STARTS) {
+                continue;
+            }
+            starts++;
+        }
+        DT_TRY(place(plan, i, index));
+    }
+    return DT_OK;
+}
+
+/* Schedules the pure nodes from `start` to `end`: views and scalars as soon as they can be
+ * computed, so that they don't cut fused stages in two; the others in program order. */
+static DtStatus
+schedule(DtPlan *plan, uint32_t start, uint32_t end)
+{
+    for (;;) {
+        uint32_t next = end;
+        for (uint32_t i = start; i < end; i++) {
+            const DtPlanNode *own = &plan->nodes[i];
+            if (own->node == NULL || own->stage >= 0 || !own->live
+                || !node_ready(own, plan->nodes)) {
+                continue;
+            }
+            if (is_light(own)) {
+                DT_TRY(open_stage(plan, i));
+            }
+            else if (next == end) {
+                next = i;
+            }
+        }
+        if (next == end) {
+            return DT_OK;
+        }
+        if (plan->nodes[next].loop != NULL) {
+            DT_TRY(open_fused(plan, next, end));
+        }
+        else {
+            DT_TRY(open_stage(plan, next));
+        }
+        while (start < end
+               && (plan->nodes[start].node == NULL || plan->nodes[start].stage >= 0
+                   || !plan->nodes[start].live)) {
+            start++;
+        }
+    }
+}
+
+/* Gives every live node its stage; nothing crosses a node with an effect. */
 static DtStatus
 assign(DtPlan *plan)
 {
-    const DtGraph *graph = plan->graph;
-    int32_t barrier = 0;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const DtNode *node = graph->nodes.items[i];
-        DtPlanNode *own = &plan->nodes[i];
-        own->stage = -1;
-        if (node->kind != DT_NODE_CALL || !own->live) {
-            continue;
-        }
-        int32_t earliest = -1;
-        for (uint32_t j = 0; j < node->nargs; j++) {
-            latest_producer(&node->args[j], plan->nodes, &earliest);
-        }
-        earliest = earliest < barrier ? barrier : earliest;
-        DtPlanStage *home = NULL;
-        int32_t index = (int32_t)plan->stages.count - 1;
-        for (; own->loop != NULL && index >= earliest; index--) {
-            DtPlanStage *stage = plan->stages.items[index];
-            if (stage->fused && same_shape(stage->shape, &node->results[0])
-                && has_room(stage, own)) {
-                home = stage;
-                break;
-            }
-        }
-        if (home == NULL) {
-            home = DT_ARENA_NEW(&plan->arena, DtPlanStage);
-            index = (int32_t)plan->stages.count;
-            if (home == NULL || dt_vec_push(&plan->arena, &plan->stages, home) < 0) {
-                return out_of_memory();
-            }
-            home->fused = own->loop != NULL;
-            home->shape = &node->results[0];
-        }
-        own->stage = index;
-        if (dt_vec_push(&plan->arena, &home->nodes, i) < 0) {
-            return out_of_memory();
-        }
-        if (home->fused) {
-            count_operands(home, plan->nodes, own, (uint32_t)index);
-        }
-        if (node->effect != DT_EFFECT_PURE) {
-            barrier = (int32_t)plan->stages.count;
+    uint32_t count = plan->graph->nodes.count;
+    for (uint32_t i = 0; i < count; i++) {
+        plan->nodes[i].stage = -1;
+    }
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (plan->nodes[i].node != NULL && plan->nodes[i].node->effect != DT_EFFECT_PURE) {
+            DT_TRY(schedule(plan, start, i));
+            DT_TRY(open_stage(plan, i));
+            start = i + 1;
         }
     }
-    return DT_OK;
+    return schedule(plan, start, count);
 }
 
 /* ---- Lifetimes ------------------------------------------------------------------------------- */
