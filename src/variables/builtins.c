@@ -65,6 +65,16 @@ fold_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static DtStatus
+call_hash(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyObject *value = dt_var_as_constant(trace, args->pos[0]);
+    if (value != NULL && dt_constant_has_nan(value)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a NaN");
+    }
+    return fold_call(trace, self, args, out);
+}
+
+static DtStatus
 realize_first(DtTrace *trace, const DtArgs *args, DtVar **out)
 {
     return dt_var_realize(trace, args->pos[0], out);
@@ -599,7 +609,7 @@ static const DtMethodRow builtin_rows[] = {
     {"float", call_float, 0, 1, false},
     {"format", fold_call, 1, 2, false},
     {"frozenset", call_frozenset, 0, 1, false},
-    {"hash", fold_call, 1, 1, false},
+    {"hash", call_hash, 1, 1, false},
     {"hex", fold_call, 1, 1, false},
     {"int", call_int, 0, 2, false},
     {"iter", call_iter, 1, 1, false},

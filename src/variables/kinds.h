@@ -88,6 +88,8 @@ bool dt_build_is_user_class(PyTypeObject *type);
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
 
 /* ---- constants ---- */
+/* Whether a NaN is in it, whose hash and equality in a container come from its address. */
+bool dt_constant_has_nan(PyObject *value);
 bool dt_constant_is_safe(PyObject *value); /* exact builtin immutable type: its slots run no user code */
 DtStatus dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *right,
                             DtVar **out) DT_MUST_CHECK;

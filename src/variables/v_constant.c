@@ -7,6 +7,8 @@
  * Not in here: numbers that are not specialised (v_symbolic.c), tuples of
  * constants (v_tuple.c).
  */
+#include <math.h>
+
 #include "variables/kinds.h"
 
 /* Folding never makes an object beyond these sizes. */
@@ -36,6 +38,22 @@ dt_constant_is_safe(PyObject *value)
         return true;
     }
     return false;
+}
+
+bool
+dt_constant_has_nan(PyObject *value)
+{
+    if (PyTuple_Check(value)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+            if (dt_constant_has_nan(PyTuple_GET_ITEM(value, i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+    return (PyFloat_Check(value) && isnan(PyFloat_AS_DOUBLE(value)))
+           || (PyComplex_Check(value)
+               && (isnan(PyComplex_RealAsDouble(value)) || isnan(PyComplex_ImagAsDouble(value))));
 }
 
 /* ---- Making ------------------------------------------------------------------------------------- */

@@ -43,10 +43,13 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     }
     out->key = key;
     if (dt_constant_is_safe(key)) {
+        if (dt_constant_has_nan(key)) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a NaN as a key");
+        }
         out->hash = PyObject_Hash(key);
         return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
     }
-    if (!compares_by_identity(key) && !PyType_Check(key)) {
+    if (!compares_by_identity(key)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(key)->tp_name);
     }
     out->by_identity = true;

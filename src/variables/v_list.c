@@ -5,6 +5,7 @@
  *
  * Not in here: replaying the changes (sideeffects/).
  */
+#include <math.h>
 #include <string.h>
 
 #include "variables/kinds.h"
@@ -232,6 +233,35 @@ list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return return_none(trace, out);
 }
 
+/* list.sort() compares other pairs than we do.  That can't be seen where "<" is a total order without
+ * effects: numbers that are not NaN, strings, bytes, and sequences of those. */
+static DtStatus
+check_order(DtTrace *trace, DtVar *key)
+{
+    DT_TRY(dt_var_realize(trace, key, &key));
+    PyObject *value = dt_var_peek_constant(key);
+    DtKind kind = key->type->kind;
+    bool ordered = true;
+    if (value != NULL) {
+        ordered = !PyFloat_Check(value) || !isnan(PyFloat_AS_DOUBLE(value));
+    }
+    else if (kind == DT_KIND_SYMBOLIC) {
+        DtVar *equal;
+        DT_TRY(dt_var_compare(trace, Py_EQ, key, key, &equal));
+        DT_TRY(dt_var_truth(trace, equal, &ordered)); /* guarded */
+    }
+    else if (kind == DT_KIND_TUPLE || kind == DT_KIND_LIST) {
+        const DtSeqVar *sequence = (const DtSeqVar *)key;
+        for (uint32_t i = 0; i < sequence->count; i++) {
+            DT_TRY(check_order(trace, sequence->items[i]));
+        }
+    }
+    else {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "sorting by a %s", key->type->name);
+    }
+    return ordered ? DT_OK : dt_break(trace, DT_BREAK_MISSING_SLOT, "sorting with a NaN");
+}
+
 /* A stable insertion sort by binary search; calls "<" as list.sort does, not in the same order. */
 DtStatus
 dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool descending)
@@ -247,6 +277,9 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
             DtArgs one = dt_args_of(&items[i], 1);
             DT_TRY(dt_var_call(trace, key, &one, &keys[i]));
         }
+    }
+    for (uint32_t i = 0; count > 1 && i < count; i++) {
+        DT_TRY(check_order(trace, keys[i]));
     }
     for (uint32_t i = 1; i < count; i++) {
         DtVar *item = items[i], *item_key = keys[i];

@@ -39,9 +39,11 @@ natural_order(DtTrace *trace, DtMeta *meta)
     return DT_OK;
 }
 
-DtStatus
-dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
-              DtVar **out)
+/* `unknown`: which size the program left to NumPy with -1, or -1.  NumPy is handed the same: it strides
+ * an empty result by how its shape was said. */
+static DtStatus
+reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim, int unknown,
+             DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
@@ -58,7 +60,17 @@ dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint3
         DT_TRY(natural_order(trace, meta));
     }
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &args[1]));
+    if (unknown >= 0) {
+        DT_TRY(dt_np_int_operand(trace, -1, &args[1].items[unknown]));
+    }
     return dt_np_emit_view(trace, DT_NP_nd_reshape, args, 2, meta, out);
+}
+
+DtStatus
+dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
+              DtVar **out)
+{
+    return reshape_node(trace, self, shape, ndim, -1, out);
 }
 
 /* Takes equal factors out of both lists. */
@@ -163,7 +175,7 @@ reshape_to(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim,
     else {
         DT_TRY(check_total(trace, meta->shape, meta->ndim, shape, ndim));
     }
-    return dt_np_reshape(trace, self, shape, ndim, out);
+    return reshape_node(trace, self, shape, ndim, unknown, out);
 }
 
 DtStatus
