@@ -28,13 +28,15 @@ void *dt_arena_alloc(DtArena *arena, size_t size) DT_MUST_CHECK;
 /* Copies; NULL when memory is out. */
 char *dt_arena_strdup(DtArena *arena, const char *text) DT_MUST_CHECK;
 char *dt_arena_printf(DtArena *arena, const char *format, ...) DT_MUST_CHECK DT_PRINTF(2, 3);
-char *dt_arena_vprintf(DtArena *arena, const char *format, va_list args) DT_MUST_CHECK DT_PRINTF(2, 0);
+char *dt_arena_vprintf(DtArena *arena, const char *format, va_list args) DT_MUST_CHECK
+    DT_PRINTF(2, 0);
 
 /* Frees everything; the arena may be used again. */
 void dt_arena_release(DtArena *arena);
 
-/* Test hook of the stress build: the n-th allocation from now fails (0: none). */
-void dt_arena_fail_at(size_t n);
+/* Test hook: this thread's n-th allocation from now fails (0: none does). Returns what was left of
+ * the countdown before, 0 when it has run out. */
+size_t dt_arena_fail_at(size_t n);
 
 #define DT_ARENA_NEW(arena, type) ((type *)dt_arena_alloc((arena), sizeof(type)))
 #define DT_ARENA_ARRAY(arena, type, n) ((type *)dt_arena_alloc((arena), sizeof(type) * (size_t)(n)))

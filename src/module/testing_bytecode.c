@@ -461,7 +461,9 @@ testing_print_program(PyObject *module, PyObject *args)
     return result;
 }
 
-PyDoc_STRVAR(fail_doc, "fail_arena_at(n): the n-th arena allocation from now fails; 0: none does");
+PyDoc_STRVAR(fail_doc,
+             "fail_arena_at(n) -> int: the n-th arena allocation from now fails; 0: none does.\n\n"
+             "Returns what was left of the countdown before: 0 when it has run out.");
 
 static PyObject *
 testing_fail_arena_at(PyObject *module, PyObject *number)
@@ -471,8 +473,7 @@ testing_fail_arena_at(PyObject *module, PyObject *number)
     if (n == (size_t)-1 && PyErr_Occurred()) {
         return NULL;
     }
-    dt_arena_fail_at(n);
-    Py_RETURN_NONE;
+    return PyLong_FromSize_t(dt_arena_fail_at(n));
 }
 
 /* --- rows ---------------------------------------------------------------- */
