@@ -11,6 +11,7 @@
  */
 #include "sideeffects/entries.h"
 
+#include "variables/kinds.h"
 #include "variables/payloads.h"
 
 DtStatus
@@ -103,10 +104,7 @@ get_name(DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name, b
 static DtStatus
 check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
 {
-    const char *text = PyUnicode_AsUTF8(name);
-    if (text == NULL) {
-        return DT_ERROR;
-    }
+    const char *text = dt_kinds_text(name);
     PyTypeObject *type = dt_var_python_type(trace, object);
     DtKind kind = object->type->kind;
     bool made_here = object->mutation == DT_ATTRIBUTE_MUTATION_NEW;

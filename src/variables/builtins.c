@@ -185,8 +185,9 @@ call_abs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (is_kind(arg, DT_KIND_SYMBOLIC)) {
         const DtSym *sym;
         DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_ABS, ((DtSymVar *)arg)->sym, &sym));
-        return sym != NULL ? dt_var_sym(trace, sym, out)
-                           : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "abs() leaves 64 bits");
+        if (sym != NULL) {
+            return dt_var_sym(trace, sym, out);
+        }
     }
     return fold_call(trace, self, args, out);
 }

@@ -259,6 +259,7 @@ new_sym(DtArena *arena, DtSymOp op, DtSymType type, DtNumber hint)
     if (sym != NULL) {
         sym->op = (uint8_t)op;
         sym->type = (uint8_t)type;
+        sym->size = 1;
         sym->hint = hint;
     }
     return sym;
@@ -348,6 +349,7 @@ to_float(DtArena *arena, const DtSym *sym, const DtSym **out)
         DtSym *node = new_sym(arena, DT_SYM_OP_FLOAT, DT_SYM_FLOAT, (DtNumber){.d = value});
         if (node != NULL) {
             node->a = sym;
+            node->size = (uint16_t)(sym->size + 1);
         }
         *out = node;
     }
@@ -427,10 +429,15 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
         *out = folded;
         return DT_OK;
     }
+    /* A loop that computes makes an expression that no guard should evaluate, or a recursion walk. */
+    if (a->size + b->size > DT_SYM_MAX_SIZE && !op_is_comparison(op)) {
+        return DT_OK;
+    }
     DtSym *node = new_sym(arena, op, type, hint);
     if (node == NULL) {
         return no_memory();
     }
+    node->size = (uint16_t)(a->size + b->size + 1);
     node->a = a;
     node->b = b;
     *out = node;
@@ -453,11 +460,15 @@ dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out)
     if (!apply(op, is_float, a->hint, (DtNumber){.i = 0}, &hint)) {
         return DT_OK;
     }
+    if (a->size > DT_SYM_MAX_SIZE && op != DT_SYM_OP_NOT) {
+        return DT_OK;
+    }
     DtSym *node = new_sym(arena, dt_sym_is_const(a) ? DT_SYM_OP_CONST : op,
                           result_type(op, is_float), hint);
     if (node == NULL) {
         return no_memory();
     }
+    node->size = dt_sym_is_const(a) ? 1 : (uint16_t)(a->size + 1);
     node->a = dt_sym_is_const(a) ? NULL : a;
     *out = node;
     return DT_OK;

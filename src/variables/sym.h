@@ -32,6 +32,7 @@ typedef union DtNumber {
 typedef struct DtSym {
     uint8_t op;   /* DtSymOp */
     uint8_t type; /* DtSymType */
+    uint16_t size; /* nodes, counted once per use: what a walk over it visits */
     uint32_t id;  /* DT_SYM_OP_SYMBOL: index into the symbol table */
     DtNumber hint;
     const struct DtSym *a;
@@ -47,7 +48,9 @@ const DtSym *dt_sym_symbol(DtArena *arena, uint32_t id, DtSymType type, DtNumber
 /* Folds constants and the trivial identities (x+0, x*1, x-x of the same node).
  * An int operand beside a float one is converted as Python does.
  * `*out` is NULL with DT_OK when the hint can't be computed (overflow, division by zero, a
- * combination of types that has no symbolic form): the caller specialises instead. */
+ * combination of types that has no symbolic form) or the expression would be larger than
+ * DT_SYM_MAX_SIZE: the caller specialises instead. */
+#define DT_SYM_MAX_SIZE 256
 DtStatus dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b,
                        const DtSym **out) DT_MUST_CHECK;
 DtStatus dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out) DT_MUST_CHECK;

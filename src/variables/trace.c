@@ -57,11 +57,7 @@ fill_trace(DtTrace *trace, PyCodeObject *code, PyObject *globals, PyObject *buil
         DT_TRY(dt_trace_keep(trace, function));
     }
     DT_TRY(make_singletons(trace));
-    const char *name = PyUnicode_AsUTF8(dt_code_name(code));
-    if (name == NULL) {
-        return DT_ERROR;
-    }
-    trace->graph = dt_graph_new(name);
+    trace->graph = dt_graph_new(dt_kinds_text(dt_code_name(code)));
     if (trace->graph == NULL) {
         return DT_ERROR;
     }

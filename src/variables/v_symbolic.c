@@ -231,18 +231,15 @@ specialised(DtTrace *trace, DtVar *self, DtVar **out)
 }
 
 static DtStatus
-symbolic_unary(DtTrace *trace, DtSymOp op, DtVar *self, DtVar **out)
-{
-    const DtSym *sym;
-    DT_TRY(dt_sym_unary(&trace->arena, op, sym_of(self), &sym));
-    return sym != NULL ? dt_var_sym(trace, sym, out)
-                       : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a number leaves 64 bits");
-}
-
-static DtStatus
 symbolic_negative(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return symbolic_unary(trace, DT_SYM_OP_NEG, self, out);
+    const DtSym *sym;
+    DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_NEG, sym_of(self), &sym));
+    if (sym != NULL) {
+        return dt_var_sym(trace, sym, out);
+    }
+    DT_TRY(specialised(trace, self, &self));
+    return dt_var_negative(trace, self, out);
 }
 
 static DtStatus

@@ -222,7 +222,7 @@ ONE_SCALAR = {
     "cmp": lambda s: (X, s > 1, s == 1, s != s, 0 < s < 2),
     "branch": lambda s: X + 1 if s > 0 else X - 1,
     "truth": lambda s: X + 1 if s else X - 1,
-    "is": lambda s: (X, s is None, s is True, s is 1) if False else (X, s is None, s is True),
+    "is": lambda s: (X, s is None, s is True),
     "sq": lambda s: (X, s * s * s),
     "pow": lambda s: (X, s**2, 2**s if not isinstance(s, int) or s < 100 else 0),
     "len": lambda s: (X, len(s)),

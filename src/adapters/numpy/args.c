@@ -4,6 +4,7 @@
  * Not in here: operands (nodes.c).
  */
 #include "adapters/numpy/internal.h"
+#include "variables/kinds.h"
 
 static DtStatus
 bind_one(DtTrace *trace, DtVar *value, DtVar **slot)
@@ -26,11 +27,8 @@ bind_keyword(DtTrace *trace, const char *function, const DtArgs *args, uint32_t 
         }
         return bind_one(trace, args->kw[index], &slots[i]);
     }
-    const char *text = PyUnicode_AsUTF8(args->kwnames[index]);
-    if (text == NULL) {
-        return DT_ERROR;
-    }
-    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with the argument %s", function, text);
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with the argument %s", function,
+                    dt_kinds_text(args->kwnames[index]));
 }
 
 DtStatus

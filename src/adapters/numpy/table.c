@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "variables/kinds.h"
+
 typedef enum RowKind { ROW_UFUNC, ROW_FUNC, ROW_CALLEE } RowKind;
 
 static const struct Row {
@@ -359,10 +361,7 @@ dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, Py
             return method_rows[i].call(trace, self, args, out);
         }
     }
-    const char *text = PyUnicode_AsUTF8(name);
-    if (text == NULL) {
-        return DT_ERROR;
-    }
+    const char *text = dt_kinds_text(name);
     return dt_break(trace, DT_BREAK_ARRAY_OP, "the method %s of an array is not captured", text);
 }
 
@@ -380,10 +379,7 @@ dt_np_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObje
     if (found != NULL && Py_IS_TYPE(found, &PyMethodDescr_Type)) {
         return dt_var_adapter_method(trace, self, name, out);
     }
-    const char *text = PyUnicode_AsUTF8(name);
-    if (text == NULL) {
-        return DT_ERROR;
-    }
+    const char *text = dt_kinds_text(name);
     if (found == NULL) {
         return dt_break(trace, DT_BREAK_RAISES, "an array has no attribute %s", text);
     }
