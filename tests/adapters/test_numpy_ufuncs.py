@@ -311,6 +311,28 @@ def test_layouts(left, right):
     check(f, make=make)
 
 
+def test_large_temporaries():
+    def less_axes(rgb, k):  # NumPy reuses no temporary that is broadcast
+        grey = 0.25 * rgb[0] + 0.5 * rgb[1]
+        return grey + (rgb - grey) * k, (rgb[:, 2:-2] * (grey[2:-2] + 1.0)), (grey * 2) * rgb[:1]
+
+    def one_item(x, y):
+        return (x + 1.0) * y[:1] + 1.0, y[:, :1] - (x * 2.0), ((x * 2.0) * 3.0 + 1) * 4
+
+    def same_shape(x, y):
+        return (x + 1.0) * y
+
+    planes = np.linspace(0, 1, 3 * 300 * 300, dtype="f").reshape(3, 300, 300)
+    image = np.linspace(0, 1, 400 * 300).reshape(400, 300)
+    for view in (lambda a: a, np.asfortranarray):
+        check(less_axes, make=lambda view=view: ((view(planes), 1.15), {}))
+        check(one_item, make=lambda view=view: ((view(image), image.copy()), {}))
+        check(same_shape, make=lambda view=view: ((view(image[:20]), image[:20].copy()), {}))
+    check(same_shape, image, image)
+    # Of the same shape and another memory order: whether NumPy reuses it is not known here.
+    check(same_shape, make=lambda: ((np.asfortranarray(image), image), {}), breaks="array-op")
+
+
 def test_new_size_is_no_recompile():
     def f(x, y):
         return np.sin(x) * 2 + y

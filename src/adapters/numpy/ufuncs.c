@@ -356,16 +356,36 @@ static const struct {
 
 #define REUSED_BYTES (256 * 1024)
 
-/* NumPy lets an operator write into a large temporary that nobody else holds.  The result then has
- * the temporary's memory order, not the iterator's choice.  Who holds it is not known here, so
- * where the two differ only small arrays are captured. */
+/* Can the two be of one shape?  Broadcasting has unified sizes, so only a 1 differs. */
+static bool
+one_shape(const DtMeta *a, const DtMeta *b)
+{
+    if (a->ndim != b->ndim) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->ndim; i++) {
+        if (dt_np_size_is(a->shape[i], 1) != dt_np_size_is(b->shape[i], 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* NumPy lets an operator write into a large temporary that nobody else holds, if the other operand
+ * is a number or has the same shape.  The result then has the temporary's memory order, not the
+ * iterator's choice.  With a number the two are the same.  Who holds the temporary is not known
+ * here, so where they differ only small arrays are captured. */
 static DtStatus
 check_reuse(DtTrace *trace, const DtNpOperand *operands, const DtMeta *result)
 {
+    const DtMeta *l = operands[0].array != NULL ? operands[0].array->meta : NULL;
+    const DtMeta *r = operands[1].array != NULL ? operands[1].array->meta : NULL;
+    if (l == NULL || r == NULL || l->ndim < 2 || !one_shape(l, r)) {
+        return DT_OK;
+    }
     for (int i = 0; i < 2; i++) {
-        const DtMeta *meta = operands[i].array != NULL ? operands[i].array->meta : NULL;
-        if (meta == NULL || !(meta->layout & DT_LAYOUT_FRESH) || meta->ndim < 2
-            || same_axes_order(meta, result)) {
+        const DtMeta *meta = i == 0 ? l : r;
+        if (!(meta->layout & DT_LAYOUT_FRESH) || same_axes_order(meta, result)) {
             continue;
         }
         const DtSym *size;
