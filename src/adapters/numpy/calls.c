@@ -1,0 +1,497 @@
+/* Functions that stay calls of NumPy: order and position, accumulation, rearrangement.
+ *
+ * Each is one node whose callee is NumPy's own function; what is decided here is the exact
+ * metadata of its result.  Results of input in C order are in C order; otherwise their order
+ * is unknown unless the function always allocates in C order.  Results that are views of
+ * memory nobody else has are not FRESH, so that nothing is written into them.
+ * Elementwise in disguise, hence taken apart: diff and outer.
+ * Not in here: linalg (linalg.c), joins (join.c).
+ */
+#include "adapters/numpy/internal.h"
+
+#include <string.h>
+
+#define MAX_DIFFERENCES 4
+
+/* ---- Shared ---------------------------------------------------------------------------------- */
+
+static DtStatus
+need_array(DtTrace *trace, const char *function, DtVar *var, DtArrayVar **out)
+{
+    *out = dt_np_array_of(var);
+    if (*out == NULL || !dt_np_is_ndarray(*out) || (*out)->meta->ndim == 0
+        || !((*out)->meta->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a %s", function, var->type->name);
+    }
+    return DT_OK;
+}
+
+/* An axis argument: absent (then `absent`), None (*flat) or an int. */
+static DtStatus
+axis_or_flat(DtTrace *trace, const char *function, DtVar *var, uint32_t ndim, int64_t absent,
+             uint32_t *axis, bool *flat)
+{
+    *flat = false;
+    if (var == NULL) {
+        *axis = (uint32_t)(absent < 0 ? absent + ndim : absent);
+        return DT_OK;
+    }
+    *flat = dt_np_is_none(var);
+    return *flat ? DT_OK : dt_np_axis(trace, function, var, ndim, axis);
+}
+
+static DtStatus
+axis_operand(DtTrace *trace, uint32_t axis, bool flat, DtOperand *out)
+{
+    if (flat) {
+        *out = dt_np_const(Py_None);
+        return DT_OK;
+    }
+    return dt_np_int_operand(trace, axis, out);
+}
+
+static DtStatus
+whole_size(DtTrace *trace, const DtMeta *meta, const DtSym **out)
+{
+    DT_TRY(dt_np_product(trace, meta->shape, meta->ndim, out));
+    return dt_np_settle_size(trace, *out, out);
+}
+
+/* Metadata like the array's, with another dtype; in C order if `c`, else as the array's tells. */
+static DtStatus
+like(DtTrace *trace, const DtMeta *array, PyObject *dtype, bool c, DtMeta **out)
+{
+    if (dtype == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_np_new_meta(trace, dtype, (const DtSym *const *)array->shape, array->ndim, out));
+    return c || array->ndim == 1 || (array->layout & DT_LAYOUT_C)
+               ? DT_OK
+               : dt_np_fresh(trace, *out, NULL);
+}
+
+/* One axis of `size` items in C order. */
+static DtStatus
+flat_meta(DtTrace *trace, PyObject *dtype, const DtSym *size, DtMeta **out)
+{
+    return dtype != NULL ? dt_np_new_meta(trace, dtype, &size, 1, out) : DT_ERROR;
+}
+
+/* ---- argmin, argmax -------------------------------------------------------------------------- */
+
+static DtStatus
+position(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "axis", "out", "keepdims"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[4];
+    DtArrayVar *array;
+    DtOperand operands[2];
+    DtMeta *meta;
+    uint32_t axis = 0, ndim = 0;
+    bool flat = true;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 4, 3, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_need_default(trace, function, "out", slots[2]));
+    DT_TRY(dt_np_need_default(trace, function, "keepdims", slots[3]));
+    if (!dt_np_is_none(slots[1])) {
+        flat = false;
+        DT_TRY(dt_np_axis(trace, function, slots[1], array->meta->ndim, &axis));
+    }
+    PyObject *dtype = dt_np_dtype(NPY_INTP);
+    meta = dtype != NULL ? dt_np_meta(trace, dtype, array->meta->ndim) : NULL;
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < array->meta->ndim; i++) {
+        if (flat || i == axis) {
+            if (dt_np_size_is(array->meta->shape[i], 0)) {
+                return dt_break(trace, DT_BREAK_RAISES, "%s of no items", function);
+            }
+            continue;
+        }
+        meta->shape[ndim++] = array->meta->shape[i];
+    }
+    meta->ndim = (uint8_t)ndim;
+    dt_np_meta_unwrap(meta);
+    DT_TRY(dt_np_fresh_c(trace, meta));
+    operands[0] = dt_np_node(array);
+    DT_TRY(axis_operand(trace, axis, flat, &operands[1]));
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
+/* ---- cumsum, cumprod ------------------------------------------------------------------------- */
+
+static DtStatus
+accumulate(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "axis", "dtype", "out"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[4];
+    DtArrayVar *array;
+    DtOperand operands[3];
+    DtMeta *meta;
+    PyObject *dtype, *result;
+    uint32_t axis = 0;
+    bool flat = true;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 4, 4, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_dtype_arg(trace, function, slots[2], &dtype));
+    DT_TRY(dt_np_need_default(trace, function, "out", slots[3]));
+    if (dtype != NULL && dtype != array->meta->dtype) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with another dtype", function);
+    }
+    DT_TRY(dt_np_resolve_reduce(trace, op == DT_NP_cumsum ? DT_NP_add : DT_NP_multiply,
+                                array->meta->dtype, dtype, &result));
+    if (!dt_np_is_none(slots[1])) {
+        flat = false;
+        DT_TRY(dt_np_axis(trace, function, slots[1], array->meta->ndim, &axis));
+        DT_TRY(like(trace, array->meta, result, false, &meta));
+    }
+    else {
+        const DtSym *size;
+        DT_TRY(whole_size(trace, array->meta, &size));
+        DT_TRY(flat_meta(trace, result, size, &meta));
+    }
+    operands[0] = dt_np_node(array);
+    DT_TRY(axis_operand(trace, axis, flat, &operands[1]));
+    operands[2] = dt_np_const(dtype != NULL ? dtype : Py_None);
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+/* ---- sort, argsort --------------------------------------------------------------------------- */
+
+static DtStatus
+sorted(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "axis", "kind", "order"};
+    const char *function = dt_np_target(op);
+    bool positions = op == DT_NP_argsort;
+    DtVar *slots[4];
+    DtArrayVar *array;
+    DtOperand operands[3];
+    DtMeta *meta;
+    PyObject *kind = Py_None;
+    uint32_t axis = 0;
+    bool flat;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 4, 4, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_need_default(trace, function, "order", slots[3]));
+    DT_TRY(axis_or_flat(trace, function, slots[1], array->meta->ndim, -1, &axis, &flat));
+    if (!dt_np_is_none(slots[2])) {
+        kind = dt_var_as_constant(trace, slots[2]);
+        if (kind == NULL || !PyUnicode_CheckExact(kind)) {
+            return PyErr_Occurred()
+                       ? DT_ERROR
+                       : dt_break(trace, DT_BREAK_ARRAY_OP, "%s: such a kind", function);
+        }
+    }
+    PyObject *dtype = positions ? dt_np_dtype(NPY_INTP) : array->meta->dtype;
+    if (flat) {
+        const DtSym *size;
+        DT_TRY(whole_size(trace, array->meta, &size));
+        DT_TRY(flat_meta(trace, dtype, size, &meta));
+    }
+    else {
+        DT_TRY(like(trace, array->meta, dtype, positions, &meta));
+    }
+    operands[0] = dt_np_node(array);
+    DT_TRY(axis_operand(trace, axis, flat, &operands[1]));
+    operands[2] = dt_np_const(kind);
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+/* ---- take, repeat ---------------------------------------------------------------------------- */
+
+/* A copy in C order, its bounds checked when it runs. */
+static DtStatus
+taken(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "indices", "axis", "out", "mode"};
+    const char *function = dt_np_target(op);
+    const DtSym *shape[2 * DT_NP_MAXDIMS];
+    DtVar *slots[5];
+    DtArrayVar *array, *indices;
+    DtOperand operands[3];
+    DtMeta *meta;
+    uint32_t axis = 0, ndim = 0;
+    bool flat = true;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 5, 5, 2, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(need_array(trace, function, slots[1], &indices));
+    DT_TRY(dt_np_need_default(trace, function, "out", slots[3]));
+    if (slots[4] != NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with mode=", function);
+    }
+    const DtMeta *a = array->meta, *index = indices->meta;
+    PyObject *intp = dt_np_dtype(NPY_INTP);
+    if (intp == NULL) {
+        return DT_ERROR;
+    }
+    if (!PyTypeNum_ISINTEGER(dt_np_descr(index->dtype)->type_num)
+        || !PyArray_CanCastTypeTo(dt_np_descr(index->dtype), dt_np_descr(intp),
+                                  NPY_SAFE_CASTING)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at an array of %s", function,
+                        dt_np_descr(index->dtype)->typeobj->tp_name);
+    }
+    if (!dt_np_is_none(slots[2])) {
+        flat = false;
+        DT_TRY(dt_np_axis(trace, function, slots[2], a->ndim, &axis));
+    }
+    for (uint32_t i = 0; !flat && i < axis; i++) {
+        shape[ndim++] = a->shape[i];
+    }
+    for (uint32_t i = 0; i < index->ndim; i++) {
+        shape[ndim++] = index->shape[i];
+    }
+    for (uint32_t i = axis + 1; !flat && i < a->ndim; i++) {
+        shape[ndim++] = a->shape[i];
+    }
+    if (ndim > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of so many dimensions", function);
+    }
+    DT_TRY(dt_np_new_meta(trace, a->dtype, shape, ndim, &meta));
+    operands[0] = dt_np_node(array);
+    operands[1] = dt_np_node(indices);
+    DT_TRY(axis_operand(trace, axis, flat, &operands[2]));
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+static DtStatus
+repeated(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "repeats", "axis"};
+    const char *function = dt_np_target(op);
+    const DtSym *shape[DT_NP_MAXDIMS], *size;
+    DtVar *slots[3];
+    DtArrayVar *array;
+    DtOperand operands[3];
+    DtMeta *meta;
+    int64_t times;
+    uint32_t axis = 0;
+    bool flat = true;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 3, 3, 2, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_int_arg(trace, function, slots[1], &times));
+    if (times < 0) {
+        return dt_break(trace, DT_BREAK_RAISES, "%s %lld times", function, (long long)times);
+    }
+    if (!dt_np_is_none(slots[2])) {
+        flat = false;
+        DT_TRY(dt_np_axis(trace, function, slots[2], array->meta->ndim, &axis));
+        memcpy(shape, array->meta->shape, sizeof(shape[0]) * array->meta->ndim);
+        size = shape[axis];
+    }
+    else {
+        DT_TRY(dt_np_product(trace, array->meta->shape, array->meta->ndim, &size));
+    }
+    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size, times, &size));
+    DT_TRY(dt_np_settle_size(trace, size, &size));
+    shape[axis] = size;
+    DT_TRY(dt_np_new_meta(trace, array->meta->dtype, shape, flat ? 1 : array->meta->ndim, &meta));
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_int_operand(trace, times, &operands[1]));
+    DT_TRY(axis_operand(trace, axis, flat, &operands[2]));
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+/* ---- trace ----------------------------------------------------------------------------------- */
+
+static DtStatus
+diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a"};
+    const char *function = dt_np_target(op);
+    DtVar *slot;
+    DtArrayVar *array;
+    DtOperand operand;
+    DtMeta *meta;
+    PyObject *dtype;
+    if (args->npos + args->nkw + (self != NULL) != 1) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", function);
+    }
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 1, 1, 1, &slot));
+    DT_TRY(need_array(trace, function, slot, &array));
+    if (array->meta->ndim != 2) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u dimensions", function,
+                        array->meta->ndim);
+    }
+    DT_TRY(dt_np_resolve_reduce(trace, DT_NP_add, array->meta->dtype, NULL, &dtype));
+    meta = dt_np_meta(trace, dtype, 0);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    dt_np_meta_unwrap(meta);
+    DT_TRY(dt_np_fresh_c(trace, meta));
+    operand = dt_np_node(array);
+    return dt_np_emit_one(trace, op, &operand, 1, meta, out);
+}
+
+/* ---- Functions and methods ------------------------------------------------------------------- */
+
+#define FUNCTION(NAME, IMPLEMENTATION)                                                             \
+    DtStatus dt_np_fn_##NAME(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)           \
+    {                                                                                              \
+        return IMPLEMENTATION(trace, op, NULL, args, out);                                         \
+    }
+#define METHOD(NAME, IMPLEMENTATION)                                                               \
+    DtStatus dt_np_m_##NAME(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)     \
+    {                                                                                              \
+        return IMPLEMENTATION(trace, DT_NP_##NAME, &self->base, args, out);                        \
+    }
+FUNCTION(position, position)
+FUNCTION(accumulate, accumulate)
+FUNCTION(sorted, sorted)
+FUNCTION(take, taken)
+FUNCTION(repeat, repeated)
+FUNCTION(trace, diagonal_sum)
+METHOD(argmax, position)
+METHOD(argmin, position)
+METHOD(cumsum, accumulate)
+METHOD(cumprod, accumulate)
+METHOD(argsort, sorted)
+METHOD(take, taken)
+METHOD(repeat, repeated)
+METHOD(trace, diagonal_sum)
+#undef FUNCTION
+#undef METHOD
+
+/* ---- roll ------------------------------------------------------------------------------------ */
+
+/* With an axis a new array like the operand; without one a view of a new flat one. */
+DtStatus
+dt_np_fn_roll(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "shift", "axis"};
+    const char *function = dt_np_target(op);
+    const DtSym *shift;
+    DtVar *slots[3];
+    DtArrayVar *array;
+    DtOperand operands[3];
+    DtMeta *meta;
+    uint32_t axis = 0;
+    bool flat = true;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_sym_of(trace, slots[1], &shift));
+    if (shift == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s by a %s", function, slots[1]->type->name);
+    }
+    if (!dt_np_is_none(slots[2])) {
+        flat = false;
+        DT_TRY(dt_np_axis(trace, function, slots[2], array->meta->ndim, &axis));
+    }
+    DT_TRY(like(trace, array->meta, array->meta->dtype, flat, &meta));
+    meta->layout &= ~(uint32_t)(flat ? DT_LAYOUT_FRESH : 0);
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_size_operand(trace, shift, &operands[1]));
+    DT_TRY(axis_operand(trace, axis, flat, &operands[2]));
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+/* ---- tril, triu ------------------------------------------------------------------------------ */
+
+DtStatus
+dt_np_fn_triangle(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"m", "k"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[2];
+    DtArrayVar *array;
+    DtOperand operands[2];
+    DtMeta *meta;
+    int64_t k = 0;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    if (slots[1] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[1], &k));
+    }
+    if (array->meta->ndim < 2 || k > INT32_MAX || k < -INT32_MAX) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u dimensions", function,
+                        array->meta->ndim);
+    }
+    DT_TRY(like(trace, array->meta, array->meta->dtype, false, &meta));
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_int_operand(trace, k, &operands[1]));
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
+/* ---- diff, outer: taken apart ---------------------------------------------------------------- */
+
+/* array[..., start:stop, ...] along `axis`. */
+static DtStatus
+part_of(DtTrace *trace, DtVar *array, uint32_t axis, DtVar *start, DtVar *stop, DtVar **out)
+{
+    DtVar *items[DT_NP_MAXDIMS], *none, *key;
+    DtArrayVar *self = dt_np_array_of(array);
+    DT_TRY(dt_var_const(trace, Py_None, &none));
+    for (uint32_t i = 0; i < axis; i++) {
+        DT_TRY(dt_var_slice(trace, none, none, none, &items[i]));
+    }
+    DT_TRY(dt_var_slice(trace, start != NULL ? start : none, stop != NULL ? stop : none, none,
+                        &items[axis]));
+    DT_TRY(dt_var_tuple(trace, items, axis + 1, &key));
+    return dt_np_subscript(&dt_np_adapter, trace, self, key, out);
+}
+
+DtStatus
+dt_np_fn_diff(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "n", "axis", "prepend", "append"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[5], *one, *minus_one, *pair[2], *current;
+    DtArrayVar *array;
+    int64_t n = 1;
+    uint32_t axis;
+    bool flat;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 5, 5, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    if (slots[1] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[1], &n));
+    }
+    if (slots[3] != NULL || slots[4] != NULL || n < 1 || n > MAX_DIFFERENCES) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", function);
+    }
+    DT_TRY(axis_or_flat(trace, function, slots[2], array->meta->ndim, -1, &axis, &flat));
+    if (flat) {
+        return dt_break(trace, DT_BREAK_RAISES, "%s without an axis", function);
+    }
+    DT_TRY(dt_var_int(trace, 1, &one));
+    DT_TRY(dt_var_int(trace, -1, &minus_one));
+    bool boolean = PyTypeNum_ISBOOL(dt_np_descr(array->meta->dtype)->type_num);
+    current = &array->base;
+    while (n-- > 0) {
+        DT_TRY(part_of(trace, current, axis, one, NULL, &pair[0]));
+        DT_TRY(part_of(trace, current, axis, NULL, minus_one, &pair[1]));
+        DT_TRY(dt_np_apply_vars(trace, boolean ? DT_NP_not_equal : DT_NP_subtract, pair, 2,
+                                &current));
+    }
+    *out = current;
+    return DT_OK;
+}
+
+/* Of complex numbers the loops for contiguous memory may round otherwise than the strided ones. */
+DtStatus
+dt_np_fn_outer(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "b", "out"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[3], *none, *all, *items[2], *key, *pair[2];
+    DtArrayVar *arrays[2];
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
+    DT_TRY(dt_np_need_default(trace, function, "out", slots[2]));
+    DT_TRY(dt_var_const(trace, Py_None, &none));
+    DT_TRY(dt_var_slice(trace, none, none, none, &all));
+    for (int i = 0; i < 2; i++) {
+        DT_TRY(need_array(trace, function, slots[i], &arrays[i]));
+        if (arrays[i]->meta->ndim != 1
+            || PyTypeNum_ISCOMPLEX(dt_np_descr(arrays[i]->meta->dtype)->type_num)) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such arrays", function);
+        }
+        items[i] = all;
+        items[1 - i] = none;
+        DT_TRY(dt_var_tuple(trace, items, 2, &key));
+        DT_TRY(dt_np_subscript(&dt_np_adapter, trace, arrays[i], key, &pair[i]));
+    }
+    return dt_np_apply_vars(trace, DT_NP_multiply, pair, 2, out);
+}
