@@ -10,7 +10,6 @@ array([0., 0., 0., 0.])
 """
 
 from dyntrace._errors import BackendError, Unsupported
-from dyntrace._support import core as _core
 from dyntrace._version import __version__
 from dyntrace.api import (
     compile,
@@ -60,6 +59,9 @@ def __getattr__(name: str) -> object:
         value = module if attribute is None else getattr(module, attribute)
         globals()[name] = value
         return value
-    if name in ("Graph", "Node", "CompiledFunction", "SymInt") and _core is not None:
-        return getattr(_core, name)
+    if name in ("Graph", "Node", "CompiledFunction", "SymInt", "SymFloat"):
+        from dyntrace._support import core
+
+        if core is not None:
+            return getattr(core, name)
     raise AttributeError(f"module 'dyntrace' has no attribute {name!r}")

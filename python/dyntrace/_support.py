@@ -22,9 +22,9 @@ def _load() -> tuple[ModuleType | None, str | None]:
         return None, f"dyntrace supports CPython 3.10 to 3.13, this is {version}"
     if _free_threaded():
         return None, "dyntrace does not support free-threaded builds of CPython"
-    from dyntrace import _core
+    import dyntrace._core
 
-    return _core, None
+    return dyntrace._core, None
 
 
 core, _reason = _load()

@@ -28,6 +28,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from dyntrace._support import core
+
 __all__ = ["METHOD", "Adapter", "Meta", "Op", "register", "unregister"]
 
 
@@ -186,9 +188,8 @@ def register(adapter: Adapter) -> None:
             )
     if not isinstance(adapter.name, str) or not adapter.name:
         raise TypeError("adapter.name: expected a non-empty string")
-    from dyntrace import _core
-
-    _core.register_adapter(adapter)
+    if core is not None:  # else nothing is traced
+        core.register_adapter(adapter)
 
 
 def unregister(adapter: Adapter) -> None:
@@ -197,9 +198,8 @@ def unregister(adapter: Adapter) -> None:
     Raises:
         ValueError: ``adapter`` is not registered.
     """
-    from dyntrace import _core
-
-    _core.unregister_adapter(adapter)
+    if core is not None:
+        core.unregister_adapter(adapter)
 
 
 _HOOKS = tuple(name for name in vars(Adapter) if not name.startswith("_") and name != "name")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, Callable, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from dyntrace._support import core as _core
 from dyntrace._support import warn_unsupported
@@ -147,7 +148,7 @@ def _compile_target(fn: Any, region: Any) -> Any:
     partial = _partial_type()
     if type(fn) is partial:
         return partial(_compile_target(fn.func, region), *fn.args, **fn.keywords)
-    call = getattr(type(fn), "__call__", None)
+    call = getattr(type(fn), "__call__", None)  # noqa: B004 - the function itself is wanted
     if not isinstance(call, FunctionType):
         return fn  # likewise: np.add and other objects that are called in C
     return _core.compile_callable(fn, _compile_target(call, region))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 from dyntrace._support import core as _core
 
@@ -58,7 +59,7 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "logs":
-            self._set_logs(value)
+            object.__setattr__(self, name, value)
         elif name in _CORE_SETTINGS:
             if _core is not None:
                 _core.set_config(name, value)
@@ -73,7 +74,11 @@ class Config:
         logs: frozenset[str] = self._logs
         return logs
 
-    def _set_logs(self, value: Any) -> None:
+    @logs.setter
+    def logs(self, value: str | Iterable[str]) -> None:
+        self._set_logs(value)
+
+    def _set_logs(self, value: str | Iterable[str]) -> None:
         names = value if isinstance(value, str) else ",".join(value)
         if _core is not None:
             _core.set_logs(names)

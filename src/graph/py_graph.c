@@ -317,13 +317,13 @@ static PySequenceMethods graph_as_sequence = {.sq_length = (lenfunc)graph_length
 
 static PyMethodDef graph_methods[] = {
     {"print", (PyCFunction)graph_print, METH_VARARGS,
-     "print(file=sys.stdout, /)\n--\n\nWrites the text of the graph."},
+     "print($self, file=None, /)\n--\n\nWrites the text of the graph."},
     {"lint", (PyCFunction)graph_lint, METH_NOARGS,
-     "lint()\n--\n\nChecks every invariant; ValueError names the node that breaks one."},
+     "lint($self, /)\n--\n\nChecks every invariant; ValueError names the node that breaks one."},
     {"bind", (PyCFunction)(void (*)(void))graph_bind, METH_FASTCALL,
-     "bind(*inputs)\n--\n\nThe values of the graph's symbols for these inputs, by name."},
+     "bind($self, /, *inputs)\n--\n\nThe values of the graph's symbols for these inputs, by name."},
     {"to_bytes", (PyCFunction)graph_to_bytes, METH_NOARGS,
-     "to_bytes()\n--\n\nThe graph as bytes that another process can read; they hold no address."},
+     "to_bytes($self, /)\n--\n\nThe graph as bytes that another process can read; they hold no address."},
     {"from_bytes", (PyCFunction)graph_from_bytes, METH_O | METH_STATIC,
      "from_bytes(data, /)\n--\n\nA graph written by to_bytes(). Reading imports modules and "
      "unpickles constants:\nread only what you trust. ValueError if the bytes are no graph."},

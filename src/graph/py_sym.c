@@ -155,7 +155,7 @@ done:
 
 static PyMethodDef sym_methods[] = {
     {"evaluate", (PyCFunction)sym_evaluate, METH_O,
-     "evaluate(symbols)\n--\n\nThe value for a mapping from symbol names to numbers, such as "
+     "evaluate($self, symbols, /)\n--\n\nThe value for a mapping from symbol names to numbers, such as "
      "Graph.bind() returns.\nOverflowError if it leaves int64 or divides by zero."},
     {NULL, NULL, 0, NULL},
 };
