@@ -1,0 +1,44 @@
+"""A few hundred random programs of fixed seeds; `run.py` runs as many as one likes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy  # noqa: F401  (skips these tests where there is none)
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+
+@pytest.mark.parametrize("seed", [101, 102])
+def test_programs(seed):
+    command = [sys.executable, "-W", "ignore", str(HERE / "run.py"), "--seed", str(seed), "--count", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_seed_is_a_program():
+    import programs
+
+    first, again = programs.Program("7/1"), programs.Program("7/1")
+    assert (first.source, first.calls, first.changes) == (again.source, again.calls, again.changes)
+
+
+def test_differences_are_seen(monkeypatch):
+    """The comparison itself: a compiler that returns a wrong value, or the right one twice, is caught."""
+    import programs
+    import worlds
+
+    source = programs.HEADER + "def main(p0):\n    LOG.append(p0)\n    return [p0], p0\n"
+    calls = [[("int", 1)], [("array", "f8", (3,), "c", 1, False)]]
+    assert worlds.run(source, calls, "program.py")["published"]
+    for wrong in (
+        lambda fn, region: lambda p0: ([p0], 2),
+        lambda fn, region: lambda p0: (fn(p0), fn(p0))[1],
+        lambda fn, region: lambda p0: fn(p0 + 0),
+        lambda fn, region: lambda p0: (print(), fn(p0))[1],
+    ):
+        monkeypatch.setattr(worlds, "_compile_target", wrong)
+        with pytest.raises(worlds.Difference):
+            worlds.run(source, calls, "program.py")
