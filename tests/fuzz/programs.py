@@ -119,7 +119,7 @@ KINDS = ("int", "float", "bool", "str", "list", "dict", "tuple", "array", "box")
 # kind -> templates; {kind} stands for an expression of the kind, {name:kind} for a variable of it.
 EXPRESSIONS = {
     "int": r"""{int} + {int}|{int} - {int}|{int} * {int}|{int} // {pos}|{int} % {pos}|-{int}|~{int}|{int} & {int}
-        |{int} \\| 3|{int} ^ {int}|{int} << 2|{int} >> 1|{pos} ** 2|abs({int})|len({list})|len({str})|len({dict})|int({float})
+        |{int} \| 3|{int} ^ {int}|{int} << 2|{int} >> 1|{pos} ** 2|abs({int})|len({list})|len({str})|len({dict})|int({float})
         |min({int}, {int})|max({int}, {int}, 2)|{int} if {bool} else {int}|sum({list})|{name:list}[{small}]|{name:tuple}[{small}]
         |{name:array}.ndim|{name:array}.size|{name:array}.shape[0]|len({name:array})|COUNT|{name:box}.v|{name:box}.w|{name:box}.get({int})
         |helper({int})|helper({int}, {int}, c={small})|helper({int}, *{list}, **{dict})|{bool} + {int}|{name:dict}['a']|{name:dict}.get('z', {int})
@@ -148,7 +148,7 @@ EXPRESSIONS = {
         |[v for row in [{list}, {list}] for v in row]|list({dict}.values())|list(filter(None, {list}))|{list} if {bool} else {list}|[a for a, *b in [{list}, {list}]]
         |[(lambda u=v: u + 1)() for v in {list}]|list(zip({list}, {list}))[0:1]|[[{int}, v][i & 1] for i, v in enumerate({list}, 1)]""",
     "dict": r"""{{'a': {int}, 'b': {float}}}|{{}}|dict(a={int})|{{k: {int} for k in ['a', 'z']}}|{{**{dict}, 'a': {int}}}|dict(zip(['a', 'b'], {list}))
-        |{name:dict}.copy()|{{str(v): v for v in {list}}}|TABLE|{{k: v for k, v in {dict}.items() if v}}|{dict} \\| {dict}|{{'a': {any}}}""",
+        |{name:dict}.copy()|{{str(v): v for v in {list}}}|TABLE|{{k: v for k, v in {dict}.items() if v}}|{dict} \| {dict}|{{'a': {any}}}""",
     "tuple": r"""({int}, {int})|({float}, {str})|()|tuple({list})|{tuple} + {tuple}|{tuple}[{slice}]|({int},) * 2|divmod({int}, {pos})|({any}, {any})
         |{name:array}.shape|Box.pair({int}, b={any})|{name:box}.pair({int})|tuple(v + 1 for v in {list})|(*{list}, {int})|{tuple} if {bool} else {tuple}""",
     "array": r"""{array} + {array}|{array} - {num}|{num} * {array}|{array} * {array}|{array} / {num}|{num} - {array}|{array} // 2|{array} % 3|{array} ** 2|-{array}|abs({array})

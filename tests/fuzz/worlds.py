@@ -17,9 +17,8 @@ import traceback
 import types
 import warnings
 
-import numpy as np
-
 import dyntrace
+import numpy as np
 from dyntrace import _core
 from dyntrace.api import _compile_target
 
