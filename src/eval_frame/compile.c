@@ -194,6 +194,10 @@ run_phases(DtAttempt *attempt)
         status = dt_break(attempt->trace, DT_BREAK_RAISES, "the frame raises");
     }
     DT_TRY(status);
+    if (dt_state.fault_next) {
+        dt_state.fault_next = false;
+        return fault(attempt, "a fault asked for by a test");
+    }
     DT_TRY(dt_codegen_plan(attempt->trace, result, &attempt->plan));
     if (attempt->plan.ncalls == 0 && !dt_state.everything) {
         return dt_break(attempt->trace, DT_BREAK_NO_ARRAYS, "no array operation was found");

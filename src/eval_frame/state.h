@@ -37,6 +37,7 @@ typedef struct DtState {
     bool strict;              /* internal faults are raised instead of logged */
     bool everything;          /* also compile frames in which no array operation was found */
     uint32_t logs;            /* bit per DtLog */
+    bool fault_next;          /* test hook: the next attempt ends in an internal fault */
     uint32_t faults;          /* internal faults so far; the first of each kind is logged */
     DtRegion *regions;        /* all live ones, linked; DT_BORROWED */
     PyObject *unsupported;    /* dyntrace.Unsupported */

@@ -9,7 +9,15 @@ hook_is_installed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return PyBool_FromLong(dt_hook_is_installed());
 }
 
+static PyObject *
+fault_next(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    dt_state.fault_next = true;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef own_methods[] = {
+    {"fault_next", fault_next, METH_NOARGS, NULL},
     {"hook_is_installed", hook_is_installed, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
