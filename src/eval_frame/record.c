@@ -175,6 +175,7 @@ dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame)
         return;
     }
     DtStrbuf text = {0};
+    Py_INCREF(newest); /* a Python adapter may run anything, reset() included */
     if (dt_program_explain(newest->guards, frame, &text) == DT_OK) {
         dt_record_report("log_recompile",
                          Py_BuildValue("{s:O,s:O,s:i,s:I,s:s}", "function",
@@ -188,6 +189,7 @@ dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame)
         PyErr_WriteUnraisable(NULL);
     }
     dt_strbuf_release(&text);
+    Py_DECREF(newest);
 }
 
 void

@@ -334,7 +334,7 @@ dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf 
     if (regs == NULL) {
         return dt_no_memory();
     }
-    int ok = dt_program_run(program, frame, regs, &origin);
+    int ok = dt_program_run_kept(program, frame, regs, &origin);
     if (ok < 0) {
         status = DT_ERROR;
     }
@@ -348,6 +348,9 @@ dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf 
         print_fact(program, &program->facts[origin], out);
         status = print_found(program, &program->facts[origin].fact, regs, out);
         print_where(&program->facts[origin].fact, out);
+    }
+    for (uint32_t i = 0; i < program->nregs; i++) {
+        Py_XDECREF(regs[i]);
     }
     PyMem_Free(regs);
     if (status == DT_OK && out->failed) {

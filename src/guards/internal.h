@@ -149,9 +149,10 @@ DtStatus dt_program_keep(DtGuardProgram *program, PyObject *object) DT_MUST_CHEC
 /* Keeps a weak reference where the type allows, else a strong one. */
 DtStatus dt_program_watch(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
 
-/* Runs the program: 1, 0, -1; *origin tells which guard failed. */
-int dt_program_run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
-                   int32_t *origin);
+/* Runs the program: 1, 0, -1; *origin tells which guard failed. `regs` come zeroed and go as owned
+ * references to what was loaded: putting a failure into words may run a Python adapter. */
+int dt_program_run_kept(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
+                        int32_t *origin) DT_MUST_CHECK;
 
 /* Attribute of whatever object it is, as ATTR sources mean it; 1 and *value, else 0. */
 int dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value);

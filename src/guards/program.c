@@ -402,11 +402,21 @@ origin_of(DtGuardProgram *program, const DtGuardInstr *failed)
     return origin;
 }
 
+/* May run anything: the last reference to an object can be among them. */
+static void
+release_all(PyObject **held, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        Py_CLEAR(held[i]);
+    }
+}
+
 /* A program with Python adapters' guards.  The registers are kept alive while those run; what they
  * might have changed is seen by a second run of the pure part.  Other threads may check the same
- * program meanwhile, so this run has numbers of its own. */
+ * program meanwhile, so this run has numbers of its own.  With `keep` the registers are owned when it
+ * returns; without, nothing runs between their last loads and the return. */
 static int __attribute__((noinline))
-run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
+run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool keep,
          const DtGuardInstr **failed)
 {
     uint32_t nregs = program->nregs;
@@ -430,12 +440,18 @@ run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
         Py_XINCREF(held[i]);
     }
     ok = run_list(RUN_ARGS, &program->instrs[program->user], failed);
+    if (!keep) {
+        release_all(held, nregs);
+    }
     if (ok == 1) {
         ok = program->life->dead ? 0 : run_list(RUN_ARGS, program->instrs, failed);
     }
 done:
-    for (uint32_t i = 0; held != NULL && i < nregs; i++) {
-        Py_XDECREF(held[i]);
+    if (keep && held != NULL) {
+        for (uint32_t i = 0; i < nregs; i++) {
+            Py_XINCREF(regs[i]); /* loaded just now, or still held since the first run */
+        }
+        release_all(held, nregs);
     }
     PyMem_Free(held);
     PyMem_Free(numbers);
@@ -443,23 +459,28 @@ done:
 }
 
 static inline int
-run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, const DtGuardInstr **failed)
+run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool keep,
+    const DtGuardInstr **failed)
 {
     *failed = NULL;
     if (DT_UNLIKELY(program->life->dead)) {
         return 0;
     }
     if (DT_UNLIKELY(program->user != 0)) {
-        return run_user(program, frame, regs, failed);
+        return run_user(program, frame, regs, keep, failed);
     }
     return run_list(program, frame, regs, program->numbers, program->instrs, failed);
 }
 
 int
-dt_program_run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, int32_t *origin)
+dt_program_run_kept(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs,
+                    int32_t *origin)
 {
     const DtGuardInstr *failed;
-    int ok = run(program, frame, regs, &failed);
+    int ok = run(program, frame, regs, true, &failed);
+    for (uint32_t i = 0; program->user == 0 && i < program->nregs; i++) {
+        Py_XINCREF(regs[i]);
+    }
     *origin = failed == NULL ? DT_NO_ORIGIN : origin_of(program, failed);
     return ok;
 }
@@ -468,7 +489,7 @@ int
 dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs)
 {
     const DtGuardInstr *failed;
-    int ok = run(program, frame, regs, &failed);
+    int ok = run(program, frame, regs, false, &failed);
     if (DT_UNLIKELY(ok != 1)) {
         program->failed = DT_NO_ORIGIN;
     }
