@@ -219,6 +219,7 @@ dt_adoption_init(void)
     adopted_function_type.tp_traverse = PyFunction_Type.tp_traverse;
     adopted_function_type.tp_clear = PyFunction_Type.tp_clear;
     adopted_function_type.tp_dealloc = PyFunction_Type.tp_dealloc;
+    adopted_function_type.tp_descr_get = PyFunction_Type.tp_descr_get;
     if (adoption_key == NULL) {
         adoption_key = PyUnicode_InternFromString("__dyntrace_adoption__");
     }

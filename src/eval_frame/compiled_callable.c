@@ -151,6 +151,8 @@ static PyTypeObject compiled_callable_type = {
 int
 dt_compiled_function_add_types(PyObject *module)
 {
+    /* A debug interpreter insists on what METHOD_DESCRIPTOR promises before it inherits. */
+    DtCompiledFunction_Type.tp_descr_get = PyFunction_Type.tp_descr_get;
     if (dt_adoption_init() < 0 || PyType_Ready(&DtCompiledFunction_Type) < 0
         || PyType_Ready(&DtEntry_Type) < 0) {
         return -1;
