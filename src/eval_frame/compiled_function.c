@@ -260,14 +260,19 @@ compiled_function_cache_entries(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     DtCodeCache *cache = ((DtCompiledFunction *)self)->cache;
     PyObject *list = PyList_New(0);
-    for (DtEntry *entry = cache != NULL ? cache->entries : NULL; list != NULL && entry != NULL;
-         entry = entry->next) {
+    DtEntry *entry = cache != NULL ? cache->entries : NULL;
+    Py_XINCREF(entry); /* making rows may collect garbage, and that may reset() */
+    while (list != NULL && entry != NULL) {
         PyObject *row = describe_entry(entry);
         if (row == NULL || PyList_Append(list, row) < 0) {
             Py_CLEAR(list);
         }
         Py_XDECREF(row);
+        DtEntry *next = entry->next;
+        Py_XINCREF(next);
+        Py_SETREF(entry, next);
     }
+    Py_XDECREF(entry);
     return list;
 }
 

@@ -78,6 +78,14 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
         return DT_OK;
     }
     DT_TRY(dt_trace_keep(trace, out->found));
+    if (Py_TYPE(out->found)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        /* A class of Python becomes a descriptor when it gets a __get__ or __set__. */
+        const DtSource *found = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, out->found, 0);
+        if (found == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_guard_type_version(trace, found, Py_TYPE(out->found)));
+    }
     if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         out->trusted = true; /* a static type can't change */
         return DT_OK;

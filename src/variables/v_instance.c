@@ -117,6 +117,9 @@ try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar 
     if (self->type->kind == DT_KIND_INSTANCE) {
         DtVar *result;
         DT_TRY(call_special(trace, self, name, &other, 1, &result));
+        if (result != NULL) {
+            DT_TRY(dt_var_realize(trace, result, &result)); /* `NotImplemented` is a global */
+        }
         if (!is_not_implemented(result)) {
             *out = result;
         }
