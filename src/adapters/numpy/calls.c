@@ -495,3 +495,59 @@ dt_np_fn_outer(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     return dt_np_apply_vars(trace, DT_NP_multiply, pair, 2, out);
 }
+
+/* ---- tile ------------------------------------------------------------------------------------ */
+
+/* A view of new memory in C order, if anything is repeated at all. */
+DtStatus
+dt_np_fn_tile(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"A", "reps"};
+    const char *function = dt_np_target(op);
+    const DtSym *shape[DT_NP_MAXDIMS];
+    DtVar *slots[2], **items = &slots[1];
+    DtArrayVar *array;
+    DtOperand operands[2], times[DT_NP_MAXDIMS];
+    DtMeta *meta;
+    uint32_t count = 1;
+    bool many, copies = false;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 2, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    DT_TRY(dt_np_items(trace, slots[1], &items, &count, &many));
+    if (!many) {
+        items = &slots[1];
+        count = 1;
+    }
+    if (count == 0 || count > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u counts", function, count);
+    }
+    uint32_t own = array->meta->ndim, ndim = own > count ? own : count;
+    for (uint32_t i = 0; i < ndim; i++) {
+        shape[i] = i < ndim - own ? dt_np_size(trace, 1) : array->meta->shape[i - (ndim - own)];
+        if (shape[i] == NULL) {
+            return DT_ERROR;
+        }
+        if (i < ndim - count) {
+            continue;
+        }
+        int64_t n;
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, items[i - (ndim - count)], &item));
+        DT_TRY(dt_np_int_arg(trace, function, dt_var_peek(item), &n));
+        if (n < 1) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s %lld times", function, (long long)n);
+        }
+        copies = copies || n > 1;
+        DT_TRY(dt_np_int_operand(trace, n, &times[i - (ndim - count)]));
+        DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, shape[i], n, &shape[i]));
+        DT_TRY(dt_np_settle_size(trace, shape[i], &shape[i]));
+    }
+    if (!copies) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that repeats nothing", function);
+    }
+    DT_TRY(dt_np_new_meta(trace, array->meta->dtype, shape, ndim, &meta));
+    meta->layout &= ~(uint32_t)DT_LAYOUT_FRESH;
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_tuple_operand(trace, times, count, &operands[1]));
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}

@@ -23,12 +23,14 @@
 typedef enum DtNpOp {
 #define NP_UFUNC(NAME) DT_NP_##NAME,
 #define NP_FUNC(NAME, HANDLER) DT_NP_##NAME,
+#define NP_FUNC_AT(ID, PATH, HANDLER) DT_NP_##ID,
 #define NP_CALLEE(ID, MODULE, PATH, TARGET) DT_NP_##ID,
 #define NP_METHOD(NAME, HANDLER)
 #define NP_ATTR(NAME, HANDLER)
 #include "adapters/numpy/ops.def"
 #undef NP_UFUNC
 #undef NP_FUNC
+#undef NP_FUNC_AT
 #undef NP_CALLEE
 #undef NP_METHOD
 #undef NP_ATTR
@@ -296,6 +298,7 @@ DtStatus dt_np_transpose(DtTrace *, DtArrayVar *, const int8_t *axes, DtVar **ou
 #define NP_UFUNC(NAME)
 #define NP_FUNC(NAME, HANDLER)                                                                     \
     DtStatus HANDLER(DtTrace *, DtNpOp, const DtArgs *, DtVar **) DT_MUST_CHECK;
+#define NP_FUNC_AT(ID, PATH, HANDLER) NP_FUNC(ID, HANDLER)
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER)                                                                   \
     DtStatus HANDLER(DtTrace *, DtArrayVar *, const DtArgs *, DtVar **) DT_MUST_CHECK;
@@ -303,6 +306,7 @@ DtStatus dt_np_transpose(DtTrace *, DtArrayVar *, const int8_t *axes, DtVar **ou
 #include "adapters/numpy/ops.def"
 #undef NP_UFUNC
 #undef NP_FUNC
+#undef NP_FUNC_AT
 #undef NP_CALLEE
 #undef NP_METHOD
 #undef NP_ATTR

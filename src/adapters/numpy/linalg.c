@@ -1,6 +1,8 @@
 /* Matrix products: always one call on whole operands, since blocks would change the bits.
  *
- * Not in here: linalg proper (graph breaks).
+ * Of linalg what LAPACK answers with one array of known shape: inv, solve, det, and the plain norm;
+ * a singular matrix is NumPy's exception, for which the call is made again plainly.
+ * Not in here: decompositions, stacks of matrices, norms of other kinds (graph breaks).
  */
 #include "adapters/numpy/internal.h"
 
@@ -156,4 +158,169 @@ dt_np_m_dot(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "dot with such arguments");
     }
     return dot(trace, &self->base, args->pos[0], out);
+}
+
+/* ---- tensordot ------------------------------------------------------------------------------- */
+
+/* The last axes of the left against the first of the right; a view of a product in C order. */
+DtStatus
+dt_np_fn_tensordot(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "b", "axes"};
+    const char *function = dt_np_target(op);
+    const DtSym *shape[2 * DT_NP_MAXDIMS];
+    DtVar *slots[3];
+    Product p;
+    DtOperand operands[3];
+    DtMeta *meta;
+    int64_t axes = 2;
+    uint32_t ndim = 0;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
+    DT_TRY(read_product(trace, function, slots[0], slots[1], &p));
+    if (slots[2] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[2], &axes));
+    }
+    if (p.l->dtype != p.r->dtype || !(p.l->layout & p.r->layout & DT_LAYOUT_NATIVE) || axes < 1
+        || axes > p.l->ndim || axes > p.r->ndim || p.l->ndim + p.r->ndim - 2 * axes < 1
+        || p.l->ndim + p.r->ndim - 2 * axes > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such arrays", function);
+    }
+    uint32_t summed = (uint32_t)axes;
+    for (uint32_t i = 0; i < summed; i++) {
+        bool same;
+        DT_TRY(dt_trace_unify(trace, p.l->shape[p.l->ndim - summed + i], p.r->shape[i], &same));
+        if (!same) {
+            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s of sizes that differ", function);
+        }
+    }
+    for (uint32_t i = 0; i < p.l->ndim - summed; i++) {
+        shape[ndim++] = p.l->shape[i];
+    }
+    for (uint32_t i = summed; i < p.r->ndim; i++) {
+        shape[ndim++] = p.r->shape[i];
+    }
+    DT_TRY(dt_np_new_meta(trace, p.l->dtype, shape, ndim, &meta));
+    meta->layout &= ~(uint32_t)DT_LAYOUT_FRESH;
+    operands[0] = dt_np_node(p.left);
+    operands[1] = dt_np_node(p.right);
+    DT_TRY(dt_np_int_operand(trace, axes, &operands[2]));
+    return dt_np_emit_one(trace, op, operands, 3, meta, out);
+}
+
+/* ---- linalg ---------------------------------------------------------------------------------- */
+
+/* The type in which linalg answers for this one, or -1. */
+static int
+answer_type(int num)
+{
+    if (num == NPY_BOOL || PyTypeNum_ISINTEGER(num)) {
+        return NPY_DOUBLE;
+    }
+    return num == NPY_FLOAT || num == NPY_DOUBLE || num == NPY_CFLOAT || num == NPY_CDOUBLE ? num
+                                                                                            : -1;
+}
+
+static DtStatus
+need_matrix(DtTrace *trace, const char *function, DtVar *var, DtArrayVar **out, int *num)
+{
+    *out = dt_np_array_of(var);
+    const DtMeta *meta = *out != NULL ? (*out)->meta : NULL;
+    *num = meta != NULL ? answer_type(dt_np_descr(meta->dtype)->type_num) : -1;
+    if (*num < 0 || !dt_np_is_ndarray(*out) || meta->ndim == 0
+        || !(meta->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a %s", function, var->type->name);
+    }
+    return DT_OK;
+}
+
+static DtStatus
+need_square(DtTrace *trace, const char *function, const DtMeta *meta)
+{
+    bool same = false;
+    if (meta->ndim != 2) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u dimensions", function, meta->ndim);
+    }
+    DT_TRY(dt_trace_unify(trace, meta->shape[0], meta->shape[1], &same));
+    return same ? DT_OK
+                : dt_break(trace, DT_BREAK_RAISES, "%s of a matrix that is not square", function);
+}
+
+static DtStatus
+answer(DtTrace *trace, int num, const DtMeta *shaped, bool c, DtMeta **out)
+{
+    PyObject *dtype = dt_np_dtype(num);
+    DT_TRY(dt_np_new_meta(trace, dtype, shaped != NULL ? (const DtSym *const *)shaped->shape : NULL,
+                          shaped != NULL ? shaped->ndim : 0, out));
+    dt_np_meta_unwrap(*out);
+    return c || shaped == NULL || shaped->ndim < 2 ? DT_OK : dt_np_fresh(trace, *out, NULL);
+}
+
+/* inv and det: one square matrix. */
+DtStatus
+dt_np_fn_of_square(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a"};
+    const char *function = dt_np_target(op);
+    DtVar *slot;
+    DtArrayVar *array;
+    DtOperand operand;
+    DtMeta *meta;
+    int num;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 1, 1, 1, &slot));
+    DT_TRY(need_matrix(trace, function, slot, &array, &num));
+    DT_TRY(need_square(trace, function, array->meta));
+    DT_TRY(answer(trace, num, op == DT_NP_linalg_inv ? array->meta : NULL,
+                  array->meta->layout & DT_LAYOUT_C, &meta));
+    operand = dt_np_node(array);
+    return dt_np_emit_one(trace, op, &operand, 1, meta, out);
+}
+
+DtStatus
+dt_np_fn_solve(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "b"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[2];
+    DtArrayVar *a, *b;
+    DtOperand operands[2];
+    DtMeta *meta;
+    int num, other;
+    bool same;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 2, slots));
+    DT_TRY(need_matrix(trace, function, slots[0], &a, &num));
+    DT_TRY(need_matrix(trace, function, slots[1], &b, &other));
+    DT_TRY(need_square(trace, function, a->meta));
+    if (b->meta->ndim > 2 || num != other) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such arrays", function);
+    }
+    DT_TRY(dt_trace_unify(trace, a->meta->shape[0], b->meta->shape[0], &same));
+    if (!same) {
+        return dt_break(trace, DT_BREAK_RAISES, "%s of sizes that differ", function);
+    }
+    DT_TRY(answer(trace, num, b->meta, a->meta->layout & b->meta->layout & DT_LAYOUT_C, &meta));
+    operands[0] = dt_np_node(a);
+    operands[1] = dt_np_node(b);
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
+/* The root of the sum of all squares. */
+DtStatus
+dt_np_fn_norm(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"x"};
+    const char *function = dt_np_target(op);
+    DtVar *slot;
+    DtArrayVar *array;
+    DtOperand operand;
+    DtMeta *meta;
+    int num;
+    if (args->npos + args->nkw != 1) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with an order or axis", function);
+    }
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 1, 1, 1, &slot));
+    DT_TRY(need_matrix(trace, function, slot, &array, &num));
+    num = num == NPY_CFLOAT ? NPY_FLOAT : num == NPY_CDOUBLE ? NPY_DOUBLE : num;
+    DT_TRY(answer(trace, num, NULL, true, &meta));
+    operand = dt_np_node(array);
+    return dt_np_emit_one(trace, op, &operand, 1, meta, out);
 }

@@ -1,9 +1,10 @@
-/* where, clip, round, casts, attributes, and what asks for Python values (a graph break).
+/* where, clip, round, isclose, casts, attributes, and what asks for Python values (a graph break).
  *
  * Not in here: new arrays (create.c).
  */
 #include "adapters/numpy/internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -141,6 +142,65 @@ dt_np_m_round(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_np_apply_vars(trace, scale, pair, 2, &pair[0]));
     DT_TRY(dt_np_apply_vars(trace, DT_NP_rint, pair, 1, &pair[0]));
     return dt_np_apply_vars(trace, back, pair, 2, out);
+}
+
+/* ---- isclose --------------------------------------------------------------------------------- */
+
+static DtStatus
+tolerance(DtTrace *trace, const char *function, DtVar *var, double absent, DtOperand *out)
+{
+    PyObject *value = var != NULL ? dt_var_as_constant(trace, var)
+                                  : dt_trace_keep_take(trace, PyFloat_FromDouble(absent));
+    if (value == NULL || !PyFloat_CheckExact(value) || !isfinite(PyFloat_AS_DOUBLE(value))) {
+        return PyErr_Occurred()
+                   ? DT_ERROR
+                   : dt_break(trace, DT_BREAK_ARRAY_OP, "%s: such a tolerance", function);
+    }
+    *out = dt_np_const(value);
+    return DT_OK;
+}
+
+/* A view of new memory. */
+DtStatus
+dt_np_fn_isclose(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "b", "rtol", "atol", "equal_nan"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[5];
+    DtNpOperand operands[2];
+    DtOperand nodes[5];
+    DtMeta *meta;
+    bool equal_nan, arrays = false, all_c = true;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 5, 5, 2, slots));
+    for (int i = 0; i < 2; i++) {
+        DT_TRY(dt_np_need_operand(trace, slots[i], function, &operands[i]));
+        nodes[i] = operands[i].operand;
+        const DtArrayVar *array = operands[i].array;
+        PyObject *dtype = operands[i].dtype;
+        int num = dt_np_is_weak(&operands[i]) ? NPY_NOTYPE : dt_np_descr(dtype)->type_num;
+        if (num == NPY_BOOL || num == NPY_HALF || PyTypeNum_ISCOMPLEX(num)
+            || dtype == (PyObject *)&PyComplex_Type
+            || (array != NULL && !(array->meta->layout & DT_LAYOUT_NATIVE))) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a dtype", function);
+        }
+        arrays = arrays || (array != NULL && array->meta->ndim > 0);
+        all_c = all_c && (array == NULL || (array->meta->layout & DT_LAYOUT_C));
+    }
+    if (!arrays) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of numbers", function);
+    }
+    DT_TRY(tolerance(trace, function, slots[2], 1e-5, &nodes[2]));
+    DT_TRY(tolerance(trace, function, slots[3], 1e-8, &nodes[3]));
+    DT_TRY(dt_np_bool_arg(trace, function, slots[4], false, &equal_nan));
+    nodes[4] = dt_np_const(equal_nan ? Py_True : Py_False);
+    PyObject *boolean = dt_np_dtype(NPY_BOOL);
+    if (boolean == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, operands, 2, boolean, &meta));
+    DT_TRY(all_c ? dt_np_fresh_c(trace, meta) : dt_np_fresh(trace, meta, NULL));
+    meta->layout &= ~(uint32_t)DT_LAYOUT_FRESH;
+    return dt_np_emit_one(trace, op, nodes, 5, meta, out);
 }
 
 /* ---- Casts ----------------------------------------------------------------------------------- */

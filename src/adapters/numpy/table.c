@@ -25,6 +25,8 @@ static const struct Row {
                       NULL},
 #define NP_FUNC(NAME, HANDLER)                                                                     \
     [DT_NP_##NAME] = {ROW_FUNC, #NAME, "numpy", #NAME, "numpy." #NAME, NULL, HANDLER},
+#define NP_FUNC_AT(ID, PATH, HANDLER)                                                              \
+    [DT_NP_##ID] = {ROW_FUNC, #ID, "numpy", PATH, "numpy." PATH, NULL, HANDLER},
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)                                                        \
     [DT_NP_##ID] = {ROW_CALLEE, #ID, MODULE, PATH, TARGET, NULL, NULL},
 #define NP_METHOD(NAME, HANDLER)
@@ -32,6 +34,7 @@ static const struct Row {
 #include "adapters/numpy/ops.def"
 #undef NP_UFUNC
 #undef NP_FUNC
+#undef NP_FUNC_AT
 #undef NP_CALLEE
 #undef NP_METHOD
 #undef NP_ATTR
@@ -43,12 +46,14 @@ static const struct MethodRow {
 } method_rows[] = {
 #define NP_UFUNC(NAME)
 #define NP_FUNC(NAME, HANDLER)
+#define NP_FUNC_AT(ID, PATH, HANDLER)
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER) {#NAME, HANDLER},
 #define NP_ATTR(NAME, HANDLER)
 #include "adapters/numpy/ops.def"
 #undef NP_UFUNC
 #undef NP_FUNC
+#undef NP_FUNC_AT
 #undef NP_CALLEE
 #undef NP_METHOD
 #undef NP_ATTR
@@ -60,12 +65,14 @@ static const struct AttrRow {
 } attr_rows[] = {
 #define NP_UFUNC(NAME)
 #define NP_FUNC(NAME, HANDLER)
+#define NP_FUNC_AT(ID, PATH, HANDLER)
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER)
 #define NP_ATTR(NAME, HANDLER) {#NAME, HANDLER},
 #include "adapters/numpy/ops.def"
 #undef NP_UFUNC
 #undef NP_FUNC
+#undef NP_FUNC_AT
 #undef NP_CALLEE
 #undef NP_METHOD
 #undef NP_ATTR
