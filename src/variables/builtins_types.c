@@ -10,13 +10,21 @@
 static bool
 is_from(PyObject *object, const char *const *modules)
 {
-    PyObject *module = PyObject_GetAttrString(object, "__module__");
+    /* Read where it lies: a metaclass of Python could answer for the attribute. */
+    PyObject *name = PyUnicode_InternFromString("__module__");
+    PyObject *module = NULL;
+    if (PyFunction_Check(object)) {
+        module = ((PyFunctionObject *)object)->func_module;
+    }
+    else if (PyType_Check(object) && name != NULL) {
+        module = dt_type_own_lookup((PyTypeObject *)object, name);
+    }
+    PyErr_Clear(); /* no memory: not one of those */
+    Py_XDECREF(name);
     bool found = false;
     for (; module != NULL && PyUnicode_Check(module) && !found && *modules != NULL; modules++) {
         found = PyUnicode_CompareWithASCIIString(module, *modules) == 0;
     }
-    PyErr_Clear(); /* an object without __module__: not one of those */
-    Py_XDECREF(module);
     return found;
 }
 

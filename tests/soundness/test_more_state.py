@@ -10,7 +10,7 @@ from twins import lead
 A = np.linspace(0.5, 2.0, 4)
 
 SOURCE = """
-import collections, dataclasses, enum, functools, math, operator, types
+import abc, collections.abc, dataclasses, numbers, enum, functools, math, operator, types
 P = collections.namedtuple('P', 'a b')
 @dataclasses.dataclass
 class Data:
@@ -64,6 +64,21 @@ class Meta(type):
     @property
     def z(cls):
         return 7.0
+WATCH = []
+class Watch(type):
+    def __getattribute__(cls, name):
+        WATCH.append(name)
+        return type.__getattribute__(cls, name)
+class Watched(metaclass=Watch):
+    pass
+watched = Watched()
+del WATCH[:]
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def q(self): pass
+class Concrete(Abstract):
+    def q(self): return 1
+concrete = Concrete()
 class WithMeta(metaclass=Meta):
     pass
 class Desc:
@@ -164,6 +179,8 @@ CASES = {
     "equality": ("return x, box.m == box.m, box.m == other.m, box.m != box.m, range(3) == range(3), sl == slice(1, 3), {1, 2} == frozenset((1, 2)), S == FS, d1.items() == d1.items(), p == (1.0, 2.0), [1] == (1,), len == len, [].append == [].append, fn == fn, Box == Box, math == math, part == part, r == range(3), iter([1]) == 3, None == box.m, x is x, Ellipsis == Ellipsis", ["", "", "S = {3}", "r = range(4)", "p = P(1, 2)"]),
     "equality of views": ("return x, d1.keys() == {'a'}, d1.items() == {('a', 1.0)}, d1.keys() <= {'a', 'b'}, d1.values() == d1.values()", ["", "", "d1['z'] = 2"]),
     "metaclass equality": ("return x, WithMeta == WithMeta, WithMeta == Box, {WithMeta: 1}.get(WithMeta)", ["", "", "Meta.__eq__ = lambda c, o: False", "Meta.__hash__ = lambda c: 1", "del Meta.__eq__, Meta.__hash__"]),
+    "metaclass is not asked": ("return x, isinstance(box, Watched), issubclass(Box, Watched), isinstance(watched, Watched), list(WATCH)", ["", "", ""]),
+    "abstract": ("return x, isinstance([], collections.abc.Sequence), isinstance(box, collections.abc.Callable), isinstance(1, numbers.Number), isinstance(box, Abstract), isinstance(concrete, Abstract)", ["", "", "del Box.__call__", "Abstract.register(Box)"]),
     "empty": ("return x.sum() if len(S) else x", ["", "S.clear()", "S.add(1)", "S = ()", "S = A[:0]"]),
     "array in a global list": ("return x + L[0], L[0] is L[1]", ["L = [A, A]", "", "L[0] = A + 1", "L[1] = L[0]", "L = [A[:1], 1.0]", "L = (A, A)"]),
     "annotations": ("y: int = 1\n    def g(a: y) -> y: return a\n    return g(x), g.__annotations__", ["", ""]),
