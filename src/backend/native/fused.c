@@ -405,6 +405,23 @@ is_ours(PyArrayObject *array)
            && (PyArray_FLAGS(array) & NEEDED) == NEEDED;
 }
 
+/* A new array has these strides; one that a reduction made may have others along axes of one item,
+ * and a program sees them. */
+static bool
+has_strides_of_new(PyArrayObject *array, int order)
+{
+    int ndim = PyArray_NDIM(array);
+    npy_intp stride = PyArray_ITEMSIZE(array);
+    for (int i = 0; i < ndim; i++) {
+        int axis = order == NPY_ARRAY_F_CONTIGUOUS ? i : ndim - 1 - i;
+        if (PyArray_STRIDE(array, axis) != stride) {
+            return false;
+        }
+        stride *= PyArray_DIM(array, axis);
+    }
+    return true;
+}
+
 typedef struct Scratch {
     char *memory;
     size_t size;
@@ -518,7 +535,8 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     }
     for (; nmade < fused->noutputs; nmade++) {
         const DtFusedOutput *output = &fused->outputs[nmade];
-        if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])) {
+        if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])
+            && has_strides_of_new(arrays[output->reuse], order)) {
             made[nmade] = Py_NewRef(arrays[output->reuse]);
         }
         else {
