@@ -117,6 +117,40 @@ def test_scalars_and_rows(call):
         check(scope["f"], values(dtype), 3)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "f4", "f8"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.median(x)",
+        "np.median(x, axis=0)",
+        "np.median(x[:, :4], 1)",
+        "np.linalg.norm(x, axis=0)",
+        "np.linalg.norm(x, axis=-1, keepdims=True)",
+        "np.linalg.norm(x[0], axis=0)",
+    ],
+)
+def test_statistics(call, dtype):
+    scope = {"np": np}
+    exec(f"def f(x):\n    r = {call}\n    return r, r + 1, r.T * 2\n", scope)
+    for view in VIEWS.values():
+        check(scope["f"], make=lambda view=view: ((view(np.tile(values(dtype), (3, 1))),), {}))
+    x = values(dtype)
+    if x.dtype.kind == "f":
+        x[1, 2] = np.nan
+        x[2, 3] = np.inf
+        check(scope["f"], x)
+        check(scope["f"], values(dtype) * x.dtype.type(1e37))
+    if "x[0]" not in call:
+        check(scope["f"], values(dtype)[:0])
+
+
+def test_reused_memory_has_the_strides_of_a_new_array():
+    def f(x):
+        return np.sqrt(np.add.reduce(x * x, axis=-1, keepdims=True))
+
+    check(f, make=lambda: ((np.asfortranarray(np.ones((12, 5))),), {}))
+
+
 SQUARE = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
 
 

@@ -327,6 +327,46 @@ diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar *
     return dt_np_emit_one(trace, op, &operand, 1, meta, out);
 }
 
+/* ---- median ---------------------------------------------------------------------------------- */
+
+/* Written in Python, but what it reports are floating-point flags alone: of NaN it says nothing. */
+DtStatus
+dt_np_fn_median(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "axis"};
+    const char *function = dt_np_target(op);
+    const DtSym *shape[DT_NP_MAXDIMS];
+    DtVar *slots[2];
+    DtArrayVar *array;
+    DtOperand operands[2];
+    DtMeta *meta;
+    uint32_t axis = 0, ndim = 0;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(need_array(trace, function, slots[0], &array));
+    int num = dt_np_descr(array->meta->dtype)->type_num;
+    if (!PyTypeNum_ISINTEGER(num) && num != NPY_FLOAT && num != NPY_DOUBLE) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a dtype", function);
+    }
+    bool flat = dt_np_is_none(slots[1]);
+    if (!flat) {
+        DT_TRY(dt_np_axis(trace, function, slots[1], array->meta->ndim, &axis));
+    }
+    for (uint32_t i = 0; i < array->meta->ndim && !flat; i++) {
+        if (i != axis) {
+            shape[ndim++] = array->meta->shape[i];
+        }
+    }
+    PyObject *dtype = num == NPY_FLOAT ? array->meta->dtype : dt_np_dtype(NPY_DOUBLE);
+    DT_TRY(dt_np_new_meta(trace, dtype, shape, ndim, &meta));
+    dt_np_meta_unwrap(meta);
+    if (ndim > 1 && !(array->meta->layout & DT_LAYOUT_C)) {
+        DT_TRY(dt_np_fresh(trace, meta, NULL));
+    }
+    operands[0] = dt_np_node(array);
+    DT_TRY(axis_operand(trace, axis, flat, &operands[1]));
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
 /* ---- Functions and methods ------------------------------------------------------------------- */
 
 #define FUNCTION(NAME, IMPLEMENTATION)                                                             \

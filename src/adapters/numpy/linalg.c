@@ -1,6 +1,6 @@
 /* Matrix products: always one call on whole operands, since blocks would change the bits.
  *
- * Of linalg what LAPACK answers with one array of known shape: inv, solve, det, and the plain norm;
+ * Of linalg what LAPACK answers with one array of known shape: inv, solve, det, and the norm;
  * a singular matrix is NumPy's exception, for which the call is made again plainly.
  * Not in here: decompositions, stacks of matrices, norms of other kinds (graph breaks).
  */
@@ -303,22 +303,54 @@ dt_np_fn_solve(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_emit_one(trace, op, operands, 2, meta, out);
 }
 
-/* The root of the sum of all squares. */
+/* Along one axis the steps that NumPy takes: the root of a sum of products. */
+static DtStatus
+norm_along(DtTrace *trace, DtArrayVar *array, DtVar *axis_var, bool keepdims, DtVar **out)
+{
+    DtVar *pair[2];
+    uint32_t axis;
+    int num = dt_np_descr(array->meta->dtype)->type_num;
+    DT_TRY(dt_np_axis(trace, "numpy.linalg.norm", axis_var, array->meta->ndim, &axis));
+    if (PyTypeNum_ISCOMPLEX(num)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.linalg.norm of complex rows");
+    }
+    pair[0] = &array->base;
+    if (!PyTypeNum_ISFLOAT(num)) {
+        PyObject *real = dt_np_dtype(NPY_DOUBLE);
+        if (real == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_np_cast(trace, array, real, &pair[0]));
+    }
+    pair[1] = pair[0];
+    DT_TRY(dt_np_apply_vars(trace, DT_NP_multiply, pair, 2, &pair[0]));
+    DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(pair[0]), 1u << axis, false, NULL, keepdims,
+                        &pair[0]));
+    return dt_np_apply_vars(trace, DT_NP_sqrt, pair, 1, out);
+}
+
+/* The root of the sum of squares, of all items or along an axis. */
 DtStatus
 dt_np_fn_norm(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const names[] = {"x"};
+    static const char *const names[] = {"x", "ord", "axis", "keepdims"};
     const char *function = dt_np_target(op);
-    DtVar *slot;
+    DtVar *slots[4];
     DtArrayVar *array;
     DtOperand operand;
     DtMeta *meta;
     int num;
-    if (args->npos + args->nkw != 1) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with an order or axis", function);
+    bool keepdims;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 1, slots));
+    DT_TRY(need_matrix(trace, function, slots[0], &array, &num));
+    DT_TRY(dt_np_need_default(trace, function, "ord", slots[1]));
+    DT_TRY(dt_np_bool_arg(trace, function, slots[3], false, &keepdims));
+    if (!dt_np_is_none(slots[2])) {
+        return norm_along(trace, array, slots[2], keepdims, out);
     }
-    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 1, 1, 1, &slot));
-    DT_TRY(need_matrix(trace, function, slot, &array, &num));
+    if (keepdims) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that keeps all axes", function);
+    }
     num = num == NPY_CFLOAT ? NPY_FLOAT : num == NPY_CDOUBLE ? NPY_DOUBLE : num;
     DT_TRY(answer(trace, num, NULL, true, &meta));
     operand = dt_np_node(array);
