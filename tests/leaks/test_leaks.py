@@ -120,15 +120,6 @@ def assert_flat(compiled, plain=lambda: None, rounds=ROUNDS):
     raise AssertionError(found)
 
 
-@pytest.fixture(autouse=True)
-def quick_collections():
-    """What other tests made is not looked at again and again."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 @contextmanager
 def library_of(uses):
     if uses == "toy":
