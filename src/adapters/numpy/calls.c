@@ -65,9 +65,8 @@ like(DtTrace *trace, const DtMeta *array, PyObject *dtype, bool c, DtMeta **out)
         return DT_ERROR;
     }
     DT_TRY(dt_np_new_meta(trace, dtype, (const DtSym *const *)array->shape, array->ndim, out));
-    return c || array->ndim == 1 || (array->layout & DT_LAYOUT_C)
-               ? DT_OK
-               : dt_np_fresh(trace, *out, NULL);
+    return c || array->ndim == 1 || (array->layout & DT_LAYOUT_C) ? DT_OK
+                                                                  : dt_np_fresh(trace, *out, NULL);
 }
 
 /* One axis of `size` items in C order. */
@@ -229,8 +228,7 @@ taken(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     if (!PyTypeNum_ISINTEGER(dt_np_descr(index->dtype)->type_num)
-        || !PyArray_CanCastTypeTo(dt_np_descr(index->dtype), dt_np_descr(intp),
-                                  NPY_SAFE_CASTING)) {
+        || !PyArray_CanCastTypeTo(dt_np_descr(index->dtype), dt_np_descr(intp), NPY_SAFE_CASTING)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at an array of %s", function,
                         dt_np_descr(index->dtype)->typeobj->tp_name);
     }
@@ -503,8 +501,8 @@ dt_np_fn_diff(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     while (n-- > 0) {
         DT_TRY(part_of(trace, current, axis, one, NULL, &pair[0]));
         DT_TRY(part_of(trace, current, axis, NULL, minus_one, &pair[1]));
-        DT_TRY(dt_np_apply_vars(trace, boolean ? DT_NP_not_equal : DT_NP_subtract, pair, 2,
-                                &current));
+        DT_TRY(
+            dt_np_apply_vars(trace, boolean ? DT_NP_not_equal : DT_NP_subtract, pair, 2, &current));
     }
     *out = current;
     return DT_OK;

@@ -324,8 +324,8 @@ norm_along(DtTrace *trace, DtArrayVar *array, DtVar *axis_var, bool keepdims, Dt
     }
     pair[1] = pair[0];
     DT_TRY(dt_np_apply_vars(trace, DT_NP_multiply, pair, 2, &pair[0]));
-    DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(pair[0]), 1u << axis, false, NULL, keepdims,
-                        &pair[0]));
+    DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(pair[0]), 1u << axis, false, NULL,
+                        keepdims, &pair[0]));
     return dt_np_apply_vars(trace, DT_NP_sqrt, pair, 1, out);
 }
 
