@@ -144,6 +144,10 @@ call_float(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (is_kind(arg, DT_KIND_INSTANCE)) {
         return call_special(trace, arg, "__float__", NULL, 0, out);
     }
+    if (is_kind(arg, DT_KIND_SYMBOLIC) && ((DtSymVar *)arg)->sym->type == DT_SYM_FLOAT) {
+        *out = arg; /* CPython returns the same object */
+        return DT_OK;
+    }
     if (is_kind(arg, DT_KIND_SYMBOLIC)) {
         const DtSym *sym;
         DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, ((DtSymVar *)arg)->sym, &sym));
@@ -202,6 +206,11 @@ pick(DtTrace *trace, const DtArgs *args, const char *name, int op, DtSymOp sym_o
     DT_TRY(check_keywords(trace, args, name, allowed));
     DT_TRY(bind_keyword(trace, args, "key", dt_none(trace), &key));
     DT_TRY(bind_keyword(trace, args, "default", NULL, &otherwise));
+    if (count > 1 && otherwise != NULL) {
+        return dt_kinds_raise(trace, "TypeError",
+                              "Cannot specify a default for %s() with multiple positional arguments",
+                              name);
+    }
     if (count == 1) {
         DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     }
@@ -277,6 +286,13 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     } else {
         DT_TRY(dt_var_int(trace, 0, &total));
         DT_TRY(bind_keyword(trace, args, "start", total, &total));
+    }
+    DT_TRY(dt_var_realize(trace, total, &total));
+    PyTypeObject *type_of_start = dt_var_python_type(trace, total);
+    if (PyType_FastSubclass(type_of_start, Py_TPFLAGS_UNICODE_SUBCLASS)
+        || PyType_FastSubclass(type_of_start, Py_TPFLAGS_BYTES_SUBCLASS)
+        || PyType_IsSubtype(type_of_start, &PyByteArray_Type)) {
+        return dt_kinds_raise(trace, "TypeError", "sum() can't sum %ss", type_of_start->tp_name);
     }
     bool floats = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -520,8 +536,8 @@ call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     bool descending;
     DT_TRY(check_keywords(trace, args, "sorted", allowed));
     DT_TRY(bind_keyword(trace, args, "key", NULL, &key));
-    DT_TRY(bind_keyword(trace, args, "reverse", dt_none(trace), &reverse));
-    DT_TRY(dt_var_truth(trace, reverse, &descending));
+    DT_TRY(bind_keyword(trace, args, "reverse", NULL, &reverse));
+    DT_TRY(dt_list_descending(trace, reverse, &descending));
     DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     DT_TRY(dt_list_sort(trace, items, count, key, descending));
     return dt_var_list(trace, items, count, out);

@@ -203,6 +203,13 @@ has_known_object(DtVar *var)
     }
 }
 
+static bool
+is_empty_tuple(DtVar *var)
+{
+    return var->type->kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->cls == &PyTuple_Type
+           && ((DtSeqVar *)var)->count == 0;
+}
+
 DtStatus
 dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
@@ -214,6 +221,10 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     }
     if (has_known_object(left) && has_known_object(right)) {
         *out = dt_payload_object(left) == dt_payload_object(right);
+        return DT_OK;
+    }
+    if (is_empty_tuple(left) && is_empty_tuple(right)) {
+        *out = true; /* there is only one */
         return DT_OK;
     }
     bool left_number = left->type->kind == DT_KIND_SYMBOLIC;

@@ -121,6 +121,8 @@ DtStatus dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_
                          int64_t *stop, int64_t *step, int64_t *count) DT_MUST_CHECK;
 /* Sorts items in place, stably; `key` may be NULL. */
 DtStatus dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool descending) DT_MUST_CHECK;
+/* What `reverse=` of a sort says: a bool or an int; others break.  NULL: it was not given. */
+DtStatus dt_list_descending(DtTrace *trace, DtVar *reverse, bool *out) DT_MUST_CHECK;
 /* Equality of two trackers as `==` decides it, identity first; specialises. */
 DtStatus dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out) DT_MUST_CHECK;
 

@@ -35,6 +35,10 @@ take_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar **out)
 {
     int64_t start, stop, step, count;
     DT_TRY(dt_slice_bounds(trace, slice, self->count, &start, &stop, &step, &count));
+    if (self->cls == &PyTuple_Type && start == 0 && step == 1 && count == self->count) {
+        *out = &self->base; /* all of a tuple is that tuple */
+        return DT_OK;
+    }
     DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
     if (items == NULL) {
         return dt_no_memory();

@@ -5,6 +5,7 @@
  *
  * Not in here: replaying the changes (sideeffects/).
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,17 +212,46 @@ list_reverse(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return return_none(trace, out);
 }
 
+DtStatus
+dt_list_descending(DtTrace *trace, DtVar *reverse, bool *out)
+{
+    *out = false;
+    if (reverse == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_realize(trace, reverse, &reverse));
+    PyTypeObject *type = dt_var_python_type(trace, reverse);
+    if (type == &PyBool_Type) {
+        return dt_var_truth(trace, reverse, out);
+    }
+    int64_t value = 0;
+    bool ok = type == &PyLong_Type;
+    if (ok) {
+        DT_TRY(dt_constant_index(trace, reverse, &value, &ok));
+    }
+    if (!ok || value < INT_MIN || value > INT_MAX) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a sort with such an argument `reverse`");
+    }
+    *out = value != 0;
+    return DT_OK;
+}
+
 static DtStatus
 list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtSeqVar *self = (DtSeqVar *)var;
     DtVar *key = NULL, *reverse = NULL;
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "key") != 0
+            && PyUnicode_CompareWithASCIIString(args->kwnames[i], "reverse") != 0) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "sort() got keyword argument '%s'",
+                            dt_kinds_text(args->kwnames[i]));
+        }
+    }
     DT_TRY(dt_args_keyword(trace, args, "key", &key));
     DT_TRY(dt_args_keyword(trace, args, "reverse", &reverse));
-    bool descending = false;
-    if (reverse != NULL) {
-        DT_TRY(dt_var_truth(trace, reverse, &descending));
-    }
+    bool descending;
+    DT_TRY(dt_list_descending(trace, reverse, &descending));
     DtVar **items;
     uint32_t count;
     DT_TRY(dt_var_unpack(trace, var, &items, &count));

@@ -48,6 +48,10 @@ tuple_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, DtVar **out)
         return DT_OK;
     }
     count = count < 0 ? 0 : count;
+    if (self->cls == &PyTuple_Type && (self->count == 0 || count == 1)) {
+        *out = &self->base; /* CPython makes no copy either */
+        return DT_OK;
+    }
     if (self->count > 0 && count > (int64_t)trace->options.unroll_limit) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a tuple repeated %lld times",
                         (long long)count);
@@ -66,6 +70,14 @@ tuple_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, DtVar **out)
 static DtStatus
 tuple_concat(DtTrace *trace, DtSeqVar *left, DtSeqVar *right, DtVar **out)
 {
+    if (left->count == 0 && right->cls == &PyTuple_Type) {
+        *out = &right->base; /* CPython makes no copy either */
+        return DT_OK;
+    }
+    if (right->count == 0 && left->cls == &PyTuple_Type) {
+        *out = &left->base;
+        return DT_OK;
+    }
     uint32_t total = left->count + right->count;
     DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, total + 1);
     if (items == NULL) {

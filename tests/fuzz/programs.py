@@ -15,6 +15,9 @@ import re
 
 _GENERATOR = re.compile(r"\w\([^\[]* for ")
 
+# What is no operation of a graph.
+_BREAKS = re.compile(r"argmax|cumsum|np\.sort|np\.outer|float\(|int\(|^max|bool\(|bump|if \{bool\}")
+
 HEADER = """\
 import numpy as np
 
@@ -124,7 +127,7 @@ EXPRESSIONS = {
         |{name:array}.ndim|{name:array}.size|{name:array}.shape[0]|len({name:array})|COUNT|{name:box}.v|{name:box}.w|{name:box}.get({int})
         |helper({int})|helper({int}, {int}, c={small})|helper({int}, *{list}, **{dict})|{bool} + {int}|{name:dict}['a']|{name:dict}.get('z', {int})
         |{int} or {int}|{int} and {int}|bump({small})|round({float})|divmod({int}, {pos})[1]|pick({list}, {small}, 0)|{name:list}.index({int})
-        |{name:list}.count({int})|int({bool})|hash({int})|ord('a')|(lambda q, r=2: q * r)({int})|[{int}, {int}][{bool}]|{name:box}.limit|{name:box}.twice
+        |{name:list}.count({int})|int({bool})|hash(str({name:int})) % 7|ord('a')|(lambda q, r=2: q * r)({int})|[{int}, {int}][{bool}]|{name:box}.limit|{name:box}.twice
         |Box.pair({int})[1]|Box.make({int}).w|next(iter([{int}]))|sum(q for q in {list})|({int}).__add__({int})|int('7')|({int}).bit_length()
         |pow({int}, 2)|{small} in {list}|sum(1 for _ in zip({list}, {tuple}))|max([{int}, {int}], default=0)|STEP()|STEP({int})|counter({int})()|compose(abs, helper, {int})|compose(lambda u: u + 1, helper, {int}, 2)
         |PAIRS[0][0]|sum([r[0] for r in PAIRS])|len({{*{list}}})|len(set({list}))|getattr({name:box}, 'w')|getattr({name:box}, 'q', {int})|({int}, {int})[{bool}]|{list}[-1]
@@ -169,7 +172,7 @@ EXPRESSIONS = {
         |np.add.reduce({array})|np.sum({array}, keepdims=True)|{array}.sum(axis=(0, 1))|{array}.max(axis=-1)|{array}.argmax()|np.add({array}, {num}, dtype='f8')
         |{array}[{array}.ndim - 1]|{array}[0]|{array}[-1:]|{array}[:, 0]|{array}[0, 1:]|{array}[::2, ::-1]|{array}[()]|{array}[None, ..., :1]|{array}[1:, 1:]|{array}[:-1] - {array}[1:]
         |{array}.T[0]|{array}.T.copy()|{array}[::-1].T|{array}.reshape(2, -1)|{array}.reshape((3, -1))|({array} + 0).reshape(-1, 1)|{array}.transpose()|{array}[..., None] * {array}
-        |np.outer({array}, {array})|np.cumsum({array})|np.sort({array})|np.empty_like({array}).shape[0] * {array}|{array}.sum() + {array}.max()|{array}.mean() - {num}|{array}.sum() ** 2
+        |np.outer({array}, {array})|np.cumsum({array})|np.sort({array})|{array}.sum() + {array}.max()|{array}.mean() - {num}|{array}.sum() ** 2
         |np.maximum({array}, 0) - np.minimum({array}, {num})|np.where({array} != {array}, 0.0, {array})|~({array} > 1)|({array} > 0) \| ({array} < -1)|({array} > 0) ^ True|{array} << 1
         |np.left_shift({name:array}, 1)|np.mod({array}, {num})|np.remainder({array}, {array})|np.true_divide({array}, {array})|1 / {array}|{num} ** {array}|{array} ** 0.5|{array} ** -1
         |np.array({array})|np.array({array}, dtype='f4')|np.asarray({array}, dtype=float)|np.array([{array}, {array}])|np.array({list}, dtype='{dtype}')|np.tanh({array}) * {num}
@@ -229,7 +232,7 @@ SIMPLE = [
     ("{name:tuple} += ({int},)", None),
     ("{name:list}.append({any})", None),
     ("{name:list}.append({int})", None),
-    ("{name:list}.extend({list})", None),
+    ("{name:list}.extend({list}[:3])", None),
     ("{name:list}.insert({small}, {int})", None),
     ("{new} = {name:list}.pop()", "int"),
     ("{new} = {name:list}.pop({small})", "int"),
@@ -357,7 +360,9 @@ class Program:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.arrays = self.random.random() < 0.65
+        self.arrays = self.random.random() < 0.7
+        # Dense: long chains of array operations and nothing else.
+        self.dense = self.arrays and self.random.random() < 0.5
         self.kinds = [self.kind() for _ in range(self.random.randint(1, 4))]
         if self.arrays and "array" not in self.kinds:
             self.kinds[0] = "array"
@@ -374,8 +379,10 @@ class Program:
 
     def kind(self):
         pool = [k for k in KINDS if k != "array"]
-        if self.arrays and self.random.random() < 0.5:
+        if self.arrays and self.random.random() < (0.8 if self.dense else 0.5):
             return "array"
+        if self.dense:
+            return self.random.choice(("int", "float"))
         return self.random.choice(pool + ["int", "float", "int"])
 
     def new_name(self):
@@ -414,6 +421,8 @@ class Program:
         if kind in KINDS and names and self.random.random() < (0.25 if depth > 0 else 0.85):
             return self.random.choice(names)
         if depth <= 0:
+            if kind == "array" and self.dense and names:
+                return self.random.choice(names)
             if kind == "dtype":
                 return self.random.choice(EXPRESSIONS[kind])
             return self.random.choice(LEAVES[kind])
@@ -422,6 +431,8 @@ class Program:
             if not self.arrays and ("array" in template or "np." in template):
                 continue
             if _GENERATOR.search(template) and self.random.random() < 0.9:
+                continue
+            if self.dense and _BREAKS.search(template):
                 continue
             if "bump" in template and self.random.random() < 0.6:
                 continue
@@ -511,7 +522,11 @@ class Program:
 
     def statement(self, indent, depth):
         draw = self.random.random()
-        if depth <= 0 or draw < 0.72:
+        if self.dense and draw < 0.9:
+            name, kind = self.new_name(), self.random.choice(("array",) * 7 + ("int", "float", "tuple"))
+            self.emit(indent, f"{name} = {self.expression(kind, self.random.randint(2, 4))}")
+            self.scope[kind].append(name)
+        elif depth <= 0 or draw < 0.72:
             self.simple(indent)
         elif draw < 0.82:
             self.emit(indent, f"if {self.expression('bool', 2)}:")
@@ -624,13 +639,13 @@ class Program:
 
     def make_calls(self):
         """The same twice, other values, other sizes, other types, and the first again."""
-        shape = self.random.choice([(3,), (4,), (2, 3), (2, 3), (3, 3), (5,), (), (1,), (0,), (1, 3), (0, 2)])
+        shape = self.random.choice([(3,), (4,), (2, 3), (2, 3), (3, 3), (5,), (), (1,), (0,), (1, 3), (0, 2), (2, 3, 2), (130,)])
         first = [self.recipe(kind, shape) for kind in self.kinds]
         calls = [first, first]
         for _ in range(self.random.randint(1, 3)):
             calls.append([self.other_value(r) for r in first])
         for _ in range(self.random.randint(1, 2)):
-            other = self.random.choice([(3,), (2, 3), (7,), (4, 3), (6, 2), (1,), (0,), (), (2, 1), (3, 3), (40, 30)])
+            other = self.random.choice([(3,), (2, 3), (7,), (4, 3), (6, 2), (1,), (0,), (), (2, 1), (3, 3), (40, 30), (2, 3, 4), (1500,), (70, 90)])
             calls.append([self.recipe(r[0], other) if r[0] == "array" else self.other_value(r) for r in first])
         for _ in range(self.random.randint(1, 2)):
             i = self.random.randrange(len(first))
@@ -641,6 +656,11 @@ class Program:
             alias = list(first)
             alias[-1] = ("alias", 0)
             calls.append(alias)
+        if self.kinds.count("array") > 1 and self.random.random() < 0.4:
+            overlap = list(first)
+            last = max(i for i, kind in enumerate(self.kinds) if kind == "array")
+            overlap[last] = ("overlap", self.kinds.index("array"), self.random.choice(["flip", "all", "T"]))
+            calls.append(overlap)
         calls.append(first)
         if self.random.random() < 0.3:
             calls.append(first[:-1])
@@ -648,11 +668,11 @@ class Program:
 
     def other_kind(self, kind):
         if kind in NUMBERS:
-            return self.random.choice(["int", "float", "bool", "scalar", "none", "array", "str"])
+            return self.random.choice(["int", "float", "bool", "scalar", "scalar", "none", "array", "str", "odd"])
         if kind in ("list", "tuple"):
-            return self.random.choice(["list", "tuple", "array", "range"])
+            return self.random.choice(["list", "tuple", "array", "range", "arrays", "odd"])
         if kind == "array":
-            return self.random.choice(["array", "scalar", "float", "int", "list", "array"])
+            return self.random.choice(["array", "scalar", "float", "int", "list", "array", "odd array", "odd array"])
         return self.random.choice([*KINDS, "none"])
 
     def number(self, kind):
@@ -675,13 +695,19 @@ class Program:
         if kind == "box":
             return (kind, self.random.choice(["Box", "Crate"]), self.number("int"), self.number("float"))
         if kind == "array":
-            dtype = self.random.choice(["f8", "f8", "f8", "f4", "i8", "i4", "b1", "c16"])
+            dtype = self.random.choice(["f8", "f8", "f8", "f4", "i8", "i4", "b1", "c16", "u1", "f2"])
             if len(shape) == 2 and self.random.random() < 0.2:
                 shape = self.random.choice([shape[1:], (1, shape[1]), (shape[0], 1)])
             layout = self.random.choice(["c", "c", "c", "f", "step", "back", "broad", "offset"])
             return (kind, dtype, shape, layout, self.random.randrange(1000), self.random.random() < 0.15)
         if kind == "scalar":
-            return (kind, self.random.choice(["f8", "f4", "i8", "i4", "b1", "c16"]), self.random.choice([0, 1, 2, 3]))
+            return (kind, self.random.choice(["f8", "f4", "i8", "i4", "b1", "c16", "u1", "f2"]), self.random.choice([0, 1, 2, 3, 100]))
+        if kind == "odd":
+            return (kind, self.random.randrange(14))
+        if kind == "odd array":
+            return (kind, self.random.randrange(16), shape)
+        if kind == "arrays":
+            return (kind, shape, self.random.randrange(1000))
         if kind == "range":
             return (kind, self.random.randint(0, 4))
         return ("none",)

@@ -8,7 +8,12 @@ descriptions are equal exactly if the worlds look alike, aliases included.  What
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import decimal
+import enum
+import fractions
+import hashlib
 import io
 import re
 import struct
@@ -45,6 +50,17 @@ def build(recipes, namespace):
             values.append(namespace[rest[0]](*rest[1:]))
         elif kind == "array":
             values.append(_array(*rest))
+        elif kind == "overlap":
+            other = values[rest[0]]
+            part = {"flip": (slice(None, None, -1),) * other.ndim, "all": ..., "T": ...}[rest[1]]
+            values.append(other[part].T if rest[1] == "T" else other[part])
+        elif kind == "odd":
+            values.append(ODD[rest[0]]())
+        elif kind == "odd array":
+            values.append(ODD_ARRAYS[rest[0]](_array("f8", rest[1], "c", 5, False)))
+        elif kind == "arrays":
+            one = _array("f8", rest[0], "c", rest[1], False)
+            values.append([one, one[::-1] if one.ndim else one, one, _array("i8", rest[0], "c", 3, False)])
         elif kind == "scalar":
             values.append(np.dtype(rest[0]).type(rest[1]))
         elif kind == "range":
@@ -56,6 +72,95 @@ def build(recipes, namespace):
     return values
 
 
+class Whole(int):
+    """An int with an operator of its own."""
+
+    def __add__(self, other):
+        return 40 + int(other)
+
+
+class Real(float):
+    """A float that is none to the type check."""
+
+
+class Row(list):
+    """A list with a length of its own."""
+
+    def __len__(self):
+        return 2
+
+
+class Tagged(np.ndarray):
+    """A subclass of ndarray without anything of its own."""
+
+
+class Loud(np.ndarray):
+    """A subclass of ndarray that takes part in every ufunc."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [np.asarray(x) if isinstance(x, Loud) else x for x in inputs]
+        return (ufunc.__name__, getattr(ufunc, method)(*plain, **kwargs))
+
+
+class Level(enum.IntEnum):
+    """Ints with a name."""
+
+    LOW = 1
+    HIGH = 3
+
+
+Point = collections.namedtuple("Point", "x y")
+
+ODD = (
+    lambda: Whole(3),
+    lambda: Real(2.5),
+    lambda: Row([4, 5, 6]),
+    lambda: Level.HIGH,
+    lambda: Point(1, 2.5),
+    lambda: collections.OrderedDict(a=1, b=2),
+    lambda: collections.defaultdict(int, a=3),
+    lambda: 1 + 2j,
+    lambda: b"ab",
+    lambda: {1, 2},
+    lambda: fractions.Fraction(1, 3),
+    lambda: decimal.Decimal("1.5"),
+    lambda: collections.deque([1, 2]),
+    lambda: memoryview(b"abc"),
+)
+
+
+def _unaligned(a):
+    room = np.zeros(a.nbytes + 1, "u1")
+    part = room[1:].view("u1")[: a.nbytes].view("f8").reshape(a.shape)
+    part[...] = a
+    return part
+
+
+def _read_only(a):
+    a.flags.writeable = False
+    return a
+
+
+ODD_ARRAYS = (
+    lambda a: a.view(Tagged),
+    lambda a: a.view(Loud),
+    lambda a: a.astype(">f8"),
+    lambda a: a.astype(object),
+    lambda a: np.ma.masked_greater(a, 1.0),
+    lambda a: a.astype("f2"),
+    lambda a: a.astype("g"),
+    lambda a: a.astype("u8"),
+    lambda a: a.astype("i2"),
+    lambda a: a.astype("c8"),
+    lambda a: np.asarray(a.astype("i8").astype("m8[s]")),
+    _unaligned,
+    _read_only,
+    lambda a: a.astype("U5"),
+    lambda a: np.full(a.shape, np.iinfo("i8").min),
+    lambda a: np.full(a.shape, 200, "u1"),
+)
+
+
 def _array(dtype, shape, layout, seed, special):
     generator = np.random.RandomState(seed)
     wide = {"step": tuple(2 * n for n in shape), "offset": tuple(n + 1 for n in shape)}.get(layout, shape)
@@ -65,7 +170,7 @@ def _array(dtype, shape, layout, seed, special):
         wide = shape[::-1]
     if dtype == "b1":
         data = generator.randint(0, 2, wide).astype(bool)
-    elif dtype[0] == "i":
+    elif dtype[0] in "iu":
         data = np.asarray(generator.randint(-4, 6, wide)).astype(dtype)
     else:
         data = np.asarray(generator.uniform(-2, 3, wide))
@@ -101,6 +206,7 @@ class _Description:
 
     def add(self, path, value):
         kind = type(value)
+        path = _without_addresses(path)
         if kind is int and abs(value) >> 64:
             self.lines.append(f"{path}: int {value:#x}")
         elif kind is str:
@@ -111,6 +217,8 @@ class _Description:
             self.lines.append(f"{path}: float {value!r} {struct.pack('d', value).hex()}")
         elif kind is complex:
             self.lines.append(f"{path}: complex {value!r} {struct.pack('dd', value.real, value.imag).hex()}")
+        elif isinstance(value, (np.longdouble, fractions.Fraction, decimal.Decimal)):
+            self.lines.append(f"{path}: {kind.__name__} {value!r}")
         elif isinstance(value, np.generic):
             self.lines.append(f"{path}: {kind.__name__} {value!r} {value.tobytes().hex()}")
         elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType, np.dtype, np.ufunc)):
@@ -126,10 +234,15 @@ class _Description:
         if isinstance(value, np.ndarray):
             strides = tuple(s if n > 1 else 0 for n, s in zip(value.shape, value.strides))
             flags = [f for f in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED") if value.flags[f]]
-            text = np.array2string(value, threshold=8).replace("\n", "")
+            if value.dtype.hasobject or value.dtype.char == "g":
+                self.lines.append(f"{path}: {kind.__name__} {value.dtype} {value.shape} {value.tolist()!r}")
+                return
+            text = value.ravel()[:6].tolist()
+            data = value.tobytes()
+            data = data.hex() if len(data) <= 64 else hashlib.sha1(data).hexdigest()
             self.lines.append(
                 f"{path}: {kind.__name__} {value.dtype} {value.shape} {strides} {flags} {text}"
-                f" {value.tobytes().hex()}"
+                f" {data}"
             )
             self.arrays.append((path, value))
             return
@@ -152,6 +265,8 @@ class _Description:
             items = [(".self", value.__self__)]
         elif isinstance(value, BaseException):
             self.lines.append(f"{path}: {kind.__name__} {value}")
+        elif isinstance(value, (set, frozenset, collections.deque, memoryview)):
+            self.lines.append(f"{path}: {kind.__name__} {_without_addresses(repr(list(value)))}")
         elif hasattr(value, "__dict__"):
             self.lines.append(f"{path}: {kind.__name__}")
             items = [(f".{k}", v) for k, v in vars(value).items()]
@@ -170,7 +285,7 @@ class _Description:
 
 
 def _without_addresses(text):
-    return re.sub("(?i)0x[0-9a-f]{6,}", "0x", text)
+    return re.sub("(?i)0x[0-9a-f]{6,}", "0x", text) if "0x" in text or "0X" in text else text
 
 
 def _contents(cell):
