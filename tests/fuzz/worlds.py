@@ -217,7 +217,7 @@ class _Description:
             self.lines.append(f"{path}: float {value!r} {struct.pack('d', value).hex()}")
         elif kind is complex:
             self.lines.append(f"{path}: complex {value!r} {struct.pack('dd', value.real, value.imag).hex()}")
-        elif isinstance(value, (np.longdouble, fractions.Fraction, decimal.Decimal)):
+        elif isinstance(value, (np.longdouble, np.clongdouble, fractions.Fraction, decimal.Decimal)):
             self.lines.append(f"{path}: {kind.__name__} {value!r}")
         elif isinstance(value, np.generic):
             self.lines.append(f"{path}: {kind.__name__} {value!r} {value.tobytes().hex()}")
@@ -234,7 +234,7 @@ class _Description:
         if isinstance(value, np.ndarray):
             strides = tuple(s if n > 1 else 0 for n, s in zip(value.shape, value.strides))
             flags = [f for f in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED") if value.flags[f]]
-            if value.dtype.hasobject or value.dtype.char == "g":
+            if value.dtype.hasobject or value.dtype.char in "gG":
                 self.lines.append(f"{path}: {kind.__name__} {value.dtype} {value.shape} {value.tolist()!r}")
                 return
             text = value.ravel()[:6].tolist()
