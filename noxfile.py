@@ -114,12 +114,24 @@ def asan(session: nox.Session) -> None:
                 env={"PYTHONPATH": str(folder / "python_package"), "LD_PRELOAD": preload,
                      "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
                      "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-                     "PYTHONMALLOC": "malloc"})  # fmt: skip
+                     "PYTHONMALLOC": "malloc",
+                     "DYNTRACE_LEAK_ROUNDS": os.environ.get("DYNTRACE_LEAK_ROUNDS", "100")})  # fmt: skip
+
+
+@nox.session
+def leaks(session: nox.Session) -> None:
+    """The leak tests alone, 2,000 rounds of each: minutes."""
+    session.install(*TEST_TOOLS)
+    folder = build(session, "release")
+    session.run("python", "-m", "pytest", "tests/leaks", "-p", "no:cacheprovider", *session.posargs,
+                env={"PYTHONPATH": str(folder / "python_package"),
+                     "DYNTRACE_LEAK_ROUNDS": os.environ.get("DYNTRACE_LEAK_ROUNDS", "2000")})  # fmt: skip
 
 
 @nox.session
 def stress(session: nox.Session) -> None:
-    """The suite with the white-box build: tiny arena chunks, guards always checked."""
+    """The suite with the white-box build: containers start tiny and move, chunks of the arena are
+    small, registers lie on the heap, guards on names look at them at every call."""
     pytest_with(session, build(session, "stress"))
 
 

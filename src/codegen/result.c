@@ -42,7 +42,11 @@ struct DtResultProgram {
     ResultStep steps[];
 };
 
+#ifdef DT_STRESS
+#define ON_STACK 1
+#else
 #define ON_STACK 32
+#endif
 
 void
 dt_result_free(DtResultProgram *program)

@@ -131,6 +131,12 @@ dt_arena_printf(DtArena *arena, const char *format, ...)
 }
 
 void
+dt_arena_abandon(void *memory, size_t size)
+{
+    ASAN_POISON_MEMORY_REGION(memory, size);
+}
+
+void
 dt_arena_release(DtArena *arena)
 {
     DtArenaChunk *chunk = arena->chunks;

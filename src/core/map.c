@@ -1,7 +1,11 @@
 /* Open addressing with linear probing, at most two thirds full; see map.h. */
 #include "core/map.h"
 
+#ifdef DT_STRESS
+#define FIRST_SLOTS 2u /* every map grows */
+#else
 #define FIRST_SLOTS 16u
+#endif
 
 static uint32_t
 hash_address(const void *key)
@@ -38,6 +42,9 @@ grow(DtArena *arena, DtMap *map)
         if (map->slots[i].key != NULL) {
             *find_slot(&larger, map->slots[i].key) = map->slots[i];
         }
+    }
+    if (map->mask) {
+        dt_arena_abandon(map->slots, sizeof(DtMapSlot) * ((size_t)map->mask + 1));
     }
     *map = larger;
     return 0;

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef DT_STRESS
+#define FIRST_SIZE ((size_t)1) /* every text moves */
+#else
+#define FIRST_SIZE ((size_t)128)
+#endif
+
 static bool
 reserve(DtStrbuf *buf, size_t more)
 {
@@ -15,7 +21,7 @@ reserve(DtStrbuf *buf, size_t more)
     if (need <= buf->capacity) {
         return true;
     }
-    size_t grown = buf->capacity ? buf->capacity * 2 : 128;
+    size_t grown = buf->capacity ? buf->capacity * 2 : FIRST_SIZE;
     if (grown < need) {
         grown = need;
     }

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+#ifdef DT_STRESS
+#define FIRST_CAPACITY 1u /* every array moves */
+#else
+#define FIRST_CAPACITY 4u
+#endif
+
 int
 dt_vec_reserve(DtArena *arena, void **items, uint32_t *capacity, uint32_t count, uint32_t need,
                size_t size)
@@ -10,7 +16,7 @@ dt_vec_reserve(DtArena *arena, void **items, uint32_t *capacity, uint32_t count,
     if (need <= *capacity) {
         return 0;
     }
-    uint32_t grown = *capacity < 4 ? 4 : *capacity * 2;
+    uint32_t grown = *capacity < FIRST_CAPACITY ? FIRST_CAPACITY : *capacity * 2;
     if (grown < need) {
         grown = need;
     }
@@ -20,6 +26,7 @@ dt_vec_reserve(DtArena *arena, void **items, uint32_t *capacity, uint32_t count,
     }
     if (count) {
         memcpy(memory, *items, (size_t)count * size);
+        dt_arena_abandon(*items, (size_t)count * size);
     }
     *items = memory;
     *capacity = grown;

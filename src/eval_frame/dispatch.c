@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/* In the stress build every call is a long one, with registers on the heap. */
+#ifdef DT_STRESS
+#define ON_STACK 1
+#else
+#define ON_STACK DT_DISPATCH_STACK
+#endif
+
 /* Enough calls to judge, and the share (1/2^k) of calls that may replay. */
 #define REPLAYS_BEFORE_JUDGING 16
 #define REPLAY_SHARE_SHIFT 2
@@ -22,11 +29,11 @@ dt_dispatch_replayed(DtEntry *entry)
 static DtDispatch
 run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
 {
-    PyObject *few[DT_DISPATCH_STACK * 2];
+    PyObject *few[ON_STACK * 2];
     uint32_t noutputs = entry->executable != NULL ? entry->executable->noutputs : 0;
     uint32_t nheld = entry->ninputs + entry->nloads;
     PyObject **held = few;
-    if (nheld + noutputs > DT_DISPATCH_STACK * 2) {
+    if (nheld + noutputs > ON_STACK * 2) {
         held = PyMem_New(PyObject *, nheld + noutputs);
         if (held == NULL) {
             PyErr_NoMemory();
@@ -98,9 +105,9 @@ move_to_front(DtCodeCache *cache, DtEntry **link)
 DtDispatch
 dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **framed, PyObject **answer)
 {
-    PyObject *few[DT_DISPATCH_STACK];
+    PyObject *few[ON_STACK];
     PyObject **regs = few;
-    if (DT_UNLIKELY(cache->max_regs > DT_DISPATCH_STACK)) {
+    if (DT_UNLIKELY(cache->max_regs > ON_STACK)) {
         regs = PyMem_New(PyObject *, cache->max_regs);
         if (regs == NULL) {
             PyErr_NoMemory();

@@ -217,8 +217,12 @@ def test_allocations_fail(name, backend):
     function, arguments, uses, error = cases.CASES[name]
     step = 1 if ROUNDS >= 1000 else 11
 
+    calls = []
+
     def sweep():
+        calls.clear()
         for number in range(1, 100_000, step):
+            calls.append(number)
             compiled = dyntrace.compile(function, backend=backend)
             _testing.fail_arena_at(number)
             try:
@@ -233,7 +237,7 @@ def test_allocations_fail(name, backend):
                 return
 
     with library_of(uses):
-        assert_flat(sweep, lambda: call(function, arguments, error), 4)
+        assert_flat(sweep, lambda: [call(function, arguments, error) for _ in calls], 4)
 def test_a_leak_is_seen():
     class Kept:
         pass
