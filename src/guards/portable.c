@@ -568,7 +568,7 @@ read_adapter(Reader *reader, PyObject *payload, DtFact *fact)
     }
     DT_TRY(fact->adapter->spec_from_object(fact->adapter, trace, written, &spec, &fact->spec_size));
     fact->spec = spec;
-    /* The spec may refer to anything that the trace keeps; a copy, as that array moves when it grows. */
+    /* The spec may refer to anything that the trace keeps, in an array that moves when it grows. */
     PyObject **refs = DT_ARENA_ARRAY(&trace->arena, PyObject *, trace->kept.count);
     if (refs == NULL) {
         return dt_no_memory();
