@@ -66,7 +66,11 @@ class Outcome:
 def _children(value):
     """(label, part) of a container or object; None for an atom."""
     if isinstance(value, dict):
-        return [pair for i, (k, v) in enumerate(value.items()) for pair in ((f".key{i}", k), (f"[{k!r}]", v))]
+        return [
+            pair
+            for i, (k, v) in enumerate(value.items())
+            for pair in ((f".key{i}", k), (f"[{k!r}]", v))
+        ]
     if isinstance(value, (list, tuple)):
         return [(f"[{i}]", part) for i, part in enumerate(value)]
     if isinstance(value, types.FunctionType):
@@ -106,10 +110,14 @@ def assert_same(plain, compiled, path="result", seen=None):
         _assert_same_array(plain, compiled, path)
         return
     if isinstance(plain, float):
-        assert struct.pack("d", plain) == struct.pack("d", compiled), f"{path}: {plain!r} became {compiled!r}"
+        assert struct.pack("d", plain) == struct.pack("d", compiled), (
+            f"{path}: {plain!r} became {compiled!r}"
+        )
         return
     if isinstance(plain, complex):
-        assert struct.pack("dd", plain.real, plain.imag) == struct.pack("dd", compiled.real, compiled.imag), path
+        assert struct.pack("dd", plain.real, plain.imag) == struct.pack(
+            "dd", compiled.real, compiled.imag
+        ), path
         return
     if isinstance(plain, (int, str, bytes, range, set, frozenset)):
         assert plain == compiled, f"{path}: {plain!r} became {compiled!r}"
@@ -123,7 +131,9 @@ def assert_same(plain, compiled, path="result", seen=None):
         assert plain.__code__ == compiled.__code__, path
         assert plain.__globals__ is compiled.__globals__, path
     left, right = _children(plain), _children(compiled)
-    assert [label for label, _ in left] == [label for label, _ in right], f"{path}: {plain!r} became {compiled!r}"
+    assert [label for label, _ in left] == [label for label, _ in right], (
+        f"{path}: {plain!r} became {compiled!r}"
+    )
     for (label, a), (_, b) in zip(left, right):
         assert_same(a, b, path + label, seen)
 
@@ -132,7 +142,9 @@ def _assert_same_array(plain, compiled, path):
     assert plain.dtype == compiled.dtype, f"{path}: dtype {plain.dtype} became {compiled.dtype}"
     assert plain.shape == compiled.shape, f"{path}: shape {plain.shape} became {compiled.shape}"
     if isinstance(plain, np.ndarray):
-        assert plain.strides == compiled.strides, f"{path}: strides {plain.strides} became {compiled.strides}"
+        assert plain.strides == compiled.strides, (
+            f"{path}: strides {plain.strides} became {compiled.strides}"
+        )
         for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
             assert plain.flags[flag] == compiled.flags[flag], f"{path}: flag {flag}"
     assert plain.tobytes() == compiled.tobytes(), f"{path}: {plain!r} became {compiled!r}"

@@ -63,13 +63,33 @@ def everything():
             call(
                 "s",
                 "toy.add.reduce",
-                ["a", ("tuple", [0, ("sym", "ADD", "count", ("int", 1))]), ("slice", [None, "count", 2])],
+                [
+                    "a",
+                    ("tuple", [0, ("sym", "ADD", "count", ("int", 1))]),
+                    ("slice", [None, "count", 2]),
+                ],
                 meta(cls=Scalar),
                 kwnames=("axis", "where"),
             ),
-            call("parts", "toy.split", ["y"], meta(M, 3), meta(M, device="d0"), callee=divmod, effect=CALLED),
-            call("noise", "toy.noise", [("list", ["y", None]), ("dict", [("const", "k"), "x"])], meta(M), effect=RANDOM),
-            call("v", "toy.view", ["x", ("const", (1, "t", b"b", -0.0))], meta(3), aliases=((0, 0),)),
+            call(
+                "parts",
+                "toy.split",
+                ["y"],
+                meta(M, 3),
+                meta(M, device="d0"),
+                callee=divmod,
+                effect=CALLED,
+            ),
+            call(
+                "noise",
+                "toy.noise",
+                [("list", ["y", None]), ("dict", [("const", "k"), "x"])],
+                meta(M),
+                effect=RANDOM,
+            ),
+            call(
+                "v", "toy.view", ["x", ("const", (1, "t", b"b", -0.0))], meta(3), aliases=((0, 0),)
+            ),
             call("w", "toy.write", ["v", Ellipsis], meta(3), effect=MUTATES, mutated=(0,)),
         ],
         ["s", ("result", "parts", 1), ("sym", "MUL", "count", "count")],

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
-
 import dyntrace
+import pytest
 from dyntrace import adapters
 
 sys.path.insert(0, str(Path(__file__).parent.parent))

@@ -5,11 +5,10 @@ import math
 import re
 from pathlib import Path
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, check
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 ROWS = Path(__file__).parents[2] / "src" / "variables" / "breaks.def"
@@ -41,7 +40,7 @@ def test_break(break_id):
 
 
 def expect(break_id, fn, *args, **settings):
-    """The frame breaks with this id, names a line of `fn`'s file, and gives advice; results are plain ones."""
+    """The frame breaks with this id at a line of `fn`'s file, with advice; results are plain ones."""
     with dyntrace.config.patch(**settings):
         compiled = check(fn, *args, breaks=break_id)
     info = next(r["break"] for r in compiled.records if r["break"] is not None)

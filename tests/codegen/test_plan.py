@@ -43,7 +43,11 @@ def plan(function, *slots, outputs=(), loads=None, callable=None):
     made = _testing.codegen_plan(*arguments)
     assert "break" not in made, made
     made["function"] = types.FunctionType(
-        made["code"], function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        made["code"],
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     made["function"].__kwdefaults__ = function.__kwdefaults__
     made["calls"] = calls
@@ -171,7 +175,10 @@ def test_sources_give_the_same_objects(function, slots):
         pairs = list(zip(expected, result))
     else:
         pairs = [(expected, result)]
-    assert all(a is b or (a == b and isinstance(a, (str, tuple))) for a, b in pairs), (expected, result)
+    assert all(a is b or (a == b and isinstance(a, (str, tuple))) for a, b in pairs), (
+        expected,
+        result,
+    )
     assert not made["calls"]
 
 
@@ -209,7 +216,9 @@ RESULTS = [
 ]
 
 
-@pytest.mark.parametrize("function, slots, outputs", RESULTS, ids=lambda v: getattr(v, "__name__", ""))
+@pytest.mark.parametrize(
+    "function, slots, outputs", RESULTS, ids=lambda v: getattr(v, "__name__", "")
+)
 def test_both_consumers_agree(function, slots, outputs):
     first = plan(function, *slots)
     by_text = {f"L['{name}']": value for name, value in zip(function.__code__.co_varnames, slots)}
@@ -407,11 +416,13 @@ def test_an_error_in_the_graph_shows_a_line_of_the_user():
     assert first <= frame.lineno <= first + 7 and frame.filename == __file__
 
 
-
-
 def test_deep_stacks_and_many_outputs():
     names = [f"n{i}" for i in range(40)]
-    source = f"def many({', '.join(names)}):\n    return [" + ", ".join(f"({n} + 1, {n})" for n in names) + "]\n"
+    source = (
+        f"def many({', '.join(names)}):\n    return ["
+        + ", ".join(f"({n} + 1, {n})" for n in names)
+        + "]\n"
+    )
     namespace: dict = {}
     exec(source, namespace)
     values = list(range(1000, 1040))

@@ -2,9 +2,8 @@
 
 import functools
 
-import pytest
-
 import dyntrace
+import pytest
 
 np = pytest.importorskip("numpy")
 

@@ -10,9 +10,8 @@ import sys
 import types
 import weakref
 
-import pytest
-
 import dyntrace
+import pytest
 
 np = pytest.importorskip("numpy")
 
@@ -199,25 +198,21 @@ def test_cloudpickle_by_value_compiles_on_the_other_side(x):
 
 def test_garbage_is_collected(x):
     class Big:
-        pass
-
-    big = Big()
-    big.scale = 2.0
+        scale = 2.0
 
     def make():
-        held = big
+        held = Big()
 
         def fn(a):
             return a * held.scale
 
-        return dyntrace.compile(fn)
+        return dyntrace.compile(fn), weakref.ref(held)
 
-    fn = make()
+    fn, big_death = make()
     fn(x)
     fn.me = fn  # a cycle through the function itself
     death = weakref.ref(fn)
-    big_death = weakref.ref(big)
-    del fn, big
+    del fn
     gc.collect()
     assert death() is None
     assert big_death() is None

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 import dyntrace
+import pytest
 
 np = pytest.importorskip("numpy")
 testing = dyntrace._core._testing

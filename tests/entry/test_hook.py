@@ -3,9 +3,8 @@
 import sys
 import threading
 
-import pytest
-
 import dyntrace
+import pytest
 
 np = pytest.importorskip("numpy")
 

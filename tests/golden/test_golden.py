@@ -15,11 +15,10 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
+import dyntrace  # noqa: E402
 from differential import Compiled  # noqa: E402
 from dyntrace._core import _testing  # noqa: E402
 from golden import functions  # noqa: E402
-
-import dyntrace  # noqa: E402
 
 HERE = Path(__file__).parent
 
@@ -46,7 +45,8 @@ def describe(function, make):
     parts = [
         str(record["graph"]),
         "guards:\n" + relative(record["guards"], first),
-        f"code ({'no frame needed' if record['frameless'] else 'in a frame'}):\n" + relative(plan["text"], first),
+        f"code ({'no frame needed' if record['frameless'] else 'in a frame'}):\n"
+        + relative(plan["text"], first),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 

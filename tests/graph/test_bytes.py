@@ -9,11 +9,10 @@ import random
 import subprocess
 import sys
 
+import dyntrace
 import pytest
 from dyntrace._core import _testing
 from handmade_graphs import GRAPHS, N, build, call, chain, everything, meta
-
-import dyntrace
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -25,7 +24,13 @@ def test_there_and_back(name):
     assert again.to_bytes() == data, "a graph that was read is written the same"
     assert GRAPHS[name]().to_bytes() == data, "so is the same graph made anew"
     for a, b in zip(graph, again):
-        assert (a.op, a.name, a.target, a.callee, a.effect) == (b.op, b.name, b.target, b.callee, b.effect)
+        assert (a.op, a.name, a.target, a.callee, a.effect) == (
+            b.op,
+            b.name,
+            b.target,
+            b.callee,
+            b.effect,
+        )
         assert (a.line, a.file, a.source) == (b.line, b.file, b.source)
 
 
@@ -35,7 +40,9 @@ def test_another_process_reads_it(name, tmp_path):
     path.write_bytes(GRAPHS[name]().to_bytes())
     program = "import sys, dyntrace; print(dyntrace.Graph.from_bytes(open(sys.argv[1], 'rb').read()), end='')"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, env=env)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, env=env
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == str(GRAPHS[name]())
 
@@ -48,12 +55,36 @@ def test_pickle_and_copy():
 
 @pytest.mark.parametrize(
     "constant",
-    [None, True, 2**200, -(2**63), 2**63 - 1, 0.0, -0.0, float("inf"), "\ud800", "häß", b"\0\xff", 1 + 2j, Ellipsis,
-     frozenset({1}), range(3), slice(1, None, 2), (), ((1, "a"), ()), int, len, "".join, [].append.__self__.__class__],
+    [
+        None,
+        True,
+        2**200,
+        -(2**63),
+        2**63 - 1,
+        0.0,
+        -0.0,
+        float("inf"),
+        "\ud800",
+        "häß",
+        b"\0\xff",
+        1 + 2j,
+        Ellipsis,
+        frozenset({1}),
+        range(3),
+        slice(1, None, 2),
+        (),
+        ((1, "a"), ()),
+        int,
+        len,
+        "".join,
+        [].append.__self__.__class__,
+    ],
     ids=repr,
 )
 def test_constants(constant):
-    graph = build([("input", "x", meta(N)), call("a", "toy.add", ["x", ("const", constant)])], ["a"])
+    graph = build(
+        [("input", "x", meta(N)), call("a", "toy.add", ["x", ("const", constant)])], ["a"]
+    )
     again = dyntrace.Graph.from_bytes(graph.to_bytes()).nodes[1].args[1]
     assert type(again) is type(constant) and again == constant and repr(again) == repr(constant)
 
@@ -67,7 +98,14 @@ def test_not_a_number_keeps_its_bits():
 
 def test_shared_objects_are_written_once():
     big = ("const", "z" * 1000)
-    graph = build([("input", "x", meta(N)), call("a", "toy.add", ["x", big]), call("b", "toy.add", ["a", big])], ["b"])
+    graph = build(
+        [
+            ("input", "x", meta(N)),
+            call("a", "toy.add", ["x", big]),
+            call("b", "toy.add", ["a", big]),
+        ],
+        ["b"],
+    )
     assert len(graph.to_bytes()) < 2000
 
 
@@ -83,7 +121,13 @@ def test_a_local_function_is_refused():
 def test_wrong_arguments():
     with pytest.raises(TypeError, match="bytes"):
         dyntrace.Graph.from_bytes("text")
-    for data in (b"", b"dtgraph1", b"nonsense" * 9, chain().to_bytes()[:-1], chain().to_bytes() + b"x"):
+    for data in (
+        b"",
+        b"dtgraph1",
+        b"nonsense" * 9,
+        chain().to_bytes()[:-1],
+        chain().to_bytes() + b"x",
+    ):
         with pytest.raises(ValueError):
             dyntrace.Graph.from_bytes(data)
 
@@ -92,7 +136,9 @@ def test_a_missing_import_is_a_value_error():
     data = chain().to_bytes()
     assert b"\x0fhandmade_graphs" in data
     with pytest.raises(ValueError) as error:
-        dyntrace.Graph.from_bytes(_testing.graph_reseal(data.replace(b"handmade_graphs", b"handmade_graphz")))
+        dyntrace.Graph.from_bytes(
+            _testing.graph_reseal(data.replace(b"handmade_graphs", b"handmade_graphz"))
+        )
     assert isinstance(error.value.__cause__, ImportError)
 
 

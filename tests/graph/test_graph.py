@@ -6,12 +6,10 @@ import gc
 import operator
 import weakref
 
+import dyntrace
 import pytest
 from dyntrace._core import _testing
-
-import dyntrace
-
-from handmade_graphs import GRAPHS, M, N, Array, build, call, chain, everything, meta, nested
+from handmade_graphs import GRAPHS, Array, M, N, build, call, chain, everything, meta, nested
 
 
 @pytest.fixture(params=["built", "read back"])
@@ -106,7 +104,10 @@ def test_dead_inputs_go_and_numbers_are_renumbered():
 
 
 def test_an_array_stays_for_its_size():
-    graph = build([("input", "x", meta(N, M)), ("input", "y", meta(3))], [("sym", "ADD", "n", ("int", 1)), "y"])
+    graph = build(
+        [("input", "x", meta(N, M)), ("input", "y", meta(3))],
+        [("sym", "ADD", "n", ("int", 1)), "y"],
+    )
     assert [i.name for i in graph.inputs] == ["x", "y"]
     assert graph.symbols["s0"] == (0, 0, 5)
 
@@ -129,7 +130,9 @@ def test_equal_symbols_have_one_provider():
 
 
 def test_the_same_input_is_one_node():
-    graph = build([("input", "x", meta(N)), ("input", "x", meta(N)), call("a", "toy.add", ["x", "x"])], ["a"])
+    graph = build(
+        [("input", "x", meta(N)), ("input", "x", meta(N)), call("a", "toy.add", ["x", "x"])], ["a"]
+    )
     assert len(graph.inputs) == 1
 
 
@@ -172,7 +175,13 @@ def test_sizes_are_captured_with_the_array():
 
 def test_an_abandoned_body_leaves_nothing():
     graph = build(
-        [("input", "x", meta(N)), ("push", "b"), call("i", "toy.add", ["x", 1]), ("abandon",), call("a", "toy.add", ["x", 2])],
+        [
+            ("input", "x", meta(N)),
+            ("push", "b"),
+            call("i", "toy.add", ["x", 1]),
+            ("abandon",),
+            call("a", "toy.add", ["x", 2]),
+        ],
         ["a"],
     )
     assert [node.name for node in graph] == ["x", "add", "output"]

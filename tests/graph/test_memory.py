@@ -3,11 +3,10 @@ nothing crashes, and the next attempt works."""
 
 from __future__ import annotations
 
+import dyntrace
 import pytest
 from dyntrace._core import _testing
 from handmade_graphs import GRAPHS
-
-import dyntrace
 
 
 def at_every_allocation(attempt):

@@ -11,9 +11,8 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from golden import functions  # noqa: E402
-
 import dyntrace  # noqa: E402
+from golden import functions  # noqa: E402
 
 
 def capture(name):
@@ -35,7 +34,10 @@ def capture(name):
 
 
 def bits(values):
-    return [(type(v).__name__, np.asarray(v).dtype.str, np.asarray(v).shape, np.asarray(v).tobytes()) for v in values]
+    return [
+        (type(v).__name__, np.asarray(v).dtype.str, np.asarray(v).shape, np.asarray(v).tobytes())
+        for v in values
+    ]
 
 
 @pytest.mark.parametrize("name", functions.CASES)

@@ -9,9 +9,8 @@ import sys
 import types
 
 import pytest
-from recipe import Program, Recipe
-
 from dyntrace._core import _testing
+from recipe import Program, Recipe
 
 SCALE = 2.5
 TABLE = {"a": 1, "b": 2}
@@ -96,7 +95,11 @@ def case_identity(r):
 def case_constant(r):
     r.fact("CONSTANT", r.local("x"), (1, "a", 2.5, None, b"x", 3j))
     good = (1, "a", 2.5, None, b"x", 3j)
-    return [(good,), (tuple(list(good)),)], [((1, "a", 2.5, None, b"x", 4j),), (1,)], ["L['x'] == (1,"]
+    return (
+        [(good,), (tuple(list(good)),)],
+        [((1, "a", 2.5, None, b"x", 4j),), (1,)],
+        ["L['x'] == (1,"],
+    )
 
 
 def case_length(r):
@@ -106,17 +109,29 @@ def case_length(r):
 
 def case_adapter(r):
     r.fact("ADAPTER", r.local("x"), ("testing", 3))
-    return [(bytearray(3),), (bytearray(9),)], [(bytearray(2),), (b"abc",)], ["a bytearray of 3 or more"]
+    return (
+        [(bytearray(3),), (bytearray(9),)],
+        [(bytearray(2),), (b"abc",)],
+        ["a bytearray of 3 or more"],
+    )
 
 
 def case_dict_keys(r):
     r.fact("DICT_KEYS", r.local("x"), {"a": 1, 2: 3})
-    return [({"a": 0, 2: 0},)], [({2: 0, "a": 0},), ({"a": 1},), ({"a": 0, 2.0: 0},), (1,)], ["list(L['x'])"]
+    return (
+        [({"a": 0, 2: 0},)],
+        [({2: 0, "a": 0},), ({"a": 1},), ({"a": 0, 2.0: 0},), (1,)],
+        ["list(L['x'])"],
+    )
 
 
 def case_attr_absent(r):
     r.fact("TYPE", r.local("x"), Plain).fact("ATTR_ABSENT", r.local("x"), "extra")
-    return [(Plain(),), (Plain(other=1),)], [(Plain(extra=1),)], ["no own attribute 'extra'", "has one now"]
+    return (
+        [(Plain(),), (Plain(other=1),)],
+        [(Plain(extra=1),)],
+        ["no own attribute 'extra'", "has one now"],
+    )
 
 
 def case_cell_empty(r):
@@ -141,7 +156,11 @@ def case_sym(r):
     r.fact("ADAPTER", x, ("testing", 0)).source("ARRAY_DIM", x)
     s = r.symbol(r.dim(x), "int", 4)
     r.fact("SYM", -1, ("GE", s, 2)).fact("SYM", -1, ("EQ", ("MOD", s, 4), 0))
-    return [(bytearray(4),), (bytearray(8),)], [(bytearray(0),), (bytearray(6),)], ["L['x'].shape[0]", "was "]
+    return (
+        [(bytearray(4),), (bytearray(8),)],
+        [(bytearray(0),), (bytearray(6),)],
+        ["L['x'].shape[0]", "was "],
+    )
 
 
 def case_global_absent(r):
@@ -159,7 +178,9 @@ def case_present(r):
     return [(Direct(1, 2),)], [(1,), (Plain(),)], ["L['x'].second can be read", "can't be read"]
 
 
-CASES = {name[5:].upper(): case for name, case in dict(globals()).items() if name.startswith("case_")}
+CASES = {
+    name[5:].upper(): case for name, case in dict(globals()).items() if name.startswith("case_")
+}
 
 
 def test_every_kind_has_a_case():
@@ -273,7 +294,13 @@ def source_cases():
     owner = Owner()
     yield "LOCAL", target, lambda r: r.local("x"), (direct,), direct
     yield "LOCAL_DEREF", inner, lambda r: r.free("captured"), (1,), "free value"
-    yield "LOCAL_CELL", inner, lambda r: r.free("captured", "LOCAL_CELL"), (1,), inner.__closure__[0]
+    yield (
+        "LOCAL_CELL",
+        inner,
+        lambda r: r.free("captured", "LOCAL_CELL"),
+        (1,),
+        inner.__closure__[0],
+    )
     yield "GLOBAL", target, lambda r: r.glob("TABLE"), (1,), TABLE
     yield "BUILTIN", target, lambda r: r.source("BUILTIN", key="len"), (1,), len
     yield "FUNCTION", target, lambda r: r.source("FUNCTION"), (1,), target
@@ -290,11 +317,35 @@ def source_cases():
         Owner.__dict__["run"],
     )
     yield "TYPE", target, lambda r: r.source("TYPE", r.local("x")), (direct,), Direct
-    yield "INDEX", target, lambda r: r.source("INDEX", r.local("x"), None, 1), (("a", TABLE),), TABLE
-    yield "INDEX list", target, lambda r: r.source("INDEX", r.local("x"), None, 1), ([1, TABLE],), TABLE
+    yield (
+        "INDEX",
+        target,
+        lambda r: r.source("INDEX", r.local("x"), None, 1),
+        (("a", TABLE),),
+        TABLE,
+    )
+    yield (
+        "INDEX list",
+        target,
+        lambda r: r.source("INDEX", r.local("x"), None, 1),
+        ([1, TABLE],),
+        TABLE,
+    )
     yield "ITEM", target, lambda r: r.source("ITEM", r.local("x"), "k"), ({"k": TABLE},), TABLE
-    yield "ITEM int", target, lambda r: r.source("ITEM", r.local("x"), 5), ({1: 2, 5: TABLE},), TABLE
-    yield "DICT_KEY", target, lambda r: r.source("DICT_KEY", r.local("x"), None, 1), ({1: 1, "q": 2},), "q"
+    yield (
+        "ITEM int",
+        target,
+        lambda r: r.source("ITEM", r.local("x"), 5),
+        ({1: 2, 5: TABLE},),
+        TABLE,
+    )
+    yield (
+        "DICT_KEY",
+        target,
+        lambda r: r.source("DICT_KEY", r.local("x"), None, 1),
+        ({1: 1, "q": 2},),
+        "q",
+    )
     yield (
         "FUNC_GLOBAL",
         target,
@@ -302,8 +353,20 @@ def source_cases():
         (helper,),
         SCALE,
     )
-    yield "FUNC_CODE", target, lambda r: r.source("FUNC_CODE", r.local("x")), (helper,), helper.__code__
-    yield "FUNC_DEFAULT", target, lambda r: r.source("FUNC_DEFAULT", r.local("x"), None, 1), (helper,), 7
+    yield (
+        "FUNC_CODE",
+        target,
+        lambda r: r.source("FUNC_CODE", r.local("x")),
+        (helper,),
+        helper.__code__,
+    )
+    yield (
+        "FUNC_DEFAULT",
+        target,
+        lambda r: r.source("FUNC_DEFAULT", r.local("x"), None, 1),
+        (helper,),
+        7,
+    )
     yield (
         "FUNC_KWDEFAULT",
         target,
@@ -325,8 +388,20 @@ def source_cases():
         (inner,),
         "free value",
     )
-    yield "METHOD_FUNC", target, lambda r: r.source("METHOD_FUNC", r.local("x")), (owner.run,), Owner.run
-    yield "METHOD_SELF", target, lambda r: r.source("METHOD_SELF", r.local("x")), (owner.run,), owner
+    yield (
+        "METHOD_FUNC",
+        target,
+        lambda r: r.source("METHOD_FUNC", r.local("x")),
+        (owner.run,),
+        Owner.run,
+    )
+    yield (
+        "METHOD_SELF",
+        target,
+        lambda r: r.source("METHOD_SELF", r.local("x")),
+        (owner.run,),
+        owner,
+    )
     yield (
         "PARTIAL_FUNC",
         target,
@@ -345,7 +420,21 @@ def source_cases():
 
 SOURCE_CASES = list(source_cases())
 # Each is a way to reach nothing for most of the sources above.
-HOSTILE = [1, "text", (), [], {}, Plain(), Slots(), math, int, target, len, a_cell(), types.SimpleNamespace()]
+HOSTILE = [
+    1,
+    "text",
+    (),
+    [],
+    {},
+    Plain(),
+    Slots(),
+    math,
+    int,
+    target,
+    len,
+    a_cell(),
+    types.SimpleNamespace(),
+]
 
 
 def test_every_source_has_a_case():
@@ -353,7 +442,9 @@ def test_every_source_has_a_case():
     assert set(_testing.guards_sources()) - names == {"SYNTHETIC"}
 
 
-@pytest.mark.parametrize("name, function, make, args, expected", SOURCE_CASES, ids=[c[0] for c in SOURCE_CASES])
+@pytest.mark.parametrize(
+    "name, function, make, args, expected", SOURCE_CASES, ids=[c[0] for c in SOURCE_CASES]
+)
 def test_source(name, function, make, args, expected):
     r = Recipe(function)
     r.want(make(r))
@@ -662,9 +753,17 @@ def test_object_source_stays_readable():
 # ---- Symbols --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("op, good, bad", [
-    ("EQ", 5, 6), ("NE", 6, 5), ("LT", 4, 5), ("LE", 5, 6), ("GT", 6, 5), ("GE", 5, 4),
-])
+@pytest.mark.parametrize(
+    "op, good, bad",
+    [
+        ("EQ", 5, 6),
+        ("NE", 6, 5),
+        ("LT", 4, 5),
+        ("LE", 5, 6),
+        ("GT", 6, 5),
+        ("GE", 5, 4),
+    ],
+)
 @pytest.mark.parametrize("swap", [False, True])
 def test_comparisons(op, good, bad, swap):
     mirror = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE"}

@@ -253,7 +253,12 @@ def test_another_trip_count_is_another_entry():
 def test_a_failing_assertion():
     # pytest rewrites the assert statements of this file.
     namespace = {}
-    exec(compile("def fn(x, n):\n    assert n > 0, 'positive'\n    return x / n\n", "<plain>", "exec"), namespace)
+    exec(
+        compile(
+            "def fn(x, n):\n    assert n > 0, 'positive'\n    return x / n\n", "<plain>", "exec"
+        ),
+        namespace,
+    )
     check(namespace["fn"], A, 0, breaks="raises")
 
 

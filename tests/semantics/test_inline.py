@@ -1,10 +1,9 @@
 """Functions that are followed: closures, defaults, recursion, cells."""
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, check
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 FACTOR = 3.0

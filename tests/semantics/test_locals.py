@@ -133,7 +133,9 @@ def test_same(case):
     check(*case)
 
 
-@pytest.mark.parametrize("constant", [None, True, 3, 2.5, 1j, "text", b"bytes", (1, (2.0, "x")), ..., frozenset({1})])
+@pytest.mark.parametrize(
+    "constant", [None, True, 3, 2.5, 1j, "text", b"bytes", (1, (2.0, "x")), ..., frozenset({1})]
+)
 def test_constant_arguments_come_back(constant):
     def fn(x, c):
         return x + 1.0, c

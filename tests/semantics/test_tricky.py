@@ -3,11 +3,10 @@
 import math
 import sys
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, Outcome, check, compare
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 LOG = []
@@ -155,7 +154,13 @@ def test_types_of_numbers_are_told_apart():
     def fn(x, v):
         return x * v, v
 
-    sequence(fn, *[lambda v=v: (A, v) for v in (1, 1.0, True, 2, 2.5, False, 1 + 0j, np.float64(2), np.int32(3))])
+    sequence(
+        fn,
+        *[
+            lambda v=v: (A, v)
+            for v in (1, 1.0, True, 2, 2.5, False, 1 + 0j, np.float64(2), np.int32(3))
+        ],
+    )
 
 
 def test_nan_in_a_branch():
@@ -214,7 +219,9 @@ def test_sizes_change():
     def fn(x, y):
         return x * 2.0 + y, x.shape[0], len(y)
 
-    compiled = sequence(fn, *[lambda n=n: (np.ones(n), np.arange(float(n))) for n in (4, 5, 100, 2, 1, 0, 3)])
+    compiled = sequence(
+        fn, *[lambda n=n: (np.ones(n), np.arange(float(n))) for n in (4, 5, 100, 2, 1, 0, 3)]
+    )
     assert len(compiled.records) <= 3, compiled.describe()
 
 
@@ -222,7 +229,14 @@ def test_broadcast_pattern_changes():
     def fn(x, y):
         return x + y
 
-    shapes = [((4,), (4,)), ((4,), (1,)), ((3, 4), (4,)), ((3, 1), (1, 4)), ((), (4,)), ((4, 4), (4, 4))]
+    shapes = [
+        ((4,), (4,)),
+        ((4,), (1,)),
+        ((3, 4), (4,)),
+        ((3, 1), (1, 4)),
+        ((), (4,)),
+        ((4, 4), (4, 4)),
+    ]
     sequence(fn, *[lambda s=s: (np.ones(s[0]), np.full(s[1], 2.0)) for s in shapes])
 
 
@@ -231,7 +245,15 @@ def test_layout_changes():
         return x * 2.0 + 1.0
 
     base = np.arange(24.0).reshape(4, 6)
-    views = [base, base.T, base[::2], base[:, ::-1], base[::-1, ::2], np.asfortranarray(base), base[1]]
+    views = [
+        base,
+        base.T,
+        base[::2],
+        base[:, ::-1],
+        base[::-1, ::2],
+        np.asfortranarray(base),
+        base[1],
+    ]
     sequence(fn, *[lambda v=v: (v,) for v in views])
 
 
@@ -240,7 +262,11 @@ def test_dtypes_change():
         return x * y + x
 
     kinds = ["f8", "f4", "i8", "i4", "u1", "c16", "f2", "?"]
-    sequence(fn, *[lambda k=k: (np.ones(4, k), np.ones(4, k)) for k in kinds], lambda: (np.ones(4, "f4"), A))
+    sequence(
+        fn,
+        *[lambda k=k: (np.ones(4, k), np.ones(4, k)) for k in kinds],
+        lambda: (np.ones(4, "f4"), A),
+    )
 
 
 def test_code_of_a_helper_is_replaced():
@@ -303,7 +329,20 @@ def test_values_of_every_kind_come_back():
             return 2
 
     def fn(x, thing):
-        return x + 1.0, helper, Thing, math, len, thing.method, np.add, np.float64, thing, ..., range(3), slice(1, 2)
+        return (
+            x + 1.0,
+            helper,
+            Thing,
+            math,
+            len,
+            thing.method,
+            np.add,
+            np.float64,
+            thing,
+            ...,
+            range(3),
+            slice(1, 2),
+        )
 
     thing = Thing()
     compiled = Compiled(fn)

@@ -1,7 +1,6 @@
 """Recording changes, and taking them back, on trackers made without tracing a function."""
 
 import pytest
-
 from dyntrace import _core
 
 

@@ -12,5 +12,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 def strictly():
     import dyntrace
 
-    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0, recompile_limit=10000, attempt_limit=1000):
+    with dyntrace.config.patch(
+        everything=True, strict=True, trace_budget_ns=0, recompile_limit=10000, attempt_limit=1000
+    ):
         yield

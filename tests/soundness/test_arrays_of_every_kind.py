@@ -16,14 +16,49 @@ def layouts(dtype):
     frozen = base[:6].copy()
     frozen.flags.writeable = False
     return [
-        base, base[:3], base[:1], base[:0], base[3], np.array(base[3]), a, a.T, a[:, ::2], a[::-1, ::-1], a[1:3, 2:5], a[:, :1], a[:1], a[:0], a[:, :0],
-        cube, cube.T, cube.transpose(1, 0, 2), cube[:, :, ::-1], cube[:, 1:2], np.broadcast_to(base[:3], (4, 3)), np.broadcast_to(base[3], (2, 2)),
-        offset, offset[:24].reshape(4, 6).T, frozen, np.asfortranarray(a), a.T[::2], base[::7], base[::-5],
+        base,
+        base[:3],
+        base[:1],
+        base[:0],
+        base[3],
+        np.array(base[3]),
+        a,
+        a.T,
+        a[:, ::2],
+        a[::-1, ::-1],
+        a[1:3, 2:5],
+        a[:, :1],
+        a[:1],
+        a[:0],
+        a[:, :0],
+        cube,
+        cube.T,
+        cube.transpose(1, 0, 2),
+        cube[:, :, ::-1],
+        cube[:, 1:2],
+        np.broadcast_to(base[:3], (4, 3)),
+        np.broadcast_to(base[3], (2, 2)),
+        offset,
+        offset[:24].reshape(4, 6).T,
+        frozen,
+        np.asfortranarray(a),
+        a.T[::2],
+        base[::7],
+        base[::-5],
     ]
 
 
 def reductions(a):
-    return a.sum(), a.sum(axis=0), a.sum(axis=-1, keepdims=True), a.mean(axis=0), a.min(axis=-1), a.prod(), a.any(axis=0), a.all()
+    return (
+        a.sum(),
+        a.sum(axis=0),
+        a.sum(axis=-1, keepdims=True),
+        a.mean(axis=0),
+        a.min(axis=-1),
+        a.prod(),
+        a.any(axis=0),
+        a.all(),
+    )
 
 
 def chain(a):
@@ -35,15 +70,46 @@ def integer(a):
 
 
 def broadcast(a):
-    return a + a.sum(axis=-1, keepdims=True), a[..., None] * 2, a - a[:1], np.where(a > 2, a, 0), np.clip(a, 0, 2), np.maximum(a, 1)
+    return (
+        a + a.sum(axis=-1, keepdims=True),
+        a[..., None] * 2,
+        a - a[:1],
+        np.where(a > 2, a, 0),
+        np.clip(a, 0, 2),
+        np.maximum(a, 1),
+    )
 
 
 def views(a):
-    return a.T, a[1:], a[..., ::-1], a.reshape(-1), a.ravel(), a.swapaxes(0, -1), a.squeeze(), a[None], (a + 1).T, (a * 2)[..., 1:], a.reshape(-1, 1), a.reshape(1, -1, 1)
+    return (
+        a.T,
+        a[1:],
+        a[..., ::-1],
+        a.reshape(-1),
+        a.ravel(),
+        a.swapaxes(0, -1),
+        a.squeeze(),
+        a[None],
+        (a + 1).T,
+        (a * 2)[..., 1:],
+        a.reshape(-1, 1),
+        a.reshape(1, -1, 1),
+    )
 
 
 def layout_of_results(a):
-    return a + 1, a.T + a.T, a.copy(), (a + 1).copy(), a.astype("f4"), np.zeros_like(a), np.ones_like(a), a.T * 2, np.exp(a.T), a + a.T[0:0].sum()
+    return (
+        a + 1,
+        a.T + a.T,
+        a.copy(),
+        (a + 1).copy(),
+        a.astype("f4"),
+        np.zeros_like(a),
+        np.ones_like(a),
+        a.T * 2,
+        np.exp(a.T),
+        a + a.T[0:0].sum(),
+    )
 
 
 def in_place(a):
@@ -57,7 +123,17 @@ def in_place(a):
 
 
 def mixed(a):
-    return a + np.float32(1.5), a * np.int8(3), a + 1.5, a * 2j, a + True, np.float64(2) * a, a / np.uint8(2), np.arctan2(a, 2), a + np.arange(a.shape[-1] if a.ndim else 1)
+    return (
+        a + np.float32(1.5),
+        a * np.int8(3),
+        a + 1.5,
+        a * 2j,
+        a + True,
+        np.float64(2) * a,
+        a / np.uint8(2),
+        np.arctan2(a, 2),
+        a + np.arange(a.shape[-1] if a.ndim else 1),
+    )
 
 
 def in_place_casts(a):
@@ -87,14 +163,37 @@ def statistics(a):
 
 
 def logic(a):
-    return (a > 1) & (a < 3), ~(a > 1), (a > 1) | (a == 0), np.logical_and(a, a > 0), np.isfinite(a), np.sign(a)
+    return (
+        (a > 1) & (a < 3),
+        ~(a > 1),
+        (a > 1) | (a == 0),
+        np.logical_and(a, a > 0),
+        np.isfinite(a),
+        np.sign(a),
+    )
 
 
 def indexing(a):
     return a[0], a[-1], a[..., 0], a[1:2], a[::2], a[-2:], a[:, None] if a.ndim else a
 
 
-CHAINS = [reductions, chain, integer, broadcast, views, layout_of_results, in_place, mixed, in_place_casts, in_place_division, products, stacks, statistics, logic, indexing]
+CHAINS = [
+    reductions,
+    chain,
+    integer,
+    broadcast,
+    views,
+    layout_of_results,
+    in_place,
+    mixed,
+    in_place_casts,
+    in_place_division,
+    products,
+    stacks,
+    statistics,
+    logic,
+    indexing,
+]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -108,7 +207,14 @@ def test_layouts(fn):
 @pytest.mark.parametrize("mode", ["raise", "ignore", "print"])
 @pytest.mark.parametrize("fn", [chain, statistics, mixed, integer])
 def test_error_states(fn, mode, capfd):
-    values = [np.array([1.0, 2.0, 0.0]), np.array([np.inf, -np.inf, np.nan]), np.array([1e308, -1e308, 1e-308]), np.array([1.0, 2.0, 3.0]), np.array([3, 0, -1]), np.zeros(0)]
+    values = [
+        np.array([1.0, 2.0, 0.0]),
+        np.array([np.inf, -np.inf, np.nan]),
+        np.array([1e308, -1e308, 1e-308]),
+        np.array([1.0, 2.0, 3.0]),
+        np.array([3, 0, -1]),
+        np.zeros(0),
+    ]
     with np.errstate(all="ignore"):
         values = values * 2 + [v.astype("f4") for v in values]
     with np.errstate(all=mode):

@@ -15,10 +15,16 @@ BREAKING = "\ndef fn(x):\n    print(end='')\n    return inner(x)\n"
 @pytest.mark.parametrize("body", test_effects.BODIES)
 def test_effects_below(body):
     def make():
-        source = test_effects.SOURCE.replace("{body}", test_effects.BODIES[body]).replace("def fn(x)", "def inner(x)")
+        source = test_effects.SOURCE.replace("{body}", test_effects.BODIES[body]).replace(
+            "def fn(x)", "def inner(x)"
+        )
         module = world(source + BREAKING, A=A, Z=Z)
         steps = [lambda: (A.copy(),), lambda: (A.copy(),), lambda: (Z.copy(),), lambda: (A.copy(),)]
-        raising = [lambda: np.seterr(all="raise") and (A.copy(),), lambda: (Z.copy(),), lambda: np.seterr(all="warn") and (Z.copy(),)]
+        raising = [
+            lambda: np.seterr(all="raise") and (A.copy(),),
+            lambda: (Z.copy(),),
+            lambda: np.seterr(all="warn") and (Z.copy(),),
+        ]
         return module.fn, module.state, steps + raising + steps
 
     try:

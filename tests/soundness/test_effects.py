@@ -7,8 +7,8 @@ import weakref
 
 import numpy as np
 import pytest
-from differential import Compiled, Outcome, compare
-from test_changed_state import steps_of, world
+from differential import Compiled
+from test_changed_state import world
 from twins import lead
 
 A = np.linspace(0.5, 2.0, 4)
@@ -128,7 +128,12 @@ def test_effects(body):
             return (A.copy(),)
 
         steps = [lambda: (A.copy(),), lambda: (A.copy(),), lambda: (Z.copy(),), lambda: (A.copy(),)]
-        raising = [lambda: np.seterr(all="raise") and (A.copy(),), lambda: (Z.copy(),), lambda: (A.copy(),), lambda: np.seterr(all="warn") and (Z.copy(),)]
+        raising = [
+            lambda: np.seterr(all="raise") and (A.copy(),),
+            lambda: (Z.copy(),),
+            lambda: (A.copy(),),
+            lambda: np.seterr(all="warn") and (Z.copy(),),
+        ]
         return module.fn, module.state, steps + raising + steps
 
     try:

@@ -1,10 +1,9 @@
 """Numbers that loops compute: the expression behind them is bounded, whatever the loop."""
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, Outcome, compare
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 

@@ -7,11 +7,10 @@ import sys
 import textwrap
 import weakref
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -137,7 +136,12 @@ def test_reset_from_everywhere():
     for i in range(10):
         d = {"last": Dying(), "other": Dying()}
         y, e = compiled(d, A)
-        assert np.array_equal(y, A * 2 + 1) and e is d and np.array_equal(d["last"], A * 2) and d["other"] is A
+        assert (
+            np.array_equal(y, A * 2 + 1)
+            and e is d
+            and np.array_equal(d["last"], A * 2)
+            and d["other"] is A
+        )
 
 
 def test_entries_do_not_keep_what_they_saw():
@@ -192,7 +196,12 @@ def test_classes_and_functions_are_collected():
 
 
 def run(program):
-    result = subprocess.run([sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 

@@ -1,20 +1,16 @@
 """Functions of every make: huge, deep, renamed, replaced, recursive, reentrant, in threads."""
 
-import builtins
-import functools
 import gc
 import sys
 import threading
 import types
 import warnings
 
+import dyntrace
 import numpy as np
 import pytest
-from differential import Compiled, check, compare, Outcome
-from test_changed_state import steps_of, world
-from twins import lead
-
-import dyntrace
+from differential import Compiled, Outcome, compare
+from test_changed_state import world
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -37,8 +33,13 @@ def test_three_hundred_arguments():
 
 
 def test_hundreds_of_locals_and_operations():
-    lines = [f"    v{i} = {'x' if i == 0 else f'v{i-1}'} * 1.0001 + {i}" for i in range(400)]
-    module = world("def fn(x):\n" + "\n".join(lines) + "\n    return v399, " + ", ".join(f"v{i}" for i in range(0, 400, 7)))
+    lines = [f"    v{i} = {'x' if i == 0 else f'v{i - 1}'} * 1.0001 + {i}" for i in range(400)]
+    module = world(
+        "def fn(x):\n"
+        + "\n".join(lines)
+        + "\n    return v399, "
+        + ", ".join(f"v{i}" for i in range(0, 400, 7))
+    )
     both(module.fn, (A,), (A,), (A[:2],))
 
 
@@ -141,7 +142,9 @@ def test_huge_containers():
 
 
 def test_names_beyond_ascii():
-    module = world("größe = 2.0\nclass 类:\n    值 = 3.0\no = 类()\ndef 関数(ключ, *, ψ=1.0):\n    é = ключ * größe\n    return é + o.值 + ψ")
+    module = world(
+        "größe = 2.0\nclass 类:\n    值 = 3.0\no = 类()\ndef 関数(ключ, *, ψ=1.0):\n    é = ключ * größe\n    return é + o.值 + ψ"
+    )
     fn = vars(module)["関数"]
     both(fn, (A,), (A,))
     compiled = Compiled(fn)
@@ -165,7 +168,9 @@ def test_surrogates_in_names_and_constants():
         return x + getattr(b, "\ud800"), vars(b) is b.__dict__
 
     both(get, (A, box), (A, box))
-    code = get.__code__.replace(co_name="\ud800\0x", co_filename="\udcff.py", co_varnames=("\ud801", "b"))
+    code = get.__code__.replace(
+        co_name="\ud800\0x", co_filename="\udcff.py", co_varnames=("\ud801", "b")
+    )
     strange = types.FunctionType(code, globals(), "\ud802")
     both(strange, (A, box), (A, box))
     with dyntrace.config.patch(strict=False):
@@ -355,7 +360,9 @@ def test_dying_objects_call_compiled_code():
 
 
 def test_threads_change_what_is_read():
-    module = world("k = 1.0\nclass O:\n    pass\no = O()\no.v = 1.0\ndef fn(x):\n    a = k\n    return (x * 0 + a, a, o.v)")
+    module = world(
+        "k = 1.0\nclass O:\n    pass\no = O()\no.v = 1.0\ndef fn(x):\n    a = k\n    return (x * 0 + a, a, o.v)"
+    )
     compiled = dyntrace.compile(module.fn)
     stop, wrong = [], []
 
@@ -399,17 +406,64 @@ def test_star_arguments_of_a_callee():
     compiled_f = dyntrace.compile(f)
 
     def fn(x, args, kw):
-        return f(*args, **kw), compiled_f(x, *args, **kw), f(x, *args, c=x + 1, **kw), [*args, *kw], {**kw, "z": 1}
+        return (
+            f(*args, **kw),
+            compiled_f(x, *args, **kw),
+            f(x, *args, c=x + 1, **kw),
+            [*args, *kw],
+            {**kw, "z": 1},
+        )
 
-    cases = [((1,), {}), ((1, 2, 3), {"c": 5}), ((1,), {"d": 4}), ((), {"a": 1}), ((1,), {"q": 1, "r": 2}), ([1, 2], {"r": 1, "q": 2})]
+    cases = [
+        ((1,), {}),
+        ((1, 2, 3), {"c": 5}),
+        ((1,), {"d": 4}),
+        ((), {"a": 1}),
+        ((1,), {"q": 1, "r": 2}),
+        ([1, 2], {"r": 1, "q": 2}),
+    ]
     both(fn, *[(A, a, k) for a, k in cases if not (a == ())])
 
 
 def test_numbers_change_at_the_same_place():
     def fn(x, a, b):
-        return x + 1, a * b, a + b, a - b, a // b, a % b, a / b, divmod(a, b), a < b, a == b, -a, abs(b), a * a * a, a * 2 + b
+        return (
+            x + 1,
+            a * b,
+            a + b,
+            a - b,
+            a // b,
+            a % b,
+            a / b,
+            divmod(a, b),
+            a < b,
+            a == b,
+            -a,
+            abs(b),
+            a * a * a,
+            a * 2 + b,
+        )
 
-    values = [1, 2, -3, 7, 2**31, 2**62, 2**63, -(2**63), 2**64, 10**40, 1.5, -2.5, 1e308, 5e-324, float("inf"), 0.1, True, 3]
+    values = [
+        1,
+        2,
+        -3,
+        7,
+        2**31,
+        2**62,
+        2**63,
+        -(2**63),
+        2**64,
+        10**40,
+        1.5,
+        -2.5,
+        1e308,
+        5e-324,
+        float("inf"),
+        0.1,
+        True,
+        3,
+    ]
     both(fn, *[(A, a, b) for a in values for b in values])
 
 
@@ -423,9 +477,37 @@ def test_powers_at_the_same_place():
 
 def test_conversions_at_the_same_place():
     def fn(x, a):
-        return x + 1, int(a), float(a), round(a), bool(a), a // 1, str(a), f"{a:.3}" if isinstance(a, float) else f"{a:>5}"
+        return (
+            x + 1,
+            int(a),
+            float(a),
+            round(a),
+            bool(a),
+            a // 1,
+            str(a),
+            f"{a:.3}" if isinstance(a, float) else f"{a:>5}",
+        )
 
-    values = [0, 1, -1, 2**53, 2**53 + 1, 2**63, 0.5, 1.5, 2.5, -0.5, -0.0, 1e18, 1e19, 1e300, float("inf"), float("nan"), True, 2**1023]
+    values = [
+        0,
+        1,
+        -1,
+        2**53,
+        2**53 + 1,
+        2**63,
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -0.0,
+        1e18,
+        1e19,
+        1e300,
+        float("inf"),
+        float("nan"),
+        True,
+        2**1023,
+    ]
     both(fn, *[(A, a) for a in values + [2**1024, 10**400]])
 
 
@@ -447,7 +529,15 @@ def test_subclass_later():
         def __len__(self):
             return 99
 
-    both(fn, (A, 3, (1,)), (A, 3, (1,)), (A, X(3), (1,)), (A, 3, T((1,))), (A, True, [1]), (A, np.int64(3), "a"))
+    both(
+        fn,
+        (A, 3, (1,)),
+        (A, 3, (1,)),
+        (A, X(3), (1,)),
+        (A, 3, T((1,))),
+        (A, True, [1]),
+        (A, np.int64(3), "a"),
+    )
 
 
 def test_arrays_change_in_place():
@@ -458,7 +548,17 @@ def test_arrays_change_in_place():
     plain, traced = [], []
     for run, out in ((fn, plain), (Compiled(fn), traced)):
         x = np.arange(12.0)
-        for change in ("", "x.shape = (3, 4)", "x.shape = (4, 3)", "x.dtype = 'i8'", "x.shape = 12", "x.dtype = 'f4'", "x.strides = (8,) if x.size > 12 else x.strides", "x.resize(5, refcheck=False)", "x.setflags(write=False)"):
+        for change in (
+            "",
+            "x.shape = (3, 4)",
+            "x.shape = (4, 3)",
+            "x.dtype = 'i8'",
+            "x.shape = 12",
+            "x.dtype = 'f4'",
+            "x.strides = (8,) if x.size > 12 else x.strides",
+            "x.resize(5, refcheck=False)",
+            "x.setflags(write=False)",
+        ):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
@@ -467,7 +567,12 @@ def test_arrays_change_in_place():
                     pass
                 out.append(run(x.copy() if 0 else x))
     for a, b in zip(plain, traced):
-        assert a[1] == b[1] and a[0].dtype == b[0].dtype and a[0].tobytes() == b[0].tobytes() and a[2].strides == b[2].strides
+        assert (
+            a[1] == b[1]
+            and a[0].dtype == b[0].dtype
+            and a[0].tobytes() == b[0].tobytes()
+            and a[2].strides == b[2].strides
+        )
 
 
 def test_aliases_of_arguments():
@@ -480,7 +585,19 @@ def test_aliases_of_arguments():
 
 def test_views_have_numpys_base():
     def fn(x):
-        return x.T, x[1:], x.reshape(-1), x.ravel(), x[None], x.swapaxes(0, -1), np.broadcast_to(x, (2, *x.shape)), x.squeeze(), x[...], x.copy().T, (x + 1)[1:]
+        return (
+            x.T,
+            x[1:],
+            x.reshape(-1),
+            x.ravel(),
+            x[None],
+            x.swapaxes(0, -1),
+            np.broadcast_to(x, (2, *x.shape)),
+            x.squeeze(),
+            x[...],
+            x.copy().T,
+            (x + 1)[1:],
+        )
 
     compiled = Compiled(fn)
     whole = np.arange(24.0).reshape(4, 6)

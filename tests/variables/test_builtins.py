@@ -123,7 +123,9 @@ def check_expression(text):
 
 
 def test_every_builtin_has_a_case():
-    assert sorted(BUILTINS) == sorted([*rows("builtins.c", "builtin_rows"), *rows("builtins_types.c", "type_rows")])
+    assert sorted(BUILTINS) == sorted(
+        [*rows("builtins.c", "builtin_rows"), *rows("builtins_types.c", "type_rows")]
+    )
 
 
 @pytest.mark.parametrize("text", [text for texts in BUILTINS.values() for text in texts])
@@ -186,18 +188,24 @@ def test_errors_are_those_of_plain_python(text):
 
 METHODS = {
     "list": [
-        "append(9)", "clear()", "copy()", "count(1)", "extend([5, 6])", "index(1)", "index(2, 1)", "insert(1, 9)",
-        "insert(-1, 9)", "pop()", "pop(0)", "remove(1)", "reverse()", "sort()", "sort(reverse=True)",
-        "sort(key=lambda v: -v)",
+        "append(9)", "clear()", "copy()", "count(1)", "extend([5, 6])", "index(1)", "index(2, 1)",
+        "insert(1, 9)", "insert(-1, 9)", "pop()", "pop(0)", "remove(1)", "reverse()", "sort()",
+        "sort(reverse=True)", "sort(key=lambda v: -v)",
     ],
     "dict": [
-        "clear()", "copy()", "get('a')", "get('z', 1)", "items()", "keys()", "pop('a')", "pop('z', 2)", "popitem()",
-        "setdefault('a', 1)", "setdefault('z', 1)", "update(q=1)", "update({'a': 0})", "update([('k', 1)])", "values()",
+        "clear()", "copy()", "get('a')", "get('z', 1)", "items()", "keys()", "pop('a')", "pop('z', 2)",
+        "popitem()", "setdefault('a', 1)", "setdefault('z', 1)", "update(q=1)", "update({'a': 0})",
+        "update([('k', 1)])", "values()",
     ],
     "set": ["add(9)", "clear()", "copy()", "discard(1)", "discard(8)", "remove(1)", "update([7], (8,))"],
     "tuple": ["index(1)", "count(3)"],
 }  # fmt: skip
-MAKE = {"list": "[3, 1, 2, n]", "dict": "{'a': 1, 'b': n}", "set": "{1, 2, n}", "tuple": "(3, 1, n)"}
+MAKE = {
+    "list": "[3, 1, 2, n]",
+    "dict": "{'a': 1, 'b': n}",
+    "set": "{1, 2, n}",
+    "tuple": "(3, 1, n)",
+}
 
 
 def test_every_method_of_a_container_has_a_case():

@@ -23,7 +23,13 @@ MORE = {
     ),
     "numbers": (
         [3, 2.5, ("const", "k")],
-        [("binary", 0, 0, 1), ("compare", 0, 0, 3), ("truth", 4), ("specialize", 3), ("binary", 0, 2, 2)],
+        [
+            ("binary", 0, 0, 1),
+            ("compare", 0, 0, 3),
+            ("truth", 4),
+            ("specialize", 3),
+            ("binary", 0, 2, 2),
+        ],
     ),
 }
 
@@ -34,7 +40,11 @@ def test_allocations_fail(name):
         inputs, program = MORE[name]
     else:
         inputs, program, _ = CASES[name] if name in CASES else LATE[name]()
-    arguments = host, [i if isinstance(i, tuple) and i[:1] == ("const",) else ("input", i) for i in inputs], program
+    arguments = (
+        host,
+        [i if isinstance(i, tuple) and i[:1] == ("const",) else ("input", i) for i in inputs],
+        program,
+    )
     plain = testing.trace_program(*arguments)
     for number in range(1, 2000):
         try:

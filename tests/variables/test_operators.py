@@ -69,7 +69,12 @@ def test_binary(symbol, how):
 
 @pytest.mark.parametrize(
     ("name", "function"),
-    [("negative", operator.neg), ("positive", operator.pos), ("not", operator.not_), ("truth", bool)],
+    [
+        ("negative", operator.neg),
+        ("positive", operator.pos),
+        ("not", operator.not_),
+        ("truth", bool),
+    ],
 )
 @pytest.mark.parametrize("how", ["input", "const"])
 def test_unary(name, function, how):
@@ -84,9 +89,16 @@ def test_unary(name, function, how):
 
 def test_numbers_stay_symbolic():
     done = run([4, 2.5], ("binary", BINARY["*"], 0, 1), ("compare", COMPARE["<"], 0, 1))
-    assert [row.kind for row in done.rows[2:]] == ["symbolic number", "symbolic number"] or done.rows[3].constant is False
+    assert [row.kind for row in done.rows[2:]] == [
+        "symbolic number",
+        "symbolic number",
+    ] or done.rows[3].constant is False
     assert done.rows[2].text == "float(s0)*f1"
-    assert not any("==" in guard for guard in done.guards if "L['x1']" in guard and done.rows[3].kind != "constant")
+    assert not any(
+        "==" in guard
+        for guard in done.guards
+        if "L['x1']" in guard and done.rows[3].kind != "constant"
+    )
 
 
 def test_a_branch_adds_one_guard():
@@ -120,11 +132,20 @@ def test_no_operator_between_user_objects(symbol):
 @pytest.mark.parametrize("value", [Money(1), 3, 2.5, "a", None, [1], {1: 2}])
 def test_equality_falls_back_to_identity(value):
     other = object()
-    done = run([value, ("known", other)], ("compare", COMPARE["=="], 0, 1), ("compare", COMPARE["!="], 0, 1))
+    done = run(
+        [value, ("known", other)],
+        ("compare", COMPARE["=="], 0, 1),
+        ("compare", COMPARE["!="], 0, 1),
+    )
     assert [row.constant for row in done.rows[2:]] == [False, True]
 
 
 def test_huge_results_are_refused():
-    for left, symbol, right in [(10**10, "**", 10**10), ("x", "*", 10**9), (1, "<<", 10**9), ((1,), "*", 10**9)]:
+    for left, symbol, right in [
+        (10**10, "**", 10**10),
+        ("x", "*", 10**9),
+        (1, "<<", 10**9),
+        ((1,), "*", 10**9),
+    ]:
         done = run([("const", left), ("const", right)], ("binary", BINARY[symbol], 0, 1))
         assert done.broken[0] in REFUSED

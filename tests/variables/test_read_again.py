@@ -11,10 +11,9 @@ import numbers
 import types
 import typing
 
+import dyntrace
 import numpy as np
 import pytest
-
-import dyntrace
 
 A = np.linspace(0.5, 2.0, 4)
 CASES = []
@@ -77,7 +76,12 @@ def instance_attribute():
         thing.w = value
         return A, thing
 
-    return (lambda x, t: t.scale(x)), [(A, thing), lambda: change(3.0), lambda: change(4), lambda: change(A)]
+    return (lambda x, t: t.scale(x)), [
+        (A, thing),
+        lambda: change(3.0),
+        lambda: change(4),
+        lambda: change(A),
+    ]
 
 
 @case
@@ -233,7 +237,12 @@ def function_defaults_replaced():
         callee.__defaults__ = value
         return (A,)
 
-    return (lambda x: callee(x)), [(A,), lambda: change((3.0,)), lambda: change((A,)), lambda: change(None)]
+    return (lambda x: callee(x)), [
+        (A,),
+        lambda: change((3.0,)),
+        lambda: change((A,)),
+        lambda: change(None),
+    ]
 
 
 @case
@@ -265,7 +274,12 @@ def closure_cell_changed():
 
 @case
 def function_argument():
-    return (lambda x, f: f(x)), [(A, lambda x: x + 1), (A, lambda x: x * 2), (A, np.sqrt), (A, np.exp)]
+    return (lambda x, f: f(x)), [
+        (A, lambda x: x + 1),
+        (A, lambda x: x * 2),
+        (A, np.sqrt),
+        (A, np.exp),
+    ]
 
 
 @case
@@ -337,17 +351,37 @@ def nested_containers():
 
 @case
 def tuple_lengths():
-    return (lambda x, t: x * len(t) + sum(t)), [(A, (1, 2)), (A, (1, 2, 3)), (A, ()), (A, (1.5, True))]
+    return (lambda x, t: x * len(t) + sum(t)), [
+        (A, (1, 2)),
+        (A, (1, 2, 3)),
+        (A, ()),
+        (A, (1.5, True)),
+    ]
 
 
 @case
 def number_types():
-    return (lambda x, n: x * n), [(A, 2), (A, 2.0), (A, True), (A, 2j), (A, np.float32(2)), (A, np.int64(2)), (A, 2)]
+    return (lambda x, n: x * n), [
+        (A, 2),
+        (A, 2.0),
+        (A, True),
+        (A, 2j),
+        (A, np.float32(2)),
+        (A, np.int64(2)),
+        (A, 2),
+    ]
 
 
 @case
 def number_values():
-    return (lambda x, n: x + n if n > 3 else x - n), [(A, 2), (A, 4), (A, 3), (A, -1), (A, 10**30), (A, 4.5)]
+    return (lambda x, n: x + n if n > 3 else x - n), [
+        (A, 2),
+        (A, 4),
+        (A, 3),
+        (A, -1),
+        (A, 10**30),
+        (A, 4.5),
+    ]
 
 
 @case
@@ -362,12 +396,24 @@ def floats_with_the_same_value():
 
 @case
 def flags():
-    return (lambda x, f: x + 1 if f else x - 1), [(A, True), (A, False), (A, None), (A, ""), (A, "a"), (A, [])]
+    return (lambda x, f: x + 1 if f else x - 1), [
+        (A, True),
+        (A, False),
+        (A, None),
+        (A, ""),
+        (A, "a"),
+        (A, []),
+    ]
 
 
 @case
 def strings():
-    return (lambda x, m: x + 1 if m == "add" else x - 1), [(A, "add"), (A, "sub"), (A, "".join(["a", "dd"])), (A, 3)]
+    return (lambda x, m: x + 1 if m == "add" else x - 1), [
+        (A, "add"),
+        (A, "sub"),
+        (A, "".join(["a", "dd"])),
+        (A, 3),
+    ]
 
 
 @case
@@ -431,7 +477,11 @@ def aliases_of_instances():
 @case
 def identity():
     one, two = [1.0], [1.0]
-    return (lambda x, a, b: x + 1 if a is b else x - 1), [(A, one, two), (A, one, one), (A, two, one)]
+    return (lambda x, a, b: x + 1 if a is b else x - 1), [
+        (A, one, two),
+        (A, one, one),
+        (A, two, one),
+    ]
 
 
 @case
@@ -455,7 +505,12 @@ def slots():
             setattr(made, name, value)
         return made
 
-    return (lambda x, t: x * t.a), [(A, thing(a=2.0)), (A, thing(a=3.0)), (A, thing(a=A)), (A, thing(b=1))]
+    return (lambda x, t: x * t.a), [
+        (A, thing(a=2.0)),
+        (A, thing(a=3.0)),
+        (A, thing(a=A)),
+        (A, thing(b=1)),
+    ]
 
 
 @case
@@ -486,7 +541,11 @@ def special_methods():
         Vector.__len__ = lambda self: 4
         return A, vector
 
-    return (lambda x, v: (v + x, v(x), len(v), v[2], 2 in v, bool(v))), [(A, vector), (A, Vector(3.0)), change]
+    return (lambda x, v: (v + x, v(x), len(v), v[2], 2 in v, bool(v))), [
+        (A, vector),
+        (A, Vector(3.0)),
+        change,
+    ]
 
 
 Pair = collections.namedtuple("Pair", "first second", defaults=[1.0])
@@ -507,7 +566,13 @@ def named_tuples():
         first, second = p
         return x * p.first + second, p[1], len(p), p == (2.0, 3), p
 
-    return fn, [(A, Pair(2.0, 3)), (A, Pair(4.0, 3)), (A, Swapped(2.0, 3)), (A, Named(2.0, A)), (A, (2.0, 3))]
+    return fn, [
+        (A, Pair(2.0, 3)),
+        (A, Pair(4.0, 3)),
+        (A, Swapped(2.0, 3)),
+        (A, Named(2.0, A)),
+        (A, (2.0, 3)),
+    ]
 
 
 @case
@@ -533,7 +598,13 @@ def new_named_tuples():
 @case
 def abstract_classes():
     def fn(x, v):
-        return x + 1 if isinstance(v, numbers.Real) else x * 2 if isinstance(v, collections.abc.Sequence) else x
+        return (
+            x + 1
+            if isinstance(v, numbers.Real)
+            else x * 2
+            if isinstance(v, collections.abc.Sequence)
+            else x
+        )
 
     return fn, [(A, 1), (A, 2.5), (A, [1]), (A, {}), (A, True)]
 

@@ -46,12 +46,20 @@ def test_every_row_has_a_case():
 @pytest.mark.parametrize("kind", CASES)
 def test_text(kind):
     chain, text = CASES[kind]
-    assert testing.source_text(host, [(KINDS[name], key, index) for name, key, index in chain]) == text
+    assert (
+        testing.source_text(host, [(KINDS[name], key, index) for name, key, index in chain]) == text
+    )
 
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [(int, "<class int>"), (object(), "<object object>"), (True, "<True>"), (1.5, "<1.5>"), ("\ud800", "<?>")],
+    [
+        (int, "<class int>"),
+        (object(), "<object object>"),
+        (True, "<True>"),
+        (1.5, "<1.5>"),
+        ("\ud800", "<?>"),
+    ],
 )
 def test_objects_are_printed_without_running_code(key, text):
     assert testing.source_text(host, [(KINDS["OBJECT"], key, 0)]) == text

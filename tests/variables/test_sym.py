@@ -33,7 +33,12 @@ ROWS = {"CONST", "SYMBOL", *BINARY, *UNARY}
 
 
 def bits(value):
-    return (type(value), struct.pack("d", value) if isinstance(value, float) and not math.isnan(value) else repr(value))
+    return (
+        type(value),
+        struct.pack("d", value)
+        if isinstance(value, float) and not math.isnan(value)
+        else repr(value),
+    )
 
 
 def value_of(spec, values):
@@ -63,7 +68,8 @@ def expressions(leaves, names, unary):
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            st.tuples(st.sampled_from(names), inner, inner), st.tuples(st.sampled_from(unary), inner)
+            st.tuples(st.sampled_from(names), inner, inner),
+            st.tuples(st.sampled_from(unary), inner),
         ),
         max_leaves=8,
     )

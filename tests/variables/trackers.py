@@ -40,5 +40,8 @@ class Run:
 
 def run(inputs, *program):
     """`inputs` are (how, object) pairs or plain objects, which are inputs."""
-    pairs = [i if isinstance(i, tuple) and i and i[0] in ("input", "known", "const") else ("input", i) for i in inputs]
+    pairs = [
+        i if isinstance(i, tuple) and i and i[0] in ("input", "known", "const") else ("input", i)
+        for i in inputs
+    ]
     return Run(testing.trace_program(host, pairs, list(program)))
