@@ -88,8 +88,8 @@ accept(DtHook *hook, PyObject *answer, DtVar **out)
 static DtStatus
 refused(DtHook *hook, const char *what, const char *name)
 {
-    return dt_break(hook->trace, DT_BREAK_ARRAY_OP, "%s%s of %s is not captured by its adapter", what,
-                    name, hook->adapter->name);
+    return dt_break(hook->trace, DT_BREAK_ARRAY_OP, "%s%s of %s is not captured by its adapter",
+                    what, name, hook->adapter->name);
 }
 
 /* The arguments of a hook: trackers shown as Python objects, in a new list that the hook owns. */
@@ -124,7 +124,8 @@ py_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtV
     if (*out == NULL && DT_BINARY_IS_INPLACE(op)) {
         /* As in Python, an in-place operator that is not offered is the plain one. */
         op = (DtBinaryOp)DT_BINARY_PLAIN(op);
-        DT_TRY(two_operands(adapter, trace, "binary", dt_canonical_binary_symbol((int)op), l, r, out));
+        DT_TRY(
+            two_operands(adapter, trace, "binary", dt_canonical_binary_symbol((int)op), l, r, out));
     }
     DtHook hook = new_hook(adapter, trace);
     return *out != NULL ? DT_OK : refused(&hook, "operator ", dt_canonical_binary_symbol((int)op));
@@ -133,8 +134,8 @@ py_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtV
 static DtStatus
 py_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar *r, DtVar **out)
 {
-    static const char *const texts[] = {[Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==",
-                                        [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">="};
+    static const char *const texts[] = {[Py_LT] = "<",  [Py_LE] = "<=", [Py_EQ] = "==",
+                                        [Py_NE] = "!=", [Py_GT] = ">",  [Py_GE] = ">="};
     DT_TRY(two_operands(adapter, trace, "compare", texts[op], l, r, out));
     DtHook hook = new_hook(adapter, trace);
     return *out != NULL ? DT_OK : refused(&hook, "comparison ", texts[op]);
@@ -183,7 +184,8 @@ py_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *
 }
 
 static DtStatus
-py_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *value)
+py_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
+                 DtVar *value)
 {
     DtHook hook = new_hook(adapter, trace);
     PyObject *array, *index, *item, *answer;
@@ -259,7 +261,8 @@ py_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObj
 }
 
 static DtStatus
-py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args, DtVar **out)
+py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args,
+        DtVar **out)
 {
     DtHook hook = new_hook(adapter, trace);
     PyObject *pos, *kw, *answer;
@@ -324,8 +327,8 @@ ask_quietly(const DtAdapter *adapter, const char *name, PyObject *object)
 static bool
 py_is_array(const DtAdapter *adapter, PyObject *object)
 {
-    return busy == 0 && !is_plainly_none(object) && !PyFunction_Check(object) && !PyType_Check(object)
-           && ask_quietly(adapter, "is_array", object);
+    return busy == 0 && !is_plainly_none(object) && !PyFunction_Check(object)
+           && !PyType_Check(object) && ask_quietly(adapter, "is_array", object);
 }
 
 static bool
@@ -383,8 +386,13 @@ add_guard(const DtAdapter *adapter, DtTrace *trace, DtGuardKind kind, const DtSo
           PyObject *spec)
 {
     DtPosition where = dt_trace_position(trace);
-    DtFact fact = {.kind = (uint8_t)kind, .source = source, .adapter = adapter, .spec = &spec,
-                   .spec_size = sizeof(spec), .refs = &spec, .nrefs = 1};
+    DtFact fact = {.kind = (uint8_t)kind,
+                   .source = source,
+                   .adapter = adapter,
+                   .spec = &spec,
+                   .spec_size = sizeof(spec),
+                   .refs = &spec,
+                   .nrefs = 1};
     if (where.code != NULL) {
         fact.filename = where.code->co_filename;
         fact.line = where.line > 0 ? where.line : 0;
@@ -443,12 +451,15 @@ static int
 sizes_fit(PyObject *meta, PyObject *sizes)
 {
     PyObject *shape = dt_python_attr(meta, "shape");
-    int fit = shape == NULL ? -1 : PyTuple_Check(shape)
-                                       && PyTuple_GET_SIZE(shape) == PyTuple_GET_SIZE(sizes);
+    int fit = shape == NULL
+                  ? -1
+                  : PyTuple_Check(shape) && PyTuple_GET_SIZE(shape) == PyTuple_GET_SIZE(sizes);
     for (Py_ssize_t i = 0; fit == 1 && i < PyTuple_GET_SIZE(sizes); i++) {
         long size = PyLong_AsLong(PyTuple_GET_ITEM(shape, i));
         PyObject *expected = PyTuple_GET_ITEM(sizes, i);
-        fit = PyErr_Occurred() ? -1 : expected == Py_None ? size >= 2 : size == PyLong_AsLong(expected);
+        fit = PyErr_Occurred()      ? -1
+              : expected == Py_None ? size >= 2
+                                    : size == PyLong_AsLong(expected);
     }
     Py_XDECREF(shape);
     return fit;
@@ -509,8 +520,8 @@ py_print_guard(const DtAdapter *adapter, const void *data, DtStrbuf *buf)
     dt_strbuf_add(buf, ", sizes ");
     add_object(buf, PyTuple_GET_ITEM(spec, SPEC_SIZES));
     for (int i = SPEC_DEVICE; i < SPEC_COUNT; i++) {
-        static const char *const titles[] = {[SPEC_DEVICE] = ", device ", [SPEC_EXTRA] = ", extra ",
-                                             [SPEC_OWN] = ", guard "};
+        static const char *const titles[] = {
+            [SPEC_DEVICE] = ", device ", [SPEC_EXTRA] = ", extra ", [SPEC_OWN] = ", guard "};
         if (titles[i] != NULL && PyTuple_GET_ITEM(spec, i) != Py_None) {
             dt_strbuf_add(buf, titles[i]);
             add_object(buf, PyTuple_GET_ITEM(spec, i));
@@ -565,7 +576,8 @@ py_spec_to_object(const DtAdapter *adapter, const void *data)
 }
 
 static DtStatus
-py_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, void **spec, size_t *size)
+py_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, void **spec,
+                    size_t *size)
 {
     PyObject **place = DT_ARENA_NEW(&trace->arena, PyObject *);
     (void)adapter;

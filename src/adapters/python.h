@@ -9,7 +9,8 @@
 
 #include "variables/adapter.h"
 
-/* Adds SymInt, SymFloat, register_adapter and unregister_adapter to the module; -1 with an error. */
+/* Adds SymInt, SymFloat, register_adapter and unregister_adapter to the module; -1 with an error.
+ */
 int dt_python_adapter_add(PyObject *module);
 
 #endif

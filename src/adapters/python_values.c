@@ -148,8 +148,9 @@ dt_python_show(DtHook *hook, DtVar *var, PyObject **out)
         return show_items(hook, (DtSeqVar *)var, out);
     case DT_KIND_SLICE:
         DT_TRY(show_items(hook, (DtSeqVar *)var, &items));
-        *out = dt_trace_keep_take(trace, PySlice_New(PyList_GET_ITEM(items, 0), PyList_GET_ITEM(items, 1),
-                                                     PyList_GET_ITEM(items, 2)));
+        *out = dt_trace_keep_take(trace,
+                                  PySlice_New(PyList_GET_ITEM(items, 0), PyList_GET_ITEM(items, 1),
+                                              PyList_GET_ITEM(items, 2)));
         return *out == NULL ? DT_ERROR : DT_OK;
     case DT_KIND_DICT:
         return show_dict(hook, (DtDictVar *)var, out);
@@ -249,7 +250,8 @@ find_shown(DtHook *hook, PyObject *meta)
 static DtStatus read_operand(DtHook *hook, PyObject *value, DtOperand *out);
 
 static DtStatus
-read_items(DtHook *hook, PyObject *const *items, Py_ssize_t count, DtOperandKind kind, DtOperand *out)
+read_items(DtHook *hook, PyObject *const *items, Py_ssize_t count, DtOperandKind kind,
+           DtOperand *out)
 {
     out->kind = (uint8_t)kind;
     out->count = (uint32_t)count;
@@ -301,8 +303,8 @@ read_operand(DtHook *hook, PyObject *value, DtOperand *out)
         return bad_answer(hook, "an Op's operand is a Meta that the hook was not given");
     }
     if (PyTuple_CheckExact(value)) {
-        return read_items(hook, &PyTuple_GET_ITEM(value, 0), PyTuple_GET_SIZE(value), DT_OPERAND_TUPLE,
-                          out);
+        return read_items(hook, &PyTuple_GET_ITEM(value, 0), PyTuple_GET_SIZE(value),
+                          DT_OPERAND_TUPLE, out);
     }
     if (PyList_CheckExact(value)) {
         return read_items(hook, ((PyListObject *)value)->ob_item, PyList_GET_SIZE(value),
@@ -514,7 +516,8 @@ dt_python_accept(DtHook *hook, PyObject *answer, DtVar **out)
         return accept_op(hook, answer, out);
     }
     if (PyObject_TypeCheck(answer, (PyTypeObject *)meta_class)) {
-        return bad_answer(hook, "the answer is a Meta that the hook was not given; wrap it in an Op");
+        return bad_answer(hook,
+                          "the answer is a Meta that the hook was not given; wrap it in an Op");
     }
     const DtSym *sym = dt_symint_get(answer);
     if (sym != NULL) {
@@ -526,9 +529,9 @@ dt_python_accept(DtHook *hook, PyObject *answer, DtVar **out)
     if (PyTuple_CheckExact(answer) || PyList_CheckExact(answer)) {
         return accept_items(hook, answer, out);
     }
-    if (answer == Py_None || answer == Py_Ellipsis || PyBool_Check(answer) || PyLong_CheckExact(answer)
-        || PyFloat_CheckExact(answer) || PyComplex_CheckExact(answer) || PyUnicode_CheckExact(answer)
-        || PyBytes_CheckExact(answer)) {
+    if (answer == Py_None || answer == Py_Ellipsis || PyBool_Check(answer)
+        || PyLong_CheckExact(answer) || PyFloat_CheckExact(answer) || PyComplex_CheckExact(answer)
+        || PyUnicode_CheckExact(answer) || PyBytes_CheckExact(answer)) {
         return dt_var_const(trace, answer, out);
     }
     DT_TRY(dt_trace_keep(trace, answer));

@@ -22,11 +22,12 @@ typedef struct DtHook {
 /* Imports Meta, Op and METHOD; -1 with an error. */
 int dt_python_values_init(void);
 
-/* object.name, a new reference.  The name is interned: CPython's method cache keeps those that it sees. */
+/* object.name, a new reference.  The name is interned: CPython's method cache keeps those that it
+ * sees. */
 DT_OWNED PyObject *dt_python_attr(PyObject *object, const char *name);
 
-/* A Python object for a tracker (kept by the trace): Meta, SymInt, constants, containers of these, and
- * functions, classes and modules themselves.  A break for the rest.  Needs a DtSymScope. */
+/* A Python object for a tracker (kept by the trace): Meta, SymInt, constants, containers of these,
+ * and functions, classes and modules themselves.  A break for the rest.  Needs a DtSymScope. */
 DtStatus dt_python_show(DtHook *hook, DtVar *var, PyObject **out) DT_MUST_CHECK;
 /* A tracker for the answer of a hook; adds the node of an Op.  Needs a DtSymScope. */
 DtStatus dt_python_accept(DtHook *hook, PyObject *answer, DtVar **out) DT_MUST_CHECK;

@@ -22,7 +22,8 @@ dt_adapter_register(const DtAdapter *adapter)
         return -1;
     }
     if (dt_adapter_by_name(adapter->name) != NULL) {
-        PyErr_Format(PyExc_ValueError, "an adapter named '%s' is registered already", adapter->name);
+        PyErr_Format(PyExc_ValueError, "an adapter named '%s' is registered already",
+                     adapter->name);
         return -1;
     }
     adapters[adapter_count++] = adapter;

@@ -2,8 +2,7 @@
 #include "adapters/symint.h"
 
 typedef struct SymNumber {
-    PyObject_HEAD
-    const DtSym *sym;
+    PyObject_HEAD const DtSym *sym;
     uint64_t serial;
 } SymNumber;
 
@@ -23,7 +22,8 @@ dt_symint_enter(DtSymScope *scope, DtTrace *trace)
     scope->trace = trace;
     scope->status = DT_OK;
     scope->outer = current;
-    /* Hooks of one trace see each other's numbers; the address alone could be another trace's later. */
+    /* Hooks of one trace see each other's numbers; the address alone could be another trace's
+     * later. */
     scope->serial = (uint64_t)trace->started_ns * 0x9E3779B97F4A7C15u ^ (uintptr_t)trace;
     current = scope;
 }
@@ -67,14 +67,15 @@ dt_symint_get(PyObject *object)
     }
     SymNumber *self = (SymNumber *)object;
     if (current == NULL || self->serial != current->serial) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "%s used outside of the hook call that it was made for", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_RuntimeError, "%s used outside of the hook call that it was made for",
+                     Py_TYPE(object)->tp_name);
         return NULL;
     }
     return self->sym;
 }
 
-/* A break or restart can't pass through Python frames: it waits in the scope, and an exception unwinds. */
+/* A break or restart can't pass through Python frames: it waits in the scope, and an exception
+ * unwinds. */
 static void *
 unwind(DtStatus status)
 {
@@ -128,7 +129,8 @@ specialized(PyObject *object)
     if (status != DT_OK) {
         return unwind(status);
     }
-    return sym->type == DT_SYM_FLOAT ? PyFloat_FromDouble(sym->hint.d) : PyLong_FromLongLong(sym->hint.i);
+    return sym->type == DT_SYM_FLOAT ? PyFloat_FromDouble(sym->hint.d)
+                                     : PyLong_FromLongLong(sym->hint.i);
 }
 
 /* What has no symbolic form is computed on the numbers of this call. */
@@ -200,7 +202,7 @@ unary(DtSymOp op, PyObject *self)
         return dt_symint_new(result);
     }
     PyObject *number = specialized(self);
-    PyObject *answer = number == NULL         ? NULL
+    PyObject *answer = number == NULL        ? NULL
                        : op == DT_SYM_OP_NEG ? PyNumber_Negative(number)
                                              : PyNumber_Absolute(number);
     Py_XDECREF(number);
@@ -246,8 +248,9 @@ decide(const DtSym *condition)
 static PyObject *
 sym_richcompare(PyObject *left, PyObject *right, int op)
 {
-    static const DtSymOp ops[] = {[Py_LT] = DT_SYM_OP_LT, [Py_LE] = DT_SYM_OP_LE, [Py_EQ] = DT_SYM_OP_EQ,
-                                  [Py_NE] = DT_SYM_OP_NE, [Py_GT] = DT_SYM_OP_GT, [Py_GE] = DT_SYM_OP_GE};
+    static const DtSymOp ops[] = {[Py_LT] = DT_SYM_OP_LT, [Py_LE] = DT_SYM_OP_LE,
+                                  [Py_EQ] = DT_SYM_OP_EQ, [Py_NE] = DT_SYM_OP_NE,
+                                  [Py_GT] = DT_SYM_OP_GT, [Py_GE] = DT_SYM_OP_GE};
     const DtSym *a, *b, *condition;
     if (!in_scope(left, right) || operand(left, &a) < 0 || operand(right, &b) < 0) {
         return NULL;
@@ -346,23 +349,22 @@ static PyNumberMethods int_methods = {NUMBER_SLOTS, .nb_index = sym_int};
 static PyNumberMethods float_methods = {NUMBER_SLOTS};
 
 #define TYPE_SLOTS                                                                                 \
-    .tp_basicsize = sizeof(SymNumber), .tp_flags = Py_TPFLAGS_DEFAULT                              \
-                                                   | Py_TPFLAGS_DISALLOW_INSTANTIATION,            \
-    .tp_repr = sym_repr, .tp_hash = sym_hash, .tp_richcompare = sym_richcompare
+    .tp_basicsize = sizeof(SymNumber),                                                             \
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, .tp_repr = sym_repr,       \
+    .tp_hash = sym_hash, .tp_richcompare = sym_richcompare
 
 static PyTypeObject sym_int_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.SymInt",
-    .tp_doc = PyDoc_STR("A size or int that a compiled function is not specialised on. Arithmetic stays "
-                        "symbolic; comparing, testing or converting it answers for the call being "
-                        "traced and adds a guard."),
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.SymInt",
+    .tp_doc =
+        PyDoc_STR("A size or int that a compiled function is not specialised on. Arithmetic stays "
+                  "symbolic; comparing, testing or converting it answers for the call being "
+                  "traced and adds a guard."),
     .tp_as_number = &int_methods,
     TYPE_SLOTS,
 };
 
 static PyTypeObject sym_float_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.SymFloat",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.SymFloat",
     .tp_doc = PyDoc_STR("A float that a compiled function is not specialised on; see SymInt."),
     .tp_as_number = &float_methods,
     TYPE_SLOTS,
@@ -374,7 +376,8 @@ dt_symint_add(PyObject *module)
     if (break_exception == NULL) {
         break_exception = PyErr_NewException("dyntrace.TraceBreak", PyExc_BaseException, NULL);
     }
-    if (break_exception == NULL || PyType_Ready(&sym_int_type) < 0 || PyType_Ready(&sym_float_type) < 0
+    if (break_exception == NULL || PyType_Ready(&sym_int_type) < 0
+        || PyType_Ready(&sym_float_type) < 0
         || PyModule_AddObjectRef(module, "SymInt", (PyObject *)&sym_int_type) < 0
         || PyModule_AddObjectRef(module, "SymFloat", (PyObject *)&sym_float_type) < 0) {
         return -1;

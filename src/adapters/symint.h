@@ -13,8 +13,9 @@
 /* The hook that runs in this thread; nests. */
 typedef struct DtSymScope {
     DtTrace *trace;
-    uint64_t serial;  /* of the trace: numbers of other traces are refused */
-    DtStatus status;  /* not DT_OK: a question ended in a break, which waits for the hook to return */
+    uint64_t serial; /* of the trace: numbers of other traces are refused */
+    DtStatus
+        status; /* not DT_OK: a question ended in a break, which waits for the hook to return */
     struct DtSymScope *outer;
 } DtSymScope;
 

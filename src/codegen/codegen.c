@@ -114,7 +114,8 @@ dt_codegen_output(DtCodegen *codegen, const DtOperand *operand, int *slot)
     }
     if (operand->kind == DT_OPERAND_NODE
         && dt_map_set(arena, &codegen->output_of, &operand->u.node->results[operand->result],
-                      (void *)(uintptr_t)codegen->outputs.count) < 0) {
+                      (void *)(uintptr_t)codegen->outputs.count)
+               < 0) {
         return dt_no_memory();
     }
     return DT_OK;

@@ -237,7 +237,7 @@ add_step(Compile *compile, Step step, uint32_t arg, uint32_t popped)
         compile->deepest = compile->depth;
     }
     return dt_vec_push(&compile->codegen->trace->arena, &compile->steps, added) < 0 ? dt_no_memory()
-                                                                                     : DT_OK;
+                                                                                    : DT_OK;
 }
 
 static DtStatus
@@ -328,8 +328,7 @@ index_slots(Compile *compile)
     compile->output_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
     compile->pair_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
     compile->unused_pair_at = DT_ARENA_ARRAY(arena, bool, codegen->emit->instrs.count);
-    if (compile->output_in == NULL || compile->pair_in == NULL
-        || compile->unused_pair_at == NULL) {
+    if (compile->output_in == NULL || compile->pair_in == NULL || compile->unused_pair_at == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < codegen->outputs.count; i++) {
@@ -371,8 +370,8 @@ add_instrs(Compile *compile)
 static DtStatus
 mark_last_uses(Compile *compile)
 {
-    bool *seen = DT_ARENA_ARRAY(&compile->codegen->trace->arena, bool,
-                                compile->codegen->outputs.count);
+    bool *seen =
+        DT_ARENA_ARRAY(&compile->codegen->trace->arena, bool, compile->codegen->outputs.count);
     if (seen == NULL) {
         return dt_no_memory();
     }

@@ -194,7 +194,8 @@ dt_dict_keys_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count)
         if (key == keys[i]) {
             continue;
         }
-        if (Py_TYPE(key) != Py_TYPE(keys[i]) || same_key(key, keys[i], dt_dict_is_plain_key(keys[i])) != 1) {
+        if (Py_TYPE(key) != Py_TYPE(keys[i])
+            || same_key(key, keys[i], dt_dict_is_plain_key(keys[i])) != 1) {
             return false;
         }
     }

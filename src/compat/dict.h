@@ -76,7 +76,8 @@ dt_dict_keys_key(PyDictKeysObject *keys, Py_ssize_t index)
 #if DT_PY310
     return dt_dict_entries310(keys)[index].me_key;
 #else
-    return DK_IS_UNICODE(keys) ? DK_UNICODE_ENTRIES(keys)[index].me_key : DK_ENTRIES(keys)[index].me_key;
+    return DK_IS_UNICODE(keys) ? DK_UNICODE_ENTRIES(keys)[index].me_key
+                               : DK_ENTRIES(keys)[index].me_key;
 #endif
 }
 
@@ -85,7 +86,8 @@ Py_ssize_t dt_dict_keys_find(PyDictKeysObject *keys, PyObject *key);
 /* The same for a dict: a hint for dt_dict_get_hinted(). */
 Py_ssize_t dt_dict_hint(PyObject *dict, PyObject *key);
 
-/* The value of the interned str `key` if entry `hint` is still its place, else NULL: ask dt_dict_get(). */
+/* The value of the interned str `key` if entry `hint` is still its place, else NULL: ask
+ * dt_dict_get(). */
 static inline PyObject *
 dt_dict_get_hinted(PyObject *dict, PyObject *key, Py_ssize_t hint)
 {
@@ -112,8 +114,8 @@ dt_dict_get_hinted(PyObject *dict, PyObject *key, Py_ssize_t hint)
 #endif
 }
 
-/* Looks `key` up: 1 and *value, 0 if absent, -1 if that can't be told without running user code (the
- * key, or one with the same hash, is of a type other than the builtin constants). */
+/* Looks `key` up: 1 and *value, 0 if absent, -1 if that can't be told without running user code
+ * (the key, or one with the same hash, is of a type other than the builtin constants). */
 int dt_dict_get(PyObject *dict, PyObject *key, PyObject **value);
 
 /* The next item in order; *pos begins at 0.  The dict must not change meanwhile. */
@@ -123,14 +125,15 @@ dt_dict_next(PyObject *dict, Py_ssize_t *pos, PyObject **key, PyObject **value)
     return PyDict_Next(dict, pos, key, value) != 0;
 }
 
-/* Whether the keys are these, in this order: identical, or equal builtin constants of the same type. */
+/* Whether the keys are these, in this order: identical, or equal builtin constants of the same
+ * type. */
 bool dt_dict_keys_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count);
 
 /* Key number `index` in order, or NULL. */
 PyObject *dt_dict_key_at(PyObject *dict, Py_ssize_t index);
 
-/* Whether the object is a builtin constant through and through: hashing and comparing it runs no user
- * code (None, bool, int, float, complex, str, bytes, Ellipsis, tuples of these). */
+/* Whether the object is a builtin constant through and through: hashing and comparing it runs no
+ * user code (None, bool, int, float, complex, str, bytes, Ellipsis, tuples of these). */
 bool dt_dict_is_plain_key(PyObject *key);
 
 #endif

@@ -2,12 +2,12 @@
  * __code__/__defaults__ setters maintain. */
 #include "compat/function.h"
 
-#define SHARE(target, from, field)                                             \
-    do {                                                                       \
-        PyObject *old_ = (PyObject *)(target)->field;                          \
-        Py_XINCREF((from)->field);                                             \
-        (target)->field = (from)->field;                                       \
-        Py_XDECREF(old_);                                                      \
+#define SHARE(target, from, field)                                                                 \
+    do {                                                                                           \
+        PyObject *old_ = (PyObject *)(target)->field;                                              \
+        Py_XINCREF((from)->field);                                                                 \
+        (target)->field = (from)->field;                                                           \
+        Py_XDECREF(old_);                                                                          \
     } while (0)
 
 static void
@@ -33,8 +33,8 @@ PyObject *
 dt_function_copy(PyObject *function)
 {
     PyFunctionObject *from = (PyFunctionObject *)function;
-    PyObject *copy = PyFunction_NewWithQualName(from->func_code, from->func_globals,
-                                                from->func_qualname);
+    PyObject *copy =
+        PyFunction_NewWithQualName(from->func_code, from->func_globals, from->func_qualname);
     if (copy != NULL) {
         share_fields((PyFunctionObject *)copy, from);
     }
@@ -78,8 +78,8 @@ dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc e
 PyObject *
 dt_function_with_code(PyCodeObject *code, PyFunctionObject *like)
 {
-    PyObject *made = PyFunction_NewWithQualName((PyObject *)code, like->func_globals,
-                                                like->func_qualname);
+    PyObject *made =
+        PyFunction_NewWithQualName((PyObject *)code, like->func_globals, like->func_qualname);
     if (made == NULL) {
         return NULL;
     }

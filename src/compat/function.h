@@ -17,7 +17,8 @@
  * defaults, names, annotations.  `__dict__` is not shared.  NULL with an exception. */
 DT_OWNED PyObject *dt_function_copy(PyObject *function);
 
-/* Fills the function fields of `target` (zeroed, of a subtype) from `function`; shares everything but
+/* Fills the function fields of `target` (zeroed, of a subtype) from `function`; shares everything
+ * but
  * `__dict__`, and enters by `entry`. */
 void dt_function_fill(PyFunctionObject *target, PyObject *function, vectorcallfunc entry);
 
@@ -31,11 +32,12 @@ dt_function_is_synced(const PyFunctionObject *a, const PyFunctionObject *b)
            && a->func_kwdefaults == b->func_kwdefaults;
 }
 
-/* Makes a plain function an instance of `subtype` (same layout) that is entered by `entry` from every call
- * site, warm ones included. */
+/* Makes a plain function an instance of `subtype` (same layout) that is entered by `entry` from
+ * every call site, warm ones included. */
 void dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry);
 
-/* A plain function that runs `code` where `like` would run: its globals, closure, defaults, names. */
+/* A plain function that runs `code` where `like` would run: its globals, closure, defaults, names.
+ */
 DT_OWNED PyObject *dt_function_with_code(PyCodeObject *code, PyFunctionObject *like);
 
 /* A tuple that begins with the names of the parameters, in slot order. */

@@ -72,7 +72,8 @@ find_shared(PyDictKeysObject *keys, PyObject *name)
         if (key != NULL && PyUnicode_GET_LENGTH(key) == length
             && PyUnicode_KIND(key) == PyUnicode_KIND(name)
             && memcmp(PyUnicode_DATA(key), PyUnicode_DATA(name),
-                      (size_t)length * PyUnicode_KIND(name)) == 0) {
+                      (size_t)length * PyUnicode_KIND(name))
+                   == 0) {
             return i;
         }
     }

@@ -17,8 +17,8 @@
 #include "compat/python.h"
 #include "core/status.h"
 
-/* Attribute `name` (a str) of the object's own dict or inline values: 1 and *value, 0 if it has none
- * of that name, -1 if that can't be told without running user code. */
+/* Attribute `name` (a str) of the object's own dict or inline values: 1 and *value, 0 if it has
+ * none of that name, -1 if that can't be told without running user code. */
 int dt_object_instance_dict_get(PyObject *obj, PyObject *name, PyObject **value);
 
 /* Whether instances of this type can have attributes of their own. */
@@ -30,8 +30,8 @@ DT_BORROWED PyObject *dt_object_existing_dict(PyObject *obj);
 /* Where `name` lies in this object, for dt_object_get_hinted(); -1: unknown. */
 Py_ssize_t dt_object_hint(PyObject *obj, PyObject *name);
 
-/* The inline values of an object whose type has a managed dict, or NULL if a dict took over (always on
- * 3.10).  Their order is that of dt_object_shared_keys(). */
+/* The inline values of an object whose type has a managed dict, or NULL if a dict took over (always
+ * on 3.10).  Their order is that of dt_object_shared_keys(). */
 static inline PyObject **
 dt_object_inline_values(PyObject *obj)
 {
@@ -73,7 +73,8 @@ dt_object_get_hinted(PyObject *obj, PyObject *name, Py_ssize_t hint)
     PyObject **values = dt_object_inline_values(obj);
     if (values != NULL) {
         PyDictKeysObject *keys = ((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
-        if ((size_t)hint >= (size_t)keys->dk_nentries || DK_UNICODE_ENTRIES(keys)[hint].me_key != name) {
+        if ((size_t)hint >= (size_t)keys->dk_nentries
+            || DK_UNICODE_ENTRIES(keys)[hint].me_key != name) {
             return NULL;
         }
         return values[hint];

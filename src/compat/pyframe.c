@@ -12,8 +12,7 @@ dt_pyframe_evaluator(void)
 void
 dt_pyframe_set_evaluator(DtEvalFrame evaluator)
 {
-    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(),
-                                         (_PyFrameEvalFunction)evaluator);
+    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), (_PyFrameEvalFunction)evaluator);
 }
 
 #if DT_PY310
@@ -41,8 +40,8 @@ PyObject *
 dt_pyframe_function(DtPyFrame *frame)
 {
     PyCodeObject *code = frame->f_code;
-    PyObject *function
-        = PyFunction_NewWithQualName((PyObject *)code, frame->f_globals, code->co_name);
+    PyObject *function =
+        PyFunction_NewWithQualName((PyObject *)code, frame->f_globals, code->co_name);
     Py_ssize_t nfree = PyTuple_GET_SIZE(code->co_freevars);
     if (function == NULL || nfree == 0) {
         return function;
@@ -159,16 +158,16 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 
 #else
 
-/* 3.12 exports nothing that clears a frame.  The interpreter itself does it at the end of a code object
- * that does nothing and has no locals. */
+/* 3.12 exports nothing that clears a frame.  The interpreter itself does it at the end of a code
+ * object that does nothing and has no locals. */
 static PyCodeObject *empty_code;
 
 static int
 make_empty_code(void)
 {
     PyObject *globals = PyDict_New();
-    PyObject *made = globals != NULL ? PyRun_String("lambda: None", Py_eval_input, globals, globals)
-                                     : NULL;
+    PyObject *made =
+        globals != NULL ? PyRun_String("lambda: None", Py_eval_input, globals, globals) : NULL;
     Py_XDECREF(globals);
     if (made == NULL) {
         return -1;

@@ -33,8 +33,8 @@ bool dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag);
 DT_BORROWED PyCodeObject *dt_pyframe_code(DtPyFrame *frame);
 DT_BORROWED PyObject *dt_pyframe_globals(DtPyFrame *frame);
 
-/* The function that was called (3.10 does not keep it: one like it, over the same parts).  NULL with an
- * exception. */
+/* The function that was called (3.10 does not keep it: one like it, over the same parts).  NULL
+ * with an exception. */
 DT_OWNED PyObject *dt_pyframe_function(DtPyFrame *frame);
 
 /* Borrowed values of the argument slots, taken out of their cells where 3.10 has moved them. */

@@ -50,5 +50,6 @@ dt_recursion_find_limit(void)
 void
 dt_recursion_raise(void)
 {
-    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the C stack is used up");
+    PyErr_SetString(PyExc_RecursionError,
+                    "maximum recursion depth exceeded: the C stack is used up");
 }

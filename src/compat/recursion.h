@@ -14,7 +14,8 @@
 
 #include "compat/python.h"
 
-/* What _PyEval_EvalFrameDefault takes: one for its recursive call, the rest of PY_EVAL_C_STACK_UNITS. */
+/* What _PyEval_EvalFrameDefault takes: one for its recursive call, the rest of
+ * PY_EVAL_C_STACK_UNITS. */
 #define DT_RECURSION_UNITS 2
 
 /* The lowest address that this thread's stack may reach; computed once per thread. */

@@ -21,8 +21,8 @@ DT_BORROWED PyObject *dt_type_own_lookup(PyTypeObject *type, PyObject *name);
 /* The type's own dict (an exact dict); NULL for a type that is not ready. */
 DT_BORROWED PyObject *dt_type_dict(PyTypeObject *type);
 
-/* The type's version tag, assigned if it had none; 0 when that is impossible.  No two states of types
- * share a tag, and a change of the type or a base takes it away. */
+/* The type's version tag, assigned if it had none; 0 when that is impossible.  No two states of
+ * types share a tag, and a change of the type or a base takes it away. */
 unsigned int dt_type_version(PyTypeObject *type);
 
 /* Whether the type still has that tag (one or two loads; 0 is never valid). */

@@ -31,7 +31,8 @@ char *dt_arena_printf(DtArena *arena, const char *format, ...) DT_MUST_CHECK DT_
 char *dt_arena_vprintf(DtArena *arena, const char *format, va_list args) DT_MUST_CHECK
     DT_PRINTF(2, 0);
 
-/* Nobody looks at this block again: AddressSanitizer reports who does. It is freed with the arena. */
+/* Nobody looks at this block again: AddressSanitizer reports who does. It is freed with the arena.
+ */
 void dt_arena_abandon(void *memory, size_t size);
 
 /* Frees everything; the arena may be used again. */

@@ -15,22 +15,22 @@ typedef enum DtStatus {
 } DtStatus;
 
 /* Early return for functions that own nothing. */
-#define DT_TRY(expr)                                                           \
-    do {                                                                       \
-        DtStatus dt_try_status_ = (expr);                                      \
-        if (dt_try_status_ != DT_OK) {                                         \
-            return dt_try_status_;                                             \
-        }                                                                      \
+#define DT_TRY(expr)                                                                               \
+    do {                                                                                           \
+        DtStatus dt_try_status_ = (expr);                                                          \
+        if (dt_try_status_ != DT_OK) {                                                             \
+            return dt_try_status_;                                                                 \
+        }                                                                                          \
     } while (0)
 
 /* The same for functions that clean up at one `done:` label; they keep their
  * status in a variable named `status`. */
-#define DT_TRY_DONE(expr)                                                      \
-    do {                                                                       \
-        status = (expr);                                                       \
-        if (status != DT_OK) {                                                 \
-            goto done;                                                         \
-        }                                                                      \
+#define DT_TRY_DONE(expr)                                                                          \
+    do {                                                                                           \
+        status = (expr);                                                                           \
+        if (status != DT_OK) {                                                                     \
+            goto done;                                                                             \
+        }                                                                                          \
     } while (0)
 
 #define DT_MUST_CHECK __attribute__((warn_unused_result))

@@ -7,11 +7,11 @@
 
 #include "core/arena.h"
 
-#define DT_VEC(T)                                                              \
-    struct {                                                                   \
-        T *items;                                                              \
-        uint32_t count;                                                        \
-        uint32_t capacity;                                                     \
+#define DT_VEC(T)                                                                                  \
+    struct {                                                                                       \
+        T *items;                                                                                  \
+        uint32_t count;                                                                            \
+        uint32_t capacity;                                                                         \
     }
 
 /* Room for at least `need` elements of `size` bytes; -1 when memory is out. */
@@ -19,12 +19,12 @@ int dt_vec_reserve(DtArena *arena, void **items, uint32_t *capacity, uint32_t co
                    size_t size) DT_MUST_CHECK;
 
 /* Appends; 0, or -1 when memory is out. */
-#define dt_vec_push(arena, vec, value)                                         \
-    (((vec)->count < (vec)->capacity                                           \
-      || dt_vec_reserve((arena), (void **)&(vec)->items, &(vec)->capacity,     \
-                        (vec)->count, (vec)->count + 1,                        \
-                        sizeof(*(vec)->items)) == 0)                           \
-         ? ((vec)->items[(vec)->count++] = (value), 0)                         \
+#define dt_vec_push(arena, vec, value)                                                             \
+    (((vec)->count < (vec)->capacity                                                               \
+      || dt_vec_reserve((arena), (void **)&(vec)->items, &(vec)->capacity, (vec)->count,           \
+                        (vec)->count + 1, sizeof(*(vec)->items))                                   \
+             == 0)                                                                                 \
+         ? ((vec)->items[(vec)->count++] = (value), 0)                                             \
          : -1)
 
 #endif

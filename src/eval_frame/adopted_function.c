@@ -15,10 +15,9 @@
 static PyObject *adoption_key; /* "__dyntrace_adoption__" */
 
 typedef struct Adoption {
-    PyObject_HEAD
-    PyObject *owner;    /* weak reference to the function whose __dict__ holds it */
-    PyObject *region;   /* DtRegion */
-    PyObject *compiled; /* of an adopted function after its first call; else NULL */
+    PyObject_HEAD PyObject *owner; /* weak reference to the function whose __dict__ holds it */
+    PyObject *region;              /* DtRegion */
+    PyObject *compiled;            /* of an adopted function after its first call; else NULL */
 } Adoption;
 
 static PyTypeObject adoption_type;
@@ -116,8 +115,8 @@ adoption_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
     PyObject *owner = PyObject_CallNoArgs(adoption->owner);
     PyObject *core = owner != NULL ? PyImport_ImportModule("dyntrace._core") : NULL;
     PyObject *adopt = core != NULL ? PyObject_GetAttrString(core, "adopt") : NULL;
-    PyObject *answer
-        = adopt != NULL ? Py_BuildValue("O(OO)", adopt, owner, adoption->region) : NULL;
+    PyObject *answer =
+        adopt != NULL ? Py_BuildValue("O(OO)", adopt, owner, adoption->region) : NULL;
     Py_XDECREF(adopt);
     Py_XDECREF(core);
     Py_XDECREF(owner);
@@ -158,8 +157,7 @@ static PyMethodDef adoption_methods[] = {
 };
 
 static PyTypeObject adoption_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace._core.Adoption",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.Adoption",
     .tp_basicsize = sizeof(Adoption),
     .tp_dealloc = adoption_dealloc,
     .tp_traverse = adoption_traverse,
@@ -200,8 +198,7 @@ static PyMemberDef adopted_members[] = {
 };
 
 static PyTypeObject adopted_function_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.AdoptedFunction",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.AdoptedFunction",
     .tp_base = &PyFunction_Type,
     .tp_getattro = adopted_getattro,
     .tp_call = PyVectorcall_Call,

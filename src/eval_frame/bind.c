@@ -6,8 +6,8 @@
 #include "compat/code.h"
 #include "compat/function.h"
 
-/* Index of parameter `name` among those that take keywords, or -1.  Names are interned on both sides
- * in compiled code; equal text behind different objects is found in a second pass. */
+/* Index of parameter `name` among those that take keywords, or -1.  Names are interned on both
+ * sides in compiled code; equal text behind different objects is found in a second pass. */
 static int
 find_parameter(PyObject *varnames, int first, int end, PyObject *name)
 {
@@ -76,9 +76,10 @@ bind_defaults(PyFunctionObject *function, PyCodeObject *code, PyObject **slots)
     bool full = true;
     for (int i = argcount; full && i < argcount + kwonly; i++) {
         if (slots[i] == NULL && function->func_kwdefaults != NULL) {
-            /* Keys of another type than str were put there by hand; then a lookup could run their code. */
-            slots[i] = PyDict_GetItemWithError(function->func_kwdefaults,
-                                               PyTuple_GET_ITEM(varnames, i));
+            /* Keys of another type than str were put there by hand; then a lookup could run their
+             * code. */
+            slots[i] =
+                PyDict_GetItemWithError(function->func_kwdefaults, PyTuple_GET_ITEM(varnames, i));
         }
         full = slots[i] != NULL;
     }

@@ -135,9 +135,9 @@ check_and_compile(DtAttempt *attempt)
     else if (holds == 0) {
         DtStrbuf text = {0};
         status = dt_program_explain(entry->guards, &frame, &text);
-        const char *kept = dt_arena_printf(&attempt->trace->arena,
-                                           "guards refuse the call that made them: %s",
-                                           dt_strbuf_text(&text));
+        const char *kept =
+            dt_arena_printf(&attempt->trace->arena, "guards refuse the call that made them: %s",
+                            dt_strbuf_text(&text));
         dt_strbuf_release(&text);
         if (status == DT_OK) {
             status = fault(attempt, kept != NULL ? kept : "guards refuse the call that made them");

@@ -10,7 +10,8 @@
 #include "eval_frame/region.h"
 
 typedef enum DtCompile {
-    DT_COMPILE_PUBLISHED, /* a new entry stands first in the cache, and its guards hold for this call */
+    DT_COMPILE_PUBLISHED, /* a new entry stands first in the cache, and its guards hold for this
+                             call */
     DT_COMPILE_PLAIN,     /* run this call plainly */
     DT_COMPILE_ERROR      /* an exception is set */
 } DtCompile;

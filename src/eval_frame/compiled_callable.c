@@ -10,8 +10,7 @@
 #include "eval_frame/dispatch.h"
 
 typedef struct CompiledCallable {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *object;
     PyObject *compiled; /* compiled function of type(object).__call__ */
     PyObject *weakrefs;
@@ -45,8 +44,8 @@ static PyTypeObject compiled_callable_type;
 PyObject *
 dt_compiled_callable_new(PyObject *object, PyObject *compiled)
 {
-    CompiledCallable *self
-        = (CompiledCallable *)compiled_callable_type.tp_alloc(&compiled_callable_type, 0);
+    CompiledCallable *self =
+        (CompiledCallable *)compiled_callable_type.tp_alloc(&compiled_callable_type, 0);
     if (self != NULL) {
         self->vectorcall = call_object;
         Py_INCREF(object);
@@ -109,10 +108,9 @@ callable_reduce(PyObject *object, PyObject *Py_UNUSED(ignored))
     CompiledCallable *self = (CompiledCallable *)object;
     PyObject *region = PyObject_GetAttrString(self->compiled, "__dyntrace_region__");
     PyObject *pickling = region != NULL ? PyImport_ImportModule("dyntrace._pickling") : NULL;
-    PyObject *answer
-        = pickling != NULL
-              ? PyObject_CallMethod(pickling, "reduce_callable", "OO", self->object, region)
-              : NULL;
+    PyObject *answer = pickling != NULL ? PyObject_CallMethod(pickling, "reduce_callable", "OO",
+                                                              self->object, region)
+                                        : NULL;
     Py_XDECREF(pickling);
     Py_XDECREF(region);
     return answer;
@@ -130,8 +128,7 @@ static PyMemberDef callable_members[] = {
 };
 
 static PyTypeObject compiled_callable_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.CompiledCallable",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.CompiledCallable",
     .tp_basicsize = sizeof(CompiledCallable),
     .tp_dealloc = callable_dealloc,
     .tp_traverse = callable_traverse,

@@ -155,8 +155,8 @@ dt_compiled_function_new(PyObject *function, DtRegion *region)
     if (twin == NULL) {
         return NULL;
     }
-    DtCompiledFunction *self
-        = (DtCompiledFunction *)PyType_GenericAlloc(&DtCompiledFunction_Type, 0);
+    DtCompiledFunction *self =
+        (DtCompiledFunction *)PyType_GenericAlloc(&DtCompiledFunction_Type, 0);
     if (self == NULL) {
         Py_DECREF(twin);
         return NULL;
@@ -296,8 +296,7 @@ static PyMemberDef compiled_function_members[] = {
 };
 
 PyTypeObject DtCompiledFunction_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace.CompiledFunction",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.CompiledFunction",
     .tp_basicsize = sizeof(DtCompiledFunction),
     .tp_base = &PyFunction_Type,
     .tp_dealloc = compiled_function_dealloc,

@@ -24,8 +24,8 @@ dt_dispatch_replayed(DtEntry *entry)
     }
 }
 
-/* Everything that has to stay alive while the entry runs is held: the caller keeps its arguments, but
- * an array behind a global or an attribute can be let go of by anything that runs meanwhile. */
+/* Everything that has to stay alive while the entry runs is held: the caller keeps its arguments,
+ * but an array behind a global or an attribute can be let go of by anything that runs meanwhile. */
 static DtDispatch
 run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
 {

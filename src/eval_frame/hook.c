@@ -41,13 +41,14 @@ run_plainly(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     return answer;
 }
 
-/* The name of a module up to its first dot; false if it is no text or too long to be one we know. */
+/* The name of a module up to its first dot; false if it is no text or too long to be one we know.
+ */
 static bool
 package_of(PyObject *name, char *package, size_t size)
 {
     Py_ssize_t length;
-    const char *text
-        = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
+    const char *text =
+        name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
     if (text == NULL) {
         PyErr_Clear(); /* a name that is no UTF-8 is nobody's we know */
         return false;
@@ -146,8 +147,8 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
 static PyObject *
 run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *replay)
 {
-    PyObject *rewritten
-        = dt_function_with_code((PyCodeObject *)entry->code, (PyFunctionObject *)function);
+    PyObject *rewritten =
+        dt_function_with_code((PyCodeObject *)entry->code, (PyFunctionObject *)function);
     PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
     if (rewritten != NULL && dt_recursion_enter(tstate)) {
@@ -273,7 +274,8 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
     PyCodeObject *outer_root = root_code;
     bool reaches = cache != NULL && cache->failures > 0 && cache->quiet < QUIET_RUNS;
     if (!reaches) {
-        /* Inside a capturing frame, the frames of another compiled function are its own business. */
+        /* Inside a capturing frame, the frames of another compiled function are its own business.
+         */
         capturing = NULL;
         answer = call(function, args, nargsf, kwnames);
     }

@@ -17,8 +17,8 @@
 
 #include "eval_frame/region.h"
 
-/* Calls a plain function whose frame belongs to `cache`; frames below it are captured if that may gain
- * anything.  The same contract as vectorcall. */
+/* Calls a plain function whose frame belongs to `cache`; frames below it are captured if that may
+ * gain anything.  The same contract as vectorcall. */
 PyObject *dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size_t nargsf,
                        PyObject *kwnames);
 

@@ -19,7 +19,8 @@ void dt_policy_count_fault(DtCodeCache *cache);
 /* Under fullgraph=True: is this break the user's business?  A function without arrays is not. */
 bool dt_policy_is_refusal(DtBreakId id);
 
-/* Is the current exception one that must reach the caller (MemoryError, KeyboardInterrupt, BackendError)? */
+/* Is the current exception one that must reach the caller (MemoryError, KeyboardInterrupt,
+ * BackendError)? */
 bool dt_policy_is_users_error(void);
 
 /* Takes the current exception and logs it once with an id. */

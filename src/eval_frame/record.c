@@ -13,8 +13,7 @@ void
 dt_record_report(const char *function, PyObject *argument)
 {
     PyObject *report = argument != NULL ? PyImport_ImportModule("dyntrace._report") : NULL;
-    PyObject *answer
-        = report != NULL ? PyObject_CallMethod(report, function, "O", argument) : NULL;
+    PyObject *answer = report != NULL ? PyObject_CallMethod(report, function, "O", argument) : NULL;
     if (answer == NULL) {
         PyErr_WriteUnraisable(report);
     }
@@ -82,8 +81,7 @@ static PyObject *
 stages_object(const DtEntry *entry)
 {
     DtStrbuf text = {0};
-    if (entry != NULL && entry->executable != NULL
-        && entry->executable->type->describe != NULL) {
+    if (entry != NULL && entry->executable != NULL && entry->executable->type->describe != NULL) {
         entry->executable->type->describe(entry->executable, &text);
     }
     PyObject *answer = PyUnicode_FromString(dt_strbuf_text(&text));
@@ -122,23 +120,27 @@ attempt_object(const DtAttempt *attempt)
         || set_take(record, "file", new_reference(dt_code_filename(code))) < 0
         || set_take(record, "line", PyLong_FromLong(dt_code_firstlineno(code))) < 0
         || set_take(record, "graph",
-                    has_graph ? dt_graph_object(entry->executable->graph) : new_reference(NULL)) < 0
+                    has_graph ? dt_graph_object(entry->executable->graph) : new_reference(NULL))
+               < 0
         || set_take(record, "guards", guards_object(entry)) < 0
         || set_take(record, "stages", stages_object(entry)) < 0
         || set_take(record, "code", new_reference(entry != NULL ? entry->code : NULL)) < 0
-        || set_take(record, "frameless",
-                    PyBool_FromLong(entry != NULL && entry->result != NULL)) < 0
+        || set_take(record, "frameless", PyBool_FromLong(entry != NULL && entry->result != NULL))
+               < 0
         || set_take(record, "published", PyBool_FromLong(entry != NULL)) < 0
         || set_take(record, "instructions",
-                    PyLong_FromUnsignedLong(trace != NULL ? trace->instructions : 0)) < 0
-        || set_take(record, "inlined",
-                    PyLong_FromUnsignedLong(trace != NULL ? trace->inlined : 0)) < 0
+                    PyLong_FromUnsignedLong(trace != NULL ? trace->instructions : 0))
+               < 0
+        || set_take(record, "inlined", PyLong_FromUnsignedLong(trace != NULL ? trace->inlined : 0))
+               < 0
         || set_take(record, "phases", phases_object(&attempt->phases)) < 0
         || set_take(record, "break",
-                    attempt->has_break ? break_object(&trace->brk) : new_reference(NULL)) < 0
+                    attempt->has_break ? break_object(&trace->brk) : new_reference(NULL))
+               < 0
         || set_take(record, "fault",
                     attempt->fault != NULL ? PyUnicode_FromString(attempt->fault)
-                                           : new_reference(NULL)) < 0) {
+                                           : new_reference(NULL))
+               < 0) {
         Py_CLEAR(record);
     }
     return record;

@@ -65,8 +65,7 @@ entry_traverse(PyObject *self, visitproc visit, void *arg)
 }
 
 PyTypeObject DtEntry_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace._core.Entry",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.Entry",
     .tp_basicsize = sizeof(DtEntry),
     .tp_dealloc = entry_dealloc,
     .tp_traverse = entry_traverse,
@@ -288,8 +287,7 @@ static PyMemberDef region_members[] = {
 };
 
 PyTypeObject DtRegion_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "dyntrace._core.Region",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.Region",
     .tp_basicsize = sizeof(DtRegion),
     .tp_new = region_new,
     .tp_dealloc = region_dealloc,

@@ -19,8 +19,7 @@
 
 typedef struct DtEntry DtEntry;
 struct DtEntry {
-    PyObject_HEAD
-    DtEntry *next; /* DT_OWNED */
+    PyObject_HEAD DtEntry *next; /* DT_OWNED */
     DtGuardProgram *guards;
     uint32_t nregs;
     DtExecutable *executable; /* NULL: no graph, or the rewritten code holds it */
@@ -33,8 +32,8 @@ struct DtEntry {
     PyObject *code;          /* rewritten code; may be NULL when result is not */
     PyObject *inlined;       /* tuple of code objects traced through, the root's first */
     uint64_t hits;
-    uint32_t replays;        /* calls made again plainly */
-    bool plain;              /* replayed too often: a match runs plainly */
+    uint32_t replays; /* calls made again plainly */
+    bool plain;       /* replayed too often: a match runs plainly */
     int64_t compile_ns;
 };
 
@@ -45,23 +44,22 @@ struct DtCodeCache {
     PyCodeObject *code; /* DT_OWNED */
     DtEntry *entries;   /* DT_OWNED list */
     uint32_t nentries;
-    uint32_t failures;  /* attempts that gave no entry */
+    uint32_t failures; /* attempts that gave no entry */
     uint32_t max_regs;
-    int64_t budget_ns;  /* of the next attempt */
-    bool compiling;     /* somebody is at it: others run plainly */
-    bool closed;        /* no further attempts */
-    bool judged;        /* the hook has decided whether its module is captured at all ... */
-    bool reaches;       /* ... and whether its names reach an adapter's library */
-    uint8_t quiet;      /* runs as a root under the hook in which nothing was captured */
-    bool simple;        /* nothing but positional parameters */
-    int nargs;          /* argument slots */
+    int64_t budget_ns; /* of the next attempt */
+    bool compiling;    /* somebody is at it: others run plainly */
+    bool closed;       /* no further attempts */
+    bool judged;       /* the hook has decided whether its module is captured at all ... */
+    bool reaches;      /* ... and whether its names reach an adapter's library */
+    uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
+    bool simple;       /* nothing but positional parameters */
+    int nargs;         /* argument slots */
     uint64_t misses;
-    uint32_t version;   /* grows whenever the list of entries changes */
+    uint32_t version; /* grows whenever the list of entries changes */
 };
 
 struct DtRegion {
-    PyObject_HEAD
-    DtRegion *previous, *next_region; /* of dt_state.regions */
+    PyObject_HEAD DtRegion *previous, *next_region; /* of dt_state.regions */
     DtCodeCache *caches;
     DtArena arena; /* of the caches and the map */
     DtMap by_code; /* code object -> DtCodeCache */

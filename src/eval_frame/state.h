@@ -16,11 +16,11 @@
 typedef struct DtRegion DtRegion;
 
 /* What DYNTRACE_LOGS can name: LOG(NAME, "text"). */
-#define DT_LOG_ARTIFACTS(LOG)                                                  \
-    LOG(GRAPH, "graph")                                                        \
-    LOG(GUARDS, "guards")                                                      \
-    LOG(BYTECODE, "bytecode")                                                  \
-    LOG(GRAPH_BREAKS, "graph_breaks")                                          \
+#define DT_LOG_ARTIFACTS(LOG)                                                                      \
+    LOG(GRAPH, "graph")                                                                            \
+    LOG(GUARDS, "guards")                                                                          \
+    LOG(BYTECODE, "bytecode")                                                                      \
+    LOG(GRAPH_BREAKS, "graph_breaks")                                                              \
     LOG(RECOMPILES, "recompiles")
 
 typedef enum DtLog {

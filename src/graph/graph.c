@@ -333,8 +333,8 @@ dt_graph_pop(DtTrace *trace, const DtOperand *outputs, uint32_t count, DtOperand
     DtGraph *body = trace->graph;
     DtGraph *parent = body->parent;
     DT_TRY(dt_graph_finish(trace, body, outputs, count));
-    DtOperand *captures = copy_array(parent, body->captures.items,
-                                     sizeof(DtOperand) * body->captures.count);
+    DtOperand *captures =
+        copy_array(parent, body->captures.items, sizeof(DtOperand) * body->captures.count);
     if (captures == NULL || dt_vec_push(&parent->arena, &parent->nested, body) < 0) {
         return dt_no_memory();
     }

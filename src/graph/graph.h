@@ -41,14 +41,14 @@ typedef enum DtOperandKind {
 } DtOperandKind;
 
 typedef struct DtOperand {
-    uint8_t kind; /* DtOperandKind */
+    uint8_t kind;    /* DtOperandKind */
     uint32_t result; /* NODE: which result */
     uint32_t count;  /* containers and captures */
     union {
         DtNode *node;
         PyObject *object; /* kept by the graph */
         const DtSym *sym;
-        DtGraph *graph;   /* kept by the graph */
+        DtGraph *graph; /* kept by the graph */
     } u;
     struct DtOperand *items;
 } DtOperand;
@@ -61,9 +61,9 @@ typedef struct DtAlias {
 
 struct DtNode {
     DtGraph *graph;
-    uint32_t index; /* position in graph->nodes */
-    uint8_t kind;   /* DtNodeKind */
-    uint8_t effect; /* DtEffect */
+    uint32_t index;     /* position in graph->nodes */
+    uint8_t kind;       /* DtNodeKind */
+    uint8_t effect;     /* DtEffect */
     const char *name;   /* unique in the graph: "x", "add", "add_1" */
     const char *target; /* CALL: qualified, e.g. "numpy.add", "operator.getitem", "ndarray.T" */
     PyObject *callee;   /* CALL: what eager execution calls; kept by the graph */
@@ -123,12 +123,12 @@ struct DtGraph {
     DT_VEC(DtGraphInput) inputs;
     DT_VEC(DtGraphSymbol) symbols;
     uint32_t symbol_limit; /* symbol ids are below it: the length of arrays of symbol values */
-    DtOperand *outputs; /* of the output node, once finished: NODE, SYM or CONST */
+    DtOperand *outputs;    /* of the output node, once finished: NODE, SYM or CONST */
     uint32_t noutputs;
     DtNames names;
     DtGraph *parent; /* DT_OWNED: tracer of which it is a body, while it is being traced */
-    DT_VEC(DtOperand) captures;  /* of a body: what input i is in the parent; parallel to inputs */
-    DT_VEC(DtGraph *) nested;    /* DT_OWNED: bodies that operands refer to */
+    DT_VEC(DtOperand) captures; /* of a body: what input i is in the parent; parallel to inputs */
+    DT_VEC(DtGraph *) nested;   /* DT_OWNED: bodies that operands refer to */
 };
 
 DT_OWNED DtGraph *dt_graph_new(const char *name); /* NULL with MemoryError */
@@ -211,6 +211,6 @@ DtGraph *dt_graph_of_object(PyObject *object); /* DT_BORROWED; NULL with TypeErr
 /* How a Graph object is called: graph(*inputs) gives a tuple of outputs.  Set by backend/, which
  * alone knows how graphs run; NULL until then. */
 extern PyObject *(*dt_graph_caller)(DtGraph *graph, PyObject *const *inputs, Py_ssize_t n);
-int dt_graph_add_types(PyObject *module);      /* Graph, Node: at module init */
+int dt_graph_add_types(PyObject *module); /* Graph, Node: at module init */
 
 #endif

@@ -18,8 +18,7 @@ typedef struct Lint {
     bool *read;         /* by input: some symbol is read from it */
 } Lint;
 
-static DtStatus DT_PRINTF(2, 3)
-complain(const Lint *lint, const char *format, ...)
+static DtStatus DT_PRINTF(2, 3) complain(const Lint *lint, const char *format, ...)
 {
     DtStrbuf buf = {0};
     dt_strbuf_addf(&buf, "graph %s: ", lint->graph->name ? lint->graph->name : "?");
@@ -79,8 +78,9 @@ check_symbols(Lint *lint)
                     "symbol %u is no number input", symbol->id);
             continue;
         }
-        REQUIRE(lint, input->node != NULL && symbol->dim < input->node->results[0].ndim
-                          && symbol->type == DT_SYM_INT,
+        REQUIRE(lint,
+                input->node != NULL && symbol->dim < input->node->results[0].ndim
+                    && symbol->type == DT_SYM_INT,
                 "symbol %u is no size of its input", symbol->id);
         const DtSym *size = input->node->results[0].shape[symbol->dim];
         REQUIRE(lint, size->op == DT_SYM_OP_SYMBOL && size->id == symbol->id,
@@ -99,8 +99,9 @@ check_operand(const Lint *lint, const DtOperand *operand, int depth)
     switch ((DtOperandKind)operand->kind) {
     case DT_OPERAND_NODE: {
         const DtNode *node = operand->u.node;
-        REQUIRE(lint, node != NULL && node->graph == graph && node->index < graph->nodes.count
-                          && graph->nodes.items[node->index] == node,
+        REQUIRE(lint,
+                node != NULL && node->graph == graph && node->index < graph->nodes.count
+                    && graph->nodes.items[node->index] == node,
                 "uses a node of another graph");
         REQUIRE(lint, node->index < lint->node->index, "uses %s before it is computed", node->name);
         REQUIRE(lint, operand->result < node->nresults, "uses result %u of %s, which has %u",
@@ -162,18 +163,21 @@ check_call(const Lint *lint)
     REQUIRE(lint, (node->effect == DT_EFFECT_MUTATES) == (node->nmutated > 0),
             "effect and mutated operands disagree");
     for (uint32_t i = 0; i < node->nmutated; i++) {
-        REQUIRE(lint, node->mutated[i] < node->nargs && node->args[node->mutated[i]].kind
-                          == DT_OPERAND_NODE,
+        REQUIRE(lint,
+                node->mutated[i] < node->nargs
+                    && node->args[node->mutated[i]].kind == DT_OPERAND_NODE,
                 "mutated operand %u is no graph value", node->mutated[i]);
     }
     for (uint32_t i = 0; i < node->naliases; i++) {
-        REQUIRE(lint, node->aliases[i].result < node->nresults && node->aliases[i].arg < node->nargs
-                          && node->args[node->aliases[i].arg].kind == DT_OPERAND_NODE,
+        REQUIRE(lint,
+                node->aliases[i].result < node->nresults && node->aliases[i].arg < node->nargs
+                    && node->args[node->aliases[i].arg].kind == DT_OPERAND_NODE,
                 "alias %u leads nowhere", i);
     }
     if (node->kwnames != NULL) {
-        REQUIRE(lint, PyTuple_CheckExact(node->kwnames)
-                          && PyTuple_GET_SIZE(node->kwnames) <= (Py_ssize_t)node->nargs,
+        REQUIRE(lint,
+                PyTuple_CheckExact(node->kwnames)
+                    && PyTuple_GET_SIZE(node->kwnames) <= (Py_ssize_t)node->nargs,
                 "more keyword names than operands");
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->kwnames); i++) {
             REQUIRE(lint, PyUnicode_CheckExact(PyTuple_GET_ITEM(node->kwnames, i)),
@@ -203,8 +207,9 @@ check_node(Lint *lint, const DtNode *node, uint32_t position)
         DT_TRY(check_call(lint));
         break;
     case DT_NODE_OUTPUT:
-        REQUIRE(lint, node->nresults == 0 && node->args == graph->outputs
-                          && node->nargs == graph->noutputs,
+        REQUIRE(lint,
+                node->nresults == 0 && node->args == graph->outputs
+                    && node->nargs == graph->noutputs,
                 "the output is not the graph's");
         for (uint32_t i = 0; i < node->nargs; i++) {
             REQUIRE(lint, node->args[i].kind <= DT_OPERAND_SYM, "output %u is a container", i);
@@ -256,8 +261,9 @@ check_inputs(Lint *lint)
             REQUIRE(lint, lint->read[i], "input %u has no symbol", i);
             continue;
         }
-        REQUIRE(lint, next < graph->nodes.count && graph->nodes.items[next] == input->node
-                          && input->node->kind == DT_NODE_INPUT,
+        REQUIRE(lint,
+                next < graph->nodes.count && graph->nodes.items[next] == input->node
+                    && input->node->kind == DT_NODE_INPUT,
                 "input %u and its node are out of order", i);
         next++;
     }

@@ -64,8 +64,7 @@ print_constant(PyObject *value, DtStrbuf *buf)
     Py_XDECREF(text);
 }
 
-static void
-print_items(const DtGraph *graph, const DtOperand *operand, DtStrbuf *buf, int indent);
+static void print_items(const DtGraph *graph, const DtOperand *operand, DtStrbuf *buf, int indent);
 
 static void
 print_operand(const DtGraph *graph, const DtOperand *operand, DtStrbuf *buf, int indent)
@@ -194,8 +193,9 @@ print_inputs(const DtGraph *graph, DtStrbuf *buf, int indent)
         else {
             bool is_float = false;
             for (uint32_t j = 0; j < graph->symbols.count; j++) {
-                is_float = is_float || (graph->symbols.items[j].id == input->symbol
-                                        && graph->symbols.items[j].type == DT_SYM_FLOAT);
+                is_float = is_float
+                           || (graph->symbols.items[j].id == input->symbol
+                               && graph->symbols.items[j].type == DT_SYM_FLOAT);
             }
             dt_strbuf_addf(buf, "%c%u: %s", is_float ? 'f' : 's', input->symbol,
                            is_float ? "float" : "int");

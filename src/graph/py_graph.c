@@ -221,9 +221,9 @@ graph_str(DtGraphObject *self)
 {
     DtStrbuf buf = {0};
     dt_graph_print(self->graph, &buf);
-    PyObject *text = buf.failed ? PyErr_NoMemory()
-                                : PyUnicode_DecodeUTF8(dt_strbuf_text(&buf),
-                                                       (Py_ssize_t)buf.length, "replace");
+    PyObject *text =
+        buf.failed ? PyErr_NoMemory()
+                   : PyUnicode_DecodeUTF8(dt_strbuf_text(&buf), (Py_ssize_t)buf.length, "replace");
     dt_strbuf_release(&buf);
     return text;
 }
@@ -323,7 +323,8 @@ static PyMethodDef graph_methods[] = {
     {"bind", (PyCFunction)(void (*)(void))graph_bind, METH_FASTCALL,
      "bind($self, /, *inputs)\n--\n\nThe values of the graph's symbols for these inputs, by name."},
     {"to_bytes", (PyCFunction)graph_to_bytes, METH_NOARGS,
-     "to_bytes($self, /)\n--\n\nThe graph as bytes that another process can read; they hold no address."},
+     "to_bytes($self, /)\n--\n\nThe graph as bytes that another process can read; they hold no "
+     "address."},
     {"from_bytes", (PyCFunction)graph_from_bytes, METH_O | METH_STATIC,
      "from_bytes(data, /)\n--\n\nA graph written by to_bytes(). Reading imports modules and "
      "unpickles constants:\nread only what you trust. ValueError if the bytes are no graph."},
@@ -359,7 +360,7 @@ graph_call(DtGraphObject *self, PyObject *args, PyObject *kwargs)
 PyTypeObject dt_graph_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace.Graph",
     .tp_doc = "Array code as data: inputs, calls and outputs. Iterating gives its nodes;\n"
-            "calling it with its inputs runs it op by op and gives a tuple of its outputs.",
+              "calling it with its inputs runs it op by op and gives a tuple of its outputs.",
     .tp_basicsize = sizeof(DtGraphObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_weaklistoffset = offsetof(DtGraphObject, weakrefs),

@@ -8,8 +8,7 @@
 #include "graph/py_types.h"
 
 typedef struct NodeObject {
-    PyObject_HEAD
-    DtGraphObject *graph;
+    PyObject_HEAD DtGraphObject *graph;
     const DtNode *node;
     int result; /* -1: the node itself */
 } NodeObject;

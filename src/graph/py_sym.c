@@ -8,8 +8,7 @@
 #include "graph/py_types.h"
 
 typedef struct SymExprObject {
-    PyObject_HEAD
-    DtGraphObject *graph;
+    PyObject_HEAD DtGraphObject *graph;
     const DtSym *sym;   /* in the graph's arena, or `own` */
     DtSym own;          /* a symbol alone: callers may pass one from their stack */
     const char *source; /* of a number input, or NULL */
@@ -134,8 +133,8 @@ sym_evaluate(SymExprObject *self, PyObject *mapping)
         dt_sym_print(&printed, &name);
         PyObject *value = PyMapping_GetItemString(mapping, dt_strbuf_text(&name));
         dt_strbuf_release(&name);
-        int failed = value == NULL
-                     || number_of(value, (DtSymType)symbol->type, &values[symbol->id]) < 0;
+        int failed =
+            value == NULL || number_of(value, (DtSymType)symbol->type, &values[symbol->id]) < 0;
         Py_XDECREF(value);
         if (failed) {
             goto done;
@@ -155,7 +154,8 @@ done:
 
 static PyMethodDef sym_methods[] = {
     {"evaluate", (PyCFunction)sym_evaluate, METH_O,
-     "evaluate($self, symbols, /)\n--\n\nThe value for a mapping from symbol names to numbers, such as "
+     "evaluate($self, symbols, /)\n--\n\nThe value for a mapping from symbol names to numbers, "
+     "such as "
      "Graph.bind() returns.\nOverflowError if it leaves int64 or divides by zero."},
     {NULL, NULL, 0, NULL},
 };

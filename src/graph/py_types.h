@@ -9,8 +9,7 @@
 #include "graph/graph.h"
 
 typedef struct DtGraphObject {
-    PyObject_HEAD
-    DtGraph *graph;     /* a reference of its own */
+    PyObject_HEAD DtGraph *graph; /* a reference of its own */
     PyObject *captures; /* tuple of operands where this is a nested graph's operand, or NULL */
     PyObject *weakrefs;
 } DtGraphObject;

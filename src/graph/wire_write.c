@@ -172,8 +172,10 @@ put_pickle(Writer *writer, PyObject *object)
         Py_XDECREF(data);
         if (PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError)) {
             PyErr_Clear(); /* of the pickler: replaced by what it means here */
-            PyErr_Format(PyExc_ValueError, "a graph with a %.200s can't be written: it has no "
-                         "import path and can't be pickled", Py_TYPE(object)->tp_name);
+            PyErr_Format(PyExc_ValueError,
+                         "a graph with a %.200s can't be written: it has no "
+                         "import path and can't be pickled",
+                         Py_TYPE(object)->tp_name);
         }
         return DT_ERROR;
     }

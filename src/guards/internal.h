@@ -59,12 +59,12 @@ typedef struct DtGroupName {
     uint32_t reg;
     uint32_t first_check; /* index into instrs of a list */
     int32_t origin;
-    bool absent;          /* must not be there */
+    bool absent; /* must not be there */
 } DtGroupName;
 
 typedef struct DtGroup {
-    uint8_t kind;      /* DtGroupKind */
-    uint32_t nneeded;  /* names whose register the warm path fills: the first ones */
+    uint8_t kind;     /* DtGroupKind */
+    uint32_t nneeded; /* names whose register the warm path fills: the first ones */
     uint32_t count;
     uint64_t version;  /* 0: never verified */
     PyObject **cached; /* of the needed ones; borrowed from the container */
@@ -77,10 +77,11 @@ typedef struct DtGroup {
 typedef struct DtPlace {
     PyObject *name; /* interned */
     Py_ssize_t hint;
-    PyTypeObject *type; /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
-    uint64_t version;   /* DT_GOP_ABSENT: of the dict seen last */
-    bool shared;        /* DT_GOP_ATTR: hint is an index into the type's shared keys */
-    Py_ssize_t nkeys;   /* DT_GOP_ABSENT: shared keys seen last */
+    PyTypeObject
+        *type; /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
+    uint64_t version; /* DT_GOP_ABSENT: of the dict seen last */
+    bool shared;      /* DT_GOP_ATTR: hint is an index into the type's shared keys */
+    Py_ssize_t nkeys; /* DT_GOP_ABSENT: shared keys seen last */
 } DtPlace;
 
 typedef struct DtKeys {
@@ -137,7 +138,7 @@ struct DtGuardProgram {
     int argument_slots;
     DT_VEC(PyObject *) kept; /* DT_OWNED */
     DT_VEC(DtDimObject *) dims;
-    DtMap owned; /* object -> not NULL: kept strongly or weakly already */
+    DtMap owned;        /* object -> not NULL: kept strongly or weakly already */
     PyObject *callback; /* DT_OWNED by kept */
     DtArena arena;
 };

@@ -62,7 +62,8 @@ need_symbols(DtLower *lower, const DtSym *sym)
     }
     if (sym->op == DT_SYM_OP_SYMBOL) {
         DtLowerSource *place;
-        DT_TRY(need(lower, dt_lower_symbol_place(lower->trace->symbols.items[sym->id].source), &place));
+        DT_TRY(need(lower, dt_lower_symbol_place(lower->trace->symbols.items[sym->id].source),
+                    &place));
         place->needed = true;
         return DT_OK;
     }
@@ -172,8 +173,7 @@ static bool
 is_identity_fact(uint8_t kind)
 {
     return kind == DT_GUARD_TYPE || kind == DT_GUARD_TYPE_VERSION || kind == DT_GUARD_IDENTITY
-           || kind == DT_GUARD_CLASS_VERSION
-           || kind == DT_GUARD_LENGTH;
+           || kind == DT_GUARD_CLASS_VERSION || kind == DT_GUARD_LENGTH;
 }
 
 static DtStatus
@@ -235,7 +235,8 @@ copy_facts(DtLower *lower)
     for (uint32_t i = 0; i < program->nfacts; i++) {
         DT_TRY(copy_fact(lower, recipe->facts.items[i], &program->facts[i]));
         if (dt_map_set(lower->arena, &lower->fact_index, recipe->facts.items[i],
-                       (void *)(uintptr_t)(i + 1)) < 0) {
+                       (void *)(uintptr_t)(i + 1))
+            < 0) {
             return dt_no_memory();
         }
     }
@@ -317,7 +318,8 @@ join(DtLower *lower)
     }
     if (counts[1] != 0) {
         program->user = counts[0] + 1;
-        memcpy(program->instrs + program->user, lower->user.items, sizeof(DtGuardInstr) * counts[1]);
+        memcpy(program->instrs + program->user, lower->user.items,
+               sizeof(DtGuardInstr) * counts[1]);
     }
     if (counts[2] != 0) {
         memcpy(program->instrs + before, lower->folded.items, sizeof(DtGuardInstr) * counts[2]);

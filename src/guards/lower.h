@@ -10,8 +10,8 @@ typedef struct DtLowerGroup DtLowerGroup;
 typedef struct DtLowerSource {
     const DtSource *source;
     struct DtLowerSource *base;
-    const DtFact *facts;  /* newest first */
-    DtLowerGroup *group;  /* of which it is a name, or NULL */
+    const DtFact *facts; /* newest first */
+    DtLowerGroup *group; /* of which it is a name, or NULL */
     uint32_t reg;
     bool needed; /* its register is read on every call */
     bool loaded;
@@ -39,7 +39,7 @@ typedef struct DtInstrs {
 typedef struct DtLower {
     DtTrace *trace;
     DtGuardProgram *program;
-    DtArena *arena; /* of the trace: for what lives only while lowering */
+    DtArena *arena;                  /* of the trace: for what lives only while lowering */
     DT_VEC(DtLowerSource *) sources; /* by register; bases first */
     DtMap by_source;
     DT_VEC(DtLowerGroup *) groups;
@@ -63,7 +63,8 @@ dt_lower_symbol_place(const DtSource *source)
     return source->kind == DT_SOURCE_ARRAY_DIM ? source->base : source;
 }
 
-/* lower_facts.c: own facts of a source, in the order of guards.def; `folded` selects those of its group. */
+/* lower_facts.c: own facts of a source, in the order of guards.def; `folded` selects those of its
+ * group. */
 DtStatus dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded) DT_MUST_CHECK;
 /* Whether facts of a group's member are checked on every call. */
 bool dt_lower_has_warm_facts(DtLower *lower, const DtLowerSource *source);

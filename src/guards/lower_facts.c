@@ -49,7 +49,8 @@ static DtStatus
 constant_instr(PyObject *value, DtGuardInstr *instr)
 {
     int overflow = 1;
-    if (value == Py_None || PyBool_Check(value) || value == Py_Ellipsis || value == Py_NotImplemented) {
+    if (value == Py_None || PyBool_Check(value) || value == Py_Ellipsis
+        || value == Py_NotImplemented) {
         instr->op = DT_GOP_IS;
         instr->x = value;
         return DT_OK;
@@ -149,8 +150,8 @@ is_folded(const DtLowerSource *source, const DtFact *fact)
     case DT_GUARD_LENGTH:
         return fact->object == (PyObject *)&PyTuple_Type;
     case DT_GUARD_TYPE: {
-        /* __class__ can be assigned to instances of heap types and modules; functions change it when
-         * they are compiled. */
+        /* __class__ can be assigned to instances of heap types and modules; functions change it
+         * when they are compiled. */
         PyTypeObject *type = (PyTypeObject *)fact->object;
         return dt_type_is_static(type) && !PyType_IsSubtype(type, &PyModule_Type)
                && !PyType_IsSubtype(type, &PyFunction_Type);
@@ -171,7 +172,8 @@ bool
 dt_lower_has_warm_facts(DtLower *lower, const DtLowerSource *source)
 {
     for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
-        if (has_own_instr(fact) && !dt_lower_is_absent_name(lower, fact) && !is_implied(source, fact) && !is_folded(source, fact)) {
+        if (has_own_instr(fact) && !dt_lower_is_absent_name(lower, fact)
+            && !is_implied(source, fact) && !is_folded(source, fact)) {
             return true;
         }
     }

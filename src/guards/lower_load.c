@@ -119,8 +119,9 @@ group_absent(DtLower *lower, const DtFact *fact)
         kind = source == NULL ? DT_GROUP_GLOBALS : DT_GROUP_FUNC_GLOBALS;
     }
     else if (fact->kind == DT_GUARD_ATTR_ABSENT) {
-        kind = is_module(source) ? DT_GROUP_MODULE : is_class(source) ? DT_GROUP_TYPE_OWN
-                                                                      : DT_GROUP_NONE;
+        kind = is_module(source)  ? DT_GROUP_MODULE
+               : is_class(source) ? DT_GROUP_TYPE_OWN
+                                  : DT_GROUP_NONE;
     }
     if (kind == DT_GROUP_NONE) {
         return DT_OK;
@@ -274,9 +275,9 @@ unreadable(DtLower *lower, const DtLowerSource *source)
 {
     DtStrbuf text = {0};
     dt_source_print(source->source, &text);
-    DtStatus status = dt_break(lower->trace, DT_BREAK_ATTRIBUTE,
-                               "%s can't be read when the function is entered",
-                               dt_strbuf_text(&text));
+    DtStatus status =
+        dt_break(lower->trace, DT_BREAK_ATTRIBUTE, "%s can't be read when the function is entered",
+                 dt_strbuf_text(&text));
     dt_strbuf_release(&text);
     return status;
 }
@@ -332,7 +333,8 @@ load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
     instr->x = place;
     instr->op = DT_GOP_ATTR_ANY;
     /* With the name found through the type as well, the general form reads either. */
-    if (type != NULL && dt_object_type_has_dict(type) && dt_type_lookup(type, place->name) == NULL) {
+    if (type != NULL && dt_object_type_has_dict(type)
+        && dt_type_lookup(type, place->name) == NULL) {
         instr->op = DT_GOP_ATTR;
         return dt_program_watch(lower->program, (PyObject *)type);
     }
@@ -392,7 +394,8 @@ load_single(DtLower *lower, DtLowerSource *source)
     };
     const DtSource *from = source->source;
     bool user = false;
-    DtGuardInstr instr = {.dst = source->reg, .origin = ~(int32_t)source->reg,
+    DtGuardInstr instr = {.dst = source->reg,
+                          .origin = ~(int32_t)source->reg,
                           .a = source->base == NULL ? 0 : source->base->reg};
     switch (from->kind) {
     case DT_SOURCE_LOCAL:

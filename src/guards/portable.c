@@ -104,8 +104,8 @@ find_by_name(PyObject *reference)
     return found;
 }
 
-/* The object that a reference means: `candidate` (from its source on the frame, or NULL) if it fits,
- * else by name.  A new reference, or NULL with ValueError. */
+/* The object that a reference means: `candidate` (from its source on the frame, or NULL) if it
+ * fits, else by name.  A new reference, or NULL with ValueError. */
 static PyObject *
 resolve(PyObject *reference, PyObject *candidate)
 {
@@ -358,10 +358,10 @@ write_facts(const DtGuardProgram *program)
     PyObject *list = PyTuple_New(program->nfacts);
     for (uint32_t i = 0; list != NULL && i < program->nfacts; i++) {
         const DtFact *fact = &program->facts[i].fact;
-        PyObject *row = Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name,
-                                      register_of(fact->source), register_of(fact->other),
-                                      write_payload(fact),
-                                      fact->filename == NULL ? Py_None : fact->filename, fact->line);
+        PyObject *row =
+            Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name, register_of(fact->source),
+                          register_of(fact->other), write_payload(fact),
+                          fact->filename == NULL ? Py_None : fact->filename, fact->line);
         if (row == NULL) {
             Py_CLEAR(list);
             break;
@@ -411,10 +411,10 @@ dt_program_to_bytes(const DtGuardProgram *program)
         PyErr_SetString(PyExc_ValueError, "an object that the guards rely on is gone");
         return NULL;
     }
-    PyObject *tree = Py_BuildValue("(siiiNNNN)", FORMAT_NAME, FORMAT_VERSION, program->free_start,
-                                   program->argument_slots, write_sources(program),
-                                   write_symbols(program), write_facts(program),
-                                   write_wanted(program));
+    PyObject *tree =
+        Py_BuildValue("(siiiNNNN)", FORMAT_NAME, FORMAT_VERSION, program->free_start,
+                      program->argument_slots, write_sources(program), write_symbols(program),
+                      write_facts(program), write_wanted(program));
     if (tree == NULL) {
         return NULL;
     }
@@ -460,8 +460,9 @@ read_sources(Reader *reader, PyObject *list)
         PyObject *written, *key;
         const DtSource *base;
         PyObject *row = PyTuple_GET_ITEM(list, i);
-        if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "ilOL", &kind, &base_index, &written, &index)
-            || kind < 0 || kind >= DT_SOURCE_COUNT) {
+        if (!PyTuple_Check(row)
+            || !PyArg_ParseTuple(row, "ilOL", &kind, &base_index, &written, &index) || kind < 0
+            || kind >= DT_SOURCE_COUNT) {
             return damaged("source");
         }
         DT_TRY(source_at(reader, base_index, &base));
@@ -496,8 +497,8 @@ read_symbols(Reader *reader, PyObject *list)
             symbol.type = (DtSymType)type;
             DT_TRY(read_number(hint, (uint8_t)type, &symbol.hint));
             if (dim >= 0) {
-                symbol.source = dt_source_get(reader->trace, DT_SOURCE_ARRAY_DIM, symbol.source, NULL,
-                                              dim);
+                symbol.source =
+                    dt_source_get(reader->trace, DT_SOURCE_ARRAY_DIM, symbol.source, NULL, dim);
             }
         }
         else {
@@ -523,7 +524,8 @@ static DtStatus
 read_source(Reader *reader, const DtSource *source, PyObject **out)
 {
     DtGuardRecipe *recipe = reader->trace->guards;
-    DtGuardRecipe none = {.free_start = recipe->free_start, .argument_slots = recipe->argument_slots};
+    DtGuardRecipe none = {.free_start = recipe->free_start,
+                          .argument_slots = recipe->argument_slots};
     DtGuardProgram *program;
     *out = NULL;
     if (source == NULL) {
@@ -563,7 +565,8 @@ read_adapter(Reader *reader, PyObject *payload, DtFact *fact)
     }
     fact->adapter = dt_adapter_by_name(name);
     if (fact->adapter == NULL || fact->adapter->spec_from_object == NULL) {
-        PyErr_Format(PyExc_ValueError, "guards rely on adapter '%s', which is not registered", name);
+        PyErr_Format(PyExc_ValueError, "guards rely on adapter '%s', which is not registered",
+                     name);
         return DT_ERROR;
     }
     DT_TRY(fact->adapter->spec_from_object(fact->adapter, trace, written, &spec, &fact->spec_size));
@@ -590,7 +593,8 @@ read_keys(PyObject *payload, PyObject *dict, PyObject **out)
         return DT_ERROR;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(payload); i++) {
-        PyObject *candidate = dict != NULL && PyDict_CheckExact(dict) ? dt_dict_key_at(dict, i) : NULL;
+        PyObject *candidate =
+            dict != NULL && PyDict_CheckExact(dict) ? dt_dict_key_at(dict, i) : NULL;
         PyObject *key;
         DtStatus status = read_key(PyTuple_GET_ITEM(payload, i), candidate, &key);
         if (status != DT_OK || key == NULL) {
@@ -669,12 +673,13 @@ read_fact(Reader *reader, PyObject *row)
     PyObject *payload, *filename, *value;
     DtFact fact = {0};
     if (!PyTuple_Check(row)
-        || !PyArg_ParseTuple(row, "sllOOi", &name, &source, &other, &payload, &filename, &fact.line)) {
+        || !PyArg_ParseTuple(row, "sllOOi", &name, &source, &other, &payload, &filename,
+                             &fact.line)) {
         return damaged("guard");
     }
     int kind = kind_by_name(name);
-    if (kind < 0 || (source < 0 && kind < DT_GUARD_SYM) || (other < 0 && (kind == DT_GUARD_SAME
-                                                            || kind == DT_GUARD_NOT_SAME))) {
+    if (kind < 0 || (source < 0 && kind < DT_GUARD_SYM)
+        || (other < 0 && (kind == DT_GUARD_SAME || kind == DT_GUARD_NOT_SAME))) {
         return damaged("guard");
     }
     fact.kind = (uint8_t)kind;
@@ -692,8 +697,8 @@ read_fact(Reader *reader, PyObject *row)
 static DtStatus
 read_wanted(Reader *reader, PyObject *list, const DtSource ***out)
 {
-    const DtSource **wanted = DT_ARENA_ARRAY(&reader->trace->arena, const DtSource *,
-                                             PyTuple_GET_SIZE(list) + 1);
+    const DtSource **wanted =
+        DT_ARENA_ARRAY(&reader->trace->arena, const DtSource *, PyTuple_GET_SIZE(list) + 1);
     if (wanted == NULL) {
         return dt_no_memory();
     }
@@ -717,8 +722,8 @@ read_tree(Reader *reader, PyObject *tree, DtGuardProgram **out)
     const DtSource **wanted;
     if (!PyTuple_Check(tree)
         || !PyArg_ParseTuple(tree, "siiiO!O!O!O!", &name, &version, &free_start, &argument_slots,
-                             &PyTuple_Type, &sources, &PyTuple_Type, &symbols, &PyTuple_Type, &facts,
-                             &PyTuple_Type, &wanted_list)
+                             &PyTuple_Type, &sources, &PyTuple_Type, &symbols, &PyTuple_Type,
+                             &facts, &PyTuple_Type, &wanted_list)
         || strcmp(name, FORMAT_NAME) != 0 || free_start < 0 || argument_slots < 0) {
         return damaged("head");
     }
@@ -765,7 +770,8 @@ dt_program_from_bytes(PyObject *bytes, const DtGuardFrame *frame, DtGuardProgram
         dt_arena_init(&reader.trace->arena);
         status = read_tree(&reader, tree, out);
         if (status == DT_BREAK) {
-            PyErr_Format(PyExc_ValueError, "guards can't be made here: %s", reader.trace->brk.message);
+            PyErr_Format(PyExc_ValueError, "guards can't be made here: %s",
+                         reader.trace->brk.message);
             status = DT_ERROR;
         }
         dt_trace_release(reader.trace);

@@ -16,15 +16,16 @@
 #include "compat/object.h"
 #include "compat/type.h"
 
-/* Whether a container was touched since it was verified; the stress build looks at it every time. */
+/* Whether a container was touched since it was verified; the stress build looks at it every time.
+ */
 #ifdef DT_STRESS
 #define TOUCHED(version, verified) ((void)(version), (void)(verified), true)
 #else
 #define TOUCHED(version, verified) DT_UNLIKELY((version) != (verified))
 #endif
 
-/* The same for an object of the type that the place was made for.  Shared keys belong to their type and
- * only grow, so an index into them found once is good for all instances with inline values. */
+/* The same for an object of the type that the place was made for.  Shared keys belong to their type
+ * and only grow, so an index into them found once is good for all instances with inline values. */
 static inline PyObject *
 read_known_attr(PyObject *object, DtPlace *place)
 {
@@ -100,8 +101,8 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
 
 static int run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed);
 
-/* The container has changed since it was verified last: reads every name anew, checks what was relied
- * on, and remembers the new version if all of it holds. */
+/* The container has changed since it was verified last: reads every name anew, checks what was
+ * relied on, and remembers the new version if all of it holds. */
 static int __attribute__((noinline))
 verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
 {
@@ -134,8 +135,8 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
             return 0;
         }
     }
-    group->version = by_type ? dt_type_version((PyTypeObject *)container)
-                             : dt_dict_version(container);
+    group->version =
+        by_type ? dt_type_version((PyTypeObject *)container) : dt_dict_version(container);
     return 1;
 }
 
@@ -248,50 +249,55 @@ do_FUNCTION:
     LOAD(frame->function);
 do_OBJECT:
     LOAD((PyObject *)in->x);
-do_GROUP_GLOBALS : {
-    DtGroup *group = in->x;
-    if (TOUCHED(dt_dict_version(frame->globals), group->version)) {
-        ANSWER(verify_group(RUN_ARGS, group, frame->globals));
+do_GROUP_GLOBALS:
+    {
+        DtGroup *group = in->x;
+        if (TOUCHED(dt_dict_version(frame->globals), group->version)) {
+            ANSWER(verify_group(RUN_ARGS, group, frame->globals));
+        }
+        for (uint32_t i = 0; i < group->nneeded; i++) {
+            regs[group->regs[i]] = group->cached[i];
+        }
+        NEXT;
     }
-    for (uint32_t i = 0; i < group->nneeded; i++) {
-        regs[group->regs[i]] = group->cached[i];
+do_GROUP_KNOWN:
+    {
+        DtGroup *group = in->x;
+        if (TOUCHED(dt_dict_version(group->dict), group->version)) {
+            ANSWER(verify_group(RUN_ARGS, group, group->dict));
+        }
+        for (uint32_t i = 0; i < group->nneeded; i++) {
+            regs[group->regs[i]] = group->cached[i];
+        }
+        NEXT;
     }
-    NEXT;
-}
-do_GROUP_KNOWN : {
-    DtGroup *group = in->x;
-    if (TOUCHED(dt_dict_version(group->dict), group->version)) {
-        ANSWER(verify_group(RUN_ARGS, group, group->dict));
+do_GROUP:
+    {
+        DtGroup *group = in->x;
+        uint64_t version = 0;
+        PyObject *container = group_container(group, frame, regs, in->a, &version);
+        NEED(container != NULL);
+        if (TOUCHED(version, group->version) || DT_UNLIKELY(version == 0)) {
+            ANSWER(verify_group(RUN_ARGS, group, container));
+        }
+        for (uint32_t i = 0; i < group->nneeded; i++) {
+            regs[group->regs[i]] = group->cached[i];
+        }
+        NEXT;
     }
-    for (uint32_t i = 0; i < group->nneeded; i++) {
-        regs[group->regs[i]] = group->cached[i];
+do_ATTR:
+    {
+        DtPlace *place = in->x;
+        a = regs[in->a];
+        NEED(Py_TYPE(a) == place->type);
+        LOAD(read_known_attr(a, place));
     }
-    NEXT;
-}
-do_GROUP : {
-    DtGroup *group = in->x;
-    uint64_t version = 0;
-    PyObject *container = group_container(group, frame, regs, in->a, &version);
-    NEED(container != NULL);
-    if (TOUCHED(version, group->version) || DT_UNLIKELY(version == 0)) {
-        ANSWER(verify_group(RUN_ARGS, group, container));
+do_ATTR_ANY:
+    {
+        PyObject *value = NULL;
+        dt_program_read_attr(regs[in->a], in->x, &value);
+        LOAD(value);
     }
-    for (uint32_t i = 0; i < group->nneeded; i++) {
-        regs[group->regs[i]] = group->cached[i];
-    }
-    NEXT;
-}
-do_ATTR : {
-    DtPlace *place = in->x;
-    a = regs[in->a];
-    NEED(Py_TYPE(a) == place->type);
-    LOAD(read_known_attr(a, place));
-}
-do_ATTR_ANY : {
-    PyObject *value = NULL;
-    dt_program_read_attr(regs[in->a], in->x, &value);
-    LOAD(value);
-}
 do_SLOT:
     a = regs[in->a];
     NEED(Py_TYPE(a) == (PyTypeObject *)in->x);
@@ -311,10 +317,12 @@ do_FUNC_CODE:
     LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
 do_FUNC_DEFAULT:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i) : NULL);
+    LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i)
+                                : NULL);
 do_FUNC_CLOSURE:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? dt_read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i) : NULL);
+    LOAD(dt_read_is_function(a) ? dt_read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i)
+                                : NULL);
 do_CELL_CONTENTS:
     a = regs[in->a];
     LOAD(PyCell_Check(a) ? PyCell_GET(a) : NULL);
@@ -329,11 +337,12 @@ do_METHOD_SELF:
 do_DIM_OBJECT:
     ANSWER(dt_read_dim(in->x, regs[in->a], &regs[in->dst]));
 
-do_SYM_DIM : {
-    const DtAdapter *adapter = in->x;
-    numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
-    NEXT;
-}
+do_SYM_DIM:
+    {
+        const DtAdapter *adapter = in->x;
+        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
+        NEXT;
+    }
 do_SYM_INT:
     HOLD(read_int(regs[in->a], &numbers[in->dst]));
 do_SYM_FLOAT:
@@ -354,10 +363,11 @@ do_IS_SAME:
     HOLD(regs[in->a] == regs[in->dst]);
 do_IS_NOT_SAME:
     HOLD(regs[in->a] != regs[in->dst]);
-do_IS_INT : {
-    DtNumber number;
-    HOLD(read_int(regs[in->a], &number) && number.i == in->y.i);
-}
+do_IS_INT:
+    {
+        DtNumber number;
+        HOLD(read_int(regs[in->a], &number) && number.i == in->y.i);
+    }
 do_IS_CONST:
     HOLD(regs[in->a] == (PyObject *)in->x || dt_recipe_same_constant(regs[in->a], in->x));
 do_LENGTH:
@@ -366,27 +376,33 @@ do_KEYS:
     HOLD(dt_read_has_keys(in->x, regs[in->a]));
 do_ABSENT:
     HOLD(dt_read_is_absent(regs[in->a], in->x));
-do_TYPE_VERSION : {
-    DtTypeState *state = in->x;
-    NEED(Py_TYPE(regs[in->a]) == state->type);
-    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || dt_read_verify_type(state));
-}
-do_CLASS_VERSION : {
-    DtTypeState *state = in->x;
-    NEED(regs[in->a] == (PyObject *)state->type);
-    HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version)) || dt_read_verify_type(state));
-}
+do_TYPE_VERSION:
+    {
+        DtTypeState *state = in->x;
+        NEED(Py_TYPE(regs[in->a]) == state->type);
+        HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version))
+             || dt_read_verify_type(state));
+    }
+do_CLASS_VERSION:
+    {
+        DtTypeState *state = in->x;
+        NEED(regs[in->a] == (PyObject *)state->type);
+        HOLD(DT_LIKELY(dt_type_has_version(state->type, state->version))
+             || dt_read_verify_type(state));
+    }
 do_CELL_EMPTY:
     a = regs[in->a];
     HOLD(PyCell_Check(a) && PyCell_GET(a) == NULL);
-do_ADAPTER : {
-    const DtAdapter *adapter = in->y.p;
-    ANSWER(adapter->check(adapter, in->x, regs[in->a]));
-}
-do_STATE : {
-    const DtAdapter *adapter = in->y.p;
-    ANSWER(adapter->check_state(adapter, in->x));
-}
+do_ADAPTER:
+    {
+        const DtAdapter *adapter = in->y.p;
+        ANSWER(adapter->check(adapter, in->x, regs[in->a]));
+    }
+do_STATE:
+    {
+        const DtAdapter *adapter = in->y.p;
+        ANSWER(adapter->check_state(adapter, in->x));
+    }
 
 do_CMP_CONST:
     HOLD(compare_ints(in->dst, numbers[in->a].i, in->y.i));
@@ -420,8 +436,8 @@ release_all(PyObject **held, uint32_t count)
 
 /* A program with Python adapters' guards.  The registers are kept alive while those run; what they
  * might have changed is seen by a second run of the pure part.  Other threads may check the same
- * program meanwhile, so this run has numbers of its own.  With `keep` the registers are owned when it
- * returns; without, nothing runs between their last loads and the return. */
+ * program meanwhile, so this run has numbers of its own.  With `keep` the registers are owned when
+ * it returns; without, nothing runs between their last loads and the return. */
 static int __attribute__((noinline))
 run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool keep,
          const DtGuardInstr **failed)

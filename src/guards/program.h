@@ -34,14 +34,15 @@ int dt_program_traverse(DtGuardProgram *program, visitproc visit, void *arg);
 uint32_t dt_program_register_count(const DtGuardProgram *program);
 uint32_t dt_program_register(const DtGuardProgram *program, uint32_t wanted);
 
-/* 1 holds, 0 fails, -1 error (only from a Python adapter).  `regs` has register_count slots; on 1 they hold
- * borrowed references, valid until anything else runs. */
+/* 1 holds, 0 fails, -1 error (only from a Python adapter).  `regs` has register_count slots; on 1
+ * they hold borrowed references, valid until anything else runs. */
 int dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs);
 
 /* True once an object that the program relies on has died: the entry can never hold again. */
 bool dt_program_is_dead(const DtGuardProgram *program);
 
-/* The first guard that fails, as text: "L['x'].shape[0] == 3, was 4 (file.py:12)"; "" if all hold. */
+/* The first guard that fails, as text: "L['x'].shape[0] == 3, was 4 (file.py:12)"; "" if all hold.
+ */
 DtStatus dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame,
                             DtStrbuf *out) DT_MUST_CHECK;
 /* All guards, a line each, with the user's line. */
@@ -49,7 +50,8 @@ void dt_program_print(const DtGuardProgram *program, DtStrbuf *out);
 uint32_t dt_program_guard_count(const DtGuardProgram *program);
 
 /* The portable recipe (by source and content, no address) that the program was lowered from, and a
- * program lowered again from it in this process (identity facts are resolved by source on `frame`). */
+ * program lowered again from it in this process (identity facts are resolved by source on `frame`).
+ */
 DT_OWNED PyObject *dt_program_to_bytes(const DtGuardProgram *program);
 DtStatus dt_program_from_bytes(PyObject *bytes, const DtGuardFrame *frame,
                                DT_OWNED DtGuardProgram **out) DT_MUST_CHECK;

@@ -33,8 +33,8 @@ int dt_read_verify_type(DtTypeState *state);
 /* Exact type and number of items. */
 int dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length);
 bool dt_read_has_keys(DtKeys *keys, PyObject *dict);
-/* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with an
- * error. */
+/* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with
+ * an error. */
 int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);
 
 #endif

@@ -114,13 +114,15 @@ same_fact(const DtFact *a, const DtFact *b)
     return true;
 }
 
-/* A fact about a source that was only known to be readable: PRESENT goes, the others keep their order. */
+/* A fact about a source that was only known to be readable: PRESENT goes, the others keep their
+ * order. */
 static void
 drop_present(DtTrace *trace, DtFact *present)
 {
     DtGuardRecipe *recipe = trace->guards;
     uint32_t at = recipe->facts.count;
-    while (recipe->facts.items[--at] != present) { /* most sources are looked at soon: from the end */
+    while (recipe->facts.items[--at]
+           != present) { /* most sources are looked at soon: from the end */
     }
     memmove(&recipe->facts.items[at], &recipe->facts.items[at + 1],
             sizeof(recipe->facts.items[0]) * (recipe->facts.count - at - 1));
@@ -140,8 +142,8 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
         || (fact->other != NULL && fact->other->synthetic)) {
         return DT_OK;
     }
-    DtFact *newest = fact->source == NULL ? recipe->sourceless
-                                          : dt_map_get(&recipe->by_source, fact->source);
+    DtFact *newest =
+        fact->source == NULL ? recipe->sourceless : dt_map_get(&recipe->by_source, fact->source);
     if (newest != NULL && fact->source != NULL) {
         if (fact->kind == DT_GUARD_PRESENT) {
             return DT_OK;
@@ -241,8 +243,8 @@ dt_guard_constant(DtTrace *trace, const DtSource *source, PyObject *value)
 DtStatus
 dt_guard_length(DtTrace *trace, const DtSource *source, PyTypeObject *exact, int64_t length)
 {
-    DtFact fact = {.kind = DT_GUARD_LENGTH, .source = source, .object = (PyObject *)exact,
-                   .number = length};
+    DtFact fact = {
+        .kind = DT_GUARD_LENGTH, .source = source, .object = (PyObject *)exact, .number = length};
     return add_here(trace, &fact);
 }
 
@@ -347,15 +349,20 @@ DtStatus
 dt_guard_adapter(DtTrace *trace, const DtSource *source, const DtAdapter *adapter, const void *spec,
                  size_t size, PyObject *const *refs, uint32_t nrefs)
 {
-    DtFact fact = {.kind = DT_GUARD_ADAPTER, .source = source, .adapter = adapter, .spec = spec,
-                   .spec_size = size, .refs = refs, .nrefs = nrefs};
+    DtFact fact = {.kind = DT_GUARD_ADAPTER,
+                   .source = source,
+                   .adapter = adapter,
+                   .spec = spec,
+                   .spec_size = size,
+                   .refs = refs,
+                   .nrefs = nrefs};
     return add_here(trace, &fact);
 }
 
 DtStatus
 dt_guard_adapter_state(DtTrace *trace, const DtAdapter *adapter, const void *spec, size_t size)
 {
-    DtFact fact = {.kind = DT_GUARD_ADAPTER_STATE, .adapter = adapter, .spec = spec,
-                   .spec_size = size};
+    DtFact fact = {
+        .kind = DT_GUARD_ADAPTER_STATE, .adapter = adapter, .spec = spec, .spec_size = size};
     return add_here(trace, &fact);
 }

@@ -26,16 +26,16 @@ typedef struct DtGuardRow {
 extern const DtGuardRow dt_guard_rows[DT_GUARD_COUNT];
 
 typedef struct DtFact {
-    uint8_t kind;            /* DtGuardKind */
-    const DtSource *source;  /* NULL: SYM, ADAPTER_STATE, GLOBAL_ABSENT of the root's globals */
-    const DtSource *other;   /* SAME, NOT_SAME */
-    PyObject *object;        /* expected object, type or name; a tuple of keys for DICT_KEYS */
-    int64_t number;          /* LENGTH */
-    const DtSym *sym;        /* SYM */
+    uint8_t kind;           /* DtGuardKind */
+    const DtSource *source; /* NULL: SYM, ADAPTER_STATE, GLOBAL_ABSENT of the root's globals */
+    const DtSource *other;  /* SAME, NOT_SAME */
+    PyObject *object;       /* expected object, type or name; a tuple of keys for DICT_KEYS */
+    int64_t number;         /* LENGTH */
+    const DtSym *sym;       /* SYM */
     const DtAdapter *adapter;
     const void *spec;
     size_t spec_size;
-    PyObject *const *refs;   /* objects that the spec's bytes refer to */
+    PyObject *const *refs; /* objects that the spec's bytes refer to */
     uint32_t nrefs;
     PyObject *filename;      /* str or NULL */
     int line;                /* 0: unknown */
@@ -44,10 +44,10 @@ typedef struct DtFact {
 
 struct DtGuardRecipe {
     DT_VEC(DtFact *) facts;
-    DtMap by_source;     /* source -> its newest fact */
-    DtFact *sourceless;  /* newest fact without a source */
-    int free_start;      /* first free-variable slot of the root; -1: ask the root's code */
-    int argument_slots;  /* slots that a guard frame has; -1: ask the root's code */
+    DtMap by_source;    /* source -> its newest fact */
+    DtFact *sourceless; /* newest fact without a source */
+    int free_start;     /* first free-variable slot of the root; -1: ask the root's code */
+    int argument_slots; /* slots that a guard frame has; -1: ask the root's code */
 };
 
 /* Gives the trace an empty recipe; also declared in variables/services.h. */
@@ -57,8 +57,8 @@ DtStatus dt_recipe_init(DtTrace *trace) DT_MUST_CHECK;
  * objects. */
 DtStatus dt_recipe_add(DtTrace *trace, const DtFact *fact) DT_MUST_CHECK;
 
-/* Equality of exact type and value for the constants that dt_guard_constant() takes: floats by their
- * bits, tuples item by item.  No user code. */
+/* Equality of exact type and value for the constants that dt_guard_constant() takes: floats by
+ * their bits, tuples item by item.  No user code. */
 bool dt_recipe_same_constant(PyObject *a, PyObject *b);
 /* Whether dt_guard_constant() takes it. */
 bool dt_recipe_is_constant(PyObject *value);

@@ -159,12 +159,8 @@ static PyModuleDef_Slot core_slots[] = {
 };
 
 static struct PyModuleDef core_module = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "dyntrace._core",
-    .m_doc = "The C part of dyntrace.",
-    .m_size = 0,
-    .m_methods = core_methods,
-    .m_slots = core_slots,
+    PyModuleDef_HEAD_INIT, .m_name = "dyntrace._core", .m_doc = "The C part of dyntrace.",
+    .m_size = 0,           .m_methods = core_methods,  .m_slots = core_slots,
 };
 
 __attribute__((visibility("default"))) PyObject *PyInit__core(void);

@@ -376,8 +376,8 @@ static const struct {
     Py_ssize_t size;
     DtStatus (*run)(Builder *, PyObject *);
 } steps[] = {
-    {"input", 3, step_input}, {"number", 3, step_number}, {"call", 6, step_call},
-    {"unify", 3, step_unify}, {"push", 2, step_push},     {"pop", 3, step_pop},
+    {"input", 3, step_input},     {"number", 3, step_number}, {"call", 6, step_call},
+    {"unify", 3, step_unify},     {"push", 2, step_push},     {"pop", 3, step_pop},
     {"abandon", 1, step_abandon},
 };
 
@@ -546,11 +546,11 @@ static const struct {
     const char *name;
     void (*run)(DtGraph *);
 } damages[] = {
-    {"index", damage_index},     {"name", damage_name},       {"order", damage_order},
-    {"result", damage_result},   {"effect", damage_effect},   {"alias", damage_alias},
-    {"output", damage_output},   {"symbol", damage_symbol},   {"input", damage_input},
-    {"kind", damage_kind},       {"target", damage_target},   {"kwnames", damage_kwnames},
-    {"type", damage_type},       {"finished", damage_finished},
+    {"index", damage_index},   {"name", damage_name},         {"order", damage_order},
+    {"result", damage_result}, {"effect", damage_effect},     {"alias", damage_alias},
+    {"output", damage_output}, {"symbol", damage_symbol},     {"input", damage_input},
+    {"kind", damage_kind},     {"target", damage_target},     {"kwnames", damage_kwnames},
+    {"type", damage_type},     {"finished", damage_finished},
 };
 
 static PyObject *
@@ -671,12 +671,11 @@ describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay
         answer = run_result(plan, outputs, loads);
     }
     if (answer != NULL) {
-        dict = Py_BuildValue("{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code,
-                             "graph", dt_graph_object(trace->graph), "inputs",
-                             list_of_sources(plan->inputs, plan->ninputs), "loads",
-                             list_of_sources(plan->loads, plan->nloads), "frameless",
-                             plan->result != NULL ? Py_True : Py_False, "ncalls", plan->ncalls,
-                             "answer", answer);
+        dict = Py_BuildValue(
+            "{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code, "graph",
+            dt_graph_object(trace->graph), "inputs", list_of_sources(plan->inputs, plan->ninputs),
+            "loads", list_of_sources(plan->loads, plan->nloads), "frameless",
+            plan->result != NULL ? Py_True : Py_False, "ncalls", plan->ncalls, "answer", answer);
     }
     Py_XDECREF(code);
     Py_XDECREF(answer);

@@ -40,8 +40,8 @@ check_bytes(const DtAdapter *Py_UNUSED(adapter), const void *spec, PyObject *obj
 static int
 check_by_call(const DtAdapter *adapter, const void *spec, PyObject *object)
 {
-    PyObject *answer = PyObject_CallFunction(adapter->state, "OL", object,
-                                             (long long)*(const int64_t *)spec);
+    PyObject *answer =
+        PyObject_CallFunction(adapter->state, "OL", object, (long long)*(const int64_t *)spec);
     if (answer == NULL) {
         return -1;
     }
@@ -114,7 +114,8 @@ guards_adapters(PyObject *Py_UNUSED(module), PyObject *function)
     bool first = old == NULL;
     user_adapter.state = Py_NewRef(function);
     Py_XDECREF(old);
-    if (first && (dt_adapter_register(&testing_adapter) < 0 || dt_adapter_register(&user_adapter) < 0)) {
+    if (first
+        && (dt_adapter_register(&testing_adapter) < 0 || dt_adapter_register(&user_adapter) < 0)) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -327,8 +328,9 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         return dt_guard_global_absent(trace, source, argument);
     case DT_GUARD_ADAPTER:
         adapter = adapter_and_number(argument, &spec);
-        return adapter == NULL ? DT_ERROR
-                               : dt_guard_adapter(trace, source, adapter, &spec, sizeof(spec), NULL, 0);
+        return adapter == NULL
+                   ? DT_ERROR
+                   : dt_guard_adapter(trace, source, adapter, &spec, sizeof(spec), NULL, 0);
     case DT_GUARD_ADAPTER_STATE:
         adapter = adapter_and_number(argument, &spec);
         return adapter == NULL ? DT_ERROR
@@ -442,8 +444,8 @@ read_call(PyObject *args, Call *call, long *count)
 {
     PyObject *capsule, *locals;
     PyFunctionObject *function;
-    if (!PyArg_ParseTuple(args, "OO!O!|l", &capsule, &PyFunction_Type, &function, &PyList_Type, &locals,
-                          count)) {
+    if (!PyArg_ParseTuple(args, "OO!O!|l", &capsule, &PyFunction_Type, &function, &PyList_Type,
+                          &locals, count)) {
         return -1;
     }
     memset(call, 0, sizeof(*call));
@@ -565,7 +567,8 @@ guards_from_bytes(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *bytes, *locals;
     PyFunctionObject *function;
     Call call;
-    if (!PyArg_ParseTuple(args, "OO!O!", &bytes, &PyFunction_Type, &function, &PyList_Type, &locals)) {
+    if (!PyArg_ParseTuple(args, "OO!O!", &bytes, &PyFunction_Type, &function, &PyList_Type,
+                          &locals)) {
         return NULL;
     }
     memset(&call, 0, sizeof(call));

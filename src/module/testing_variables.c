@@ -95,8 +95,8 @@ trace_of(PyObject *object)
                         PyEval_GetBuiltins(), object, NULL);
 }
 
-/* source_text(function, [(kind, key or None, index), ...]): a chain, outermost base first.  Also checks
- * that making the chain again gives the same pointers. */
+/* source_text(function, [(kind, key or None, index), ...]): a chain, outermost base first.  Also
+ * checks that making the chain again gives the same pointers. */
 static PyObject *
 source_text(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -180,7 +180,8 @@ parse_sym(DtArena *arena, PyObject *spec)
         return dt_sym_symbol(arena, (uint32_t)id, (DtSymType)hint->type, hint->hint);
     }
     const DtSym *a = parse_sym(arena, PyTuple_GET_ITEM(spec, 1)), *result = NULL;
-    const DtSym *b = PyTuple_GET_SIZE(spec) > 2 ? parse_sym(arena, PyTuple_GET_ITEM(spec, 2)) : NULL;
+    const DtSym *b =
+        PyTuple_GET_SIZE(spec) > 2 ? parse_sym(arena, PyTuple_GET_ITEM(spec, 2)) : NULL;
     if (a == NULL || (b == NULL && PyTuple_GET_SIZE(spec) > 2)) {
         return NULL;
     }
@@ -200,8 +201,8 @@ number_object(int type, DtNumber number)
                                  : PyLong_FromLongLong(number.i);
 }
 
-/* sym(spec, values) -> (text, hint, value by the tree, value by the program); a value is None when it
- * leaves the range. */
+/* sym(spec, values) -> (text, hint, value by the tree, value by the program); a value is None when
+ * it leaves the range. */
 static PyObject *
 sym(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -235,15 +236,15 @@ sym(PyObject *Py_UNUSED(module), PyObject *args)
     if (dt_sym_compile(&arena, copy, &program) != DT_OK) {
         goto done;
     }
-    answers[0] = dt_sym_eval(made, numbers, &out) ? number_object(made->type, out)
-                                                  : Py_NewRef(Py_None);
-    answers[1] = program.count == 0 ? PyUnicode_FromString("too deep")
+    answers[0] =
+        dt_sym_eval(made, numbers, &out) ? number_object(made->type, out) : Py_NewRef(Py_None);
+    answers[1] = program.count == 0                    ? PyUnicode_FromString("too deep")
                  : dt_sym_run(&program, numbers, &out) ? number_object(program.type, out)
                                                        : Py_NewRef(Py_None);
     DtStrbuf buf = {0};
     dt_sym_print(made, &buf);
-    result = Py_BuildValue("NNOO", text_take(&buf), number_object(made->type, made->hint), answers[0],
-                           answers[1]);
+    result = Py_BuildValue("NNOO", text_take(&buf), number_object(made->type, made->hint),
+                           answers[0], answers[1]);
 done:
     Py_XDECREF(answers[0]);
     Py_XDECREF(answers[1]);
@@ -470,16 +471,20 @@ static const struct {
     const char *name;
     Operation apply;
 } operations[] = {
-    {"binary", op_binary},       {"call", op_call},         {"cell", op_cell},
-    {"compare", op_compare},     {"contains", op_contains}, {"delitem", op_delitem},
-    {"dict", op_dict},           {"getattr", op_getattr},   {"invert", op_invert},
-    {"is", op_is},               {"iter", op_iter},         {"length", op_length},
-    {"list", op_list},           {"negative", op_negative}, {"next", op_next},
-    {"not", op_not},             {"null", op_null},         {"positive", op_positive},
-    {"realize", op_realize},     {"set", op_set},           {"setattr", op_setattr},
-    {"setitem", op_setitem},     {"slice", op_slice},       {"specialize", op_specialize},
-    {"subscript", op_subscript}, {"truth", op_truth},       {"tuple", op_tuple},
-    {"unpack", op_unpack},
+    {"binary", op_binary},       {"call", op_call},
+    {"cell", op_cell},           {"compare", op_compare},
+    {"contains", op_contains},   {"delitem", op_delitem},
+    {"dict", op_dict},           {"getattr", op_getattr},
+    {"invert", op_invert},       {"is", op_is},
+    {"iter", op_iter},           {"length", op_length},
+    {"list", op_list},           {"negative", op_negative},
+    {"next", op_next},           {"not", op_not},
+    {"null", op_null},           {"positive", op_positive},
+    {"realize", op_realize},     {"set", op_set},
+    {"setattr", op_setattr},     {"setitem", op_setitem},
+    {"slice", op_slice},         {"specialize", op_specialize},
+    {"subscript", op_subscript}, {"truth", op_truth},
+    {"tuple", op_tuple},         {"unpack", op_unpack},
 };
 
 static DtStatus
@@ -598,8 +603,8 @@ trace_program(PyObject *Py_UNUSED(module), PyObject *args)
                  : Py_NewRef(Py_None);
     guards = print_guards(trace);
     if (broken != NULL && guards != NULL) {
-        answer = Py_BuildValue("{s:O,s:O,s:O}", "results", described, "break", broken, "guards",
-                               guards);
+        answer =
+            Py_BuildValue("{s:O,s:O,s:O}", "results", described, "break", broken, "guards", guards);
     }
 done:
     dt_arena_fail_at(0);

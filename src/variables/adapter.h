@@ -12,16 +12,17 @@
 #include "variables/var.h"
 
 typedef enum DtLayoutFlag {
-    DT_LAYOUT_C = 1,        /* C contiguous */
-    DT_LAYOUT_F = 2,        /* Fortran contiguous */
+    DT_LAYOUT_C = 1, /* C contiguous */
+    DT_LAYOUT_F = 2, /* Fortran contiguous */
     DT_LAYOUT_ALIGNED = 4,
-    DT_LAYOUT_NATIVE = 8,   /* native byte order */
+    DT_LAYOUT_NATIVE = 8,    /* native byte order */
     DT_LAYOUT_NEGATIVE = 16, /* some stride is negative */
     DT_LAYOUT_WRITEABLE = 32,
-    DT_LAYOUT_FRESH = 64    /* made by the graph, nobody else can hold its memory */
+    DT_LAYOUT_FRESH = 64 /* made by the graph, nobody else can hold its memory */
 } DtLayoutFlag;
 
-/* What is known of a graph value.  Shapes are symbolic; a dimension of 0 or 1 is always a constant. */
+/* What is known of a graph value.  Shapes are symbolic; a dimension of 0 or 1 is always a constant.
+ */
 struct DtMeta {
     const DtAdapter *adapter;
     PyTypeObject *type; /* exact class: np.ndarray, np.float64 (a NumPy scalar), a subclass ... */
@@ -43,7 +44,8 @@ struct DtAdapter {
     /* Is this callable (a ufunc, a function of the library, a type such as np.float64) its own? */
     bool (*owns_callable)(const DtAdapter *, PyObject *object);
     /* A tracker for an input array: guards, symbols for its sizes, a graph input. */
-    DtStatus (*build)(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *, DtVar **out);
+    DtStatus (*build)(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
+                      DtVar **out);
     DtStatus (*call)(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *, DtVar **out);
     /* Operators; at least one operand is this adapter's array.  Operands are realised. */
     DtStatus (*binary)(const DtAdapter *, DtTrace *, DtBinaryOp, DtVar *l, DtVar *r, DtVar **out);
@@ -59,10 +61,10 @@ struct DtAdapter {
                             const DtArgs *, DtVar **out);
     DtStatus (*iter)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
 
-    /* Run-time guard.  `spec` was made by the adapter at build time, has `spec_size` bytes and is copied
-     * into the guard program (object references in it are kept by the trace, then by the entry, as
-     * listed by dt_guard_adapter()).  Runs no user code (a Python adapter may).  1 holds, 0 fails,
-     * -1 error. */
+    /* Run-time guard.  `spec` was made by the adapter at build time, has `spec_size` bytes and is
+     * copied into the guard program (object references in it are kept by the trace, then by the
+     * entry, as listed by dt_guard_adapter()).  Runs no user code (a Python adapter may).  1 holds,
+     * 0 fails, -1 error. */
     int (*check)(const DtAdapter *, const void *spec, PyObject *object);
     /* For explain: what the guard says, and what was found instead. */
     void (*print_guard)(const DtAdapter *, const void *spec, DtStrbuf *);
@@ -71,7 +73,8 @@ struct DtAdapter {
     int64_t (*dim)(const DtAdapter *, PyObject *object, int dim);
     /* A guard spec as a Python tuple of portable values and back (serialisation). */
     DT_OWNED PyObject *(*spec_to_object)(const DtAdapter *, const void *spec);
-    DtStatus (*spec_from_object)(const DtAdapter *, DtTrace *, PyObject *, void **spec, size_t *size);
+    DtStatus (*spec_from_object)(const DtAdapter *, DtTrace *, PyObject *, void **spec,
+                                 size_t *size);
     /* State that changes results (errstate, getbufsize ...): called once per trace that used the
      * adapter; installs guards by dt_guard_adapter_state(). NULL: none. */
     DtStatus (*guard_state)(const DtAdapter *, DtTrace *);
@@ -87,6 +90,7 @@ const DtAdapter *dt_adapter_of_callable(PyObject *object); /* or NULL */
 const DtAdapter *dt_adapter_by_name(const char *name);     /* or NULL */
 
 /* A bound method of an array: calling it goes to adapter->call_method. */
-DtStatus dt_var_adapter_method(DtTrace *, DtArrayVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_adapter_method(DtTrace *, DtArrayVar *self, PyObject *name,
+                               DtVar **out) DT_MUST_CHECK;
 
 #endif

@@ -207,18 +207,18 @@ pick(DtTrace *trace, const DtArgs *args, const char *name, int op, DtSymOp sym_o
     DT_TRY(bind_keyword(trace, args, "key", dt_none(trace), &key));
     DT_TRY(bind_keyword(trace, args, "default", NULL, &otherwise));
     if (count > 1 && otherwise != NULL) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "Cannot specify a default for %s() with multiple positional arguments",
-                              name);
+        return dt_kinds_raise(
+            trace, "TypeError",
+            "Cannot specify a default for %s() with multiple positional arguments", name);
     }
     if (count == 1) {
         DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     }
     if (count == 0) {
         *out = otherwise;
-        return otherwise != NULL ? DT_OK
-                                 : dt_kinds_raise(trace, "ValueError",
-                                                  "%s() iterable argument is empty", name);
+        return otherwise != NULL
+                   ? DT_OK
+                   : dt_kinds_raise(trace, "ValueError", "%s() iterable argument is empty", name);
     }
     bool by_key = dt_var_peek_constant(key) != Py_None;
     DtVar *best = NULL, *best_key = NULL;
@@ -272,7 +272,8 @@ call_max(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return pick(trace, args, "max", Py_GT, DT_SYM_OP_MAX, out);
 }
 
-/* Since 3.12 sum() of floats compensates rounding errors, so all-float sums are folded by calling it. */
+/* Since 3.12 sum() of floats compensates rounding errors, so all-float sums are folded by calling
+ * it. */
 static DtStatus
 call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -283,7 +284,8 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     if (args->npos > 1) {
         total = args->pos[1];
-    } else {
+    }
+    else {
         DT_TRY(dt_var_int(trace, 0, &total));
         DT_TRY(bind_keyword(trace, args, "start", total, &total));
     }

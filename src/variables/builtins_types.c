@@ -6,7 +6,8 @@
 #include "compat/type.h"
 #include "variables/kinds.h"
 
-/* Whether the function or class says that it is from one of the modules; the list ends with NULL. */
+/* Whether the function or class says that it is from one of the modules; the list ends with NULL.
+ */
 static bool
 is_from(PyObject *object, const char *const *modules)
 {
@@ -47,8 +48,8 @@ found_in(PyTypeObject *type, const char *text)
     return found;
 }
 
-/* Whether the class may say no to one that derives from it: its metaclass has a check of its own, or
- * that of abstract classes, which leaves it to __subclasshook__. */
+/* Whether the class may say no to one that derives from it: its metaclass has a check of its own,
+ * or that of abstract classes, which leaves it to __subclasshook__. */
 static bool
 answers_itself(PyTypeObject *cls)
 {

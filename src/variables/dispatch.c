@@ -50,7 +50,8 @@ no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
         symbol = DT_BINARY_IS_INPLACE(op) ? "**=" : "** or pow()";
     }
     return dt_kinds_raise(trace, "TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
-                          symbol, dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
+                          symbol, dt_kinds_type_name(trace, left),
+                          dt_kinds_type_name(trace, right));
 }
 
 DtStatus
@@ -179,10 +180,9 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         DT_TRY(dt_var_is(trace, left, right, &same));
         return dt_var_bool(trace, same == (op == Py_EQ), out);
     }
-    return dt_kinds_raise(trace, "TypeError",
-                          "'%s' not supported between instances of '%s' and '%s'",
-                          compare_symbols[op], dt_kinds_type_name(trace, left),
-                          dt_kinds_type_name(trace, right));
+    return dt_kinds_raise(
+        trace, "TypeError", "'%s' not supported between instances of '%s' and '%s'",
+        compare_symbols[op], dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
 }
 
 /* Kinds whose identity guards already say which object it is. */
@@ -238,8 +238,8 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
             *out = *out == (value == Py_True);
             return DT_OK;
         }
-        if (value == NULL ? !(left_number && right_number) : !PyLong_Check(value)
-                                                                 && !PyFloat_Check(value)) {
+        if (value == NULL ? !(left_number && right_number)
+                          : !PyLong_Check(value) && !PyFloat_Check(value)) {
             return DT_OK;
         }
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a computed number");
@@ -268,7 +268,8 @@ dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
     DT_TRY(dt_var_realize(trace, var, &var));
     if (var->type->sq_length == NULL) {
         PyTypeObject *type = dt_var_python_type(trace, var);
-        if (type == NULL || (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_length != NULL)
+        if (type == NULL
+            || (type->tp_as_sequence != NULL && type->tp_as_sequence->sq_length != NULL)
             || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_length != NULL)) {
             return missing_slot(trace, "len()", var);
         }
@@ -429,7 +430,8 @@ PyTypeObject *
 dt_var_python_type(DtTrace *trace, DtVar *var)
 {
     var = realize_or_null(trace, var);
-    return var != NULL && var->type->python_type != NULL ? var->type->python_type(trace, var) : NULL;
+    return var != NULL && var->type->python_type != NULL ? var->type->python_type(trace, var)
+                                                         : NULL;
 }
 
 PyObject *

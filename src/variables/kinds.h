@@ -16,8 +16,8 @@
 /* Slots that any kind falls back on. */
 extern const DtVarType dt_kind_base;
 
-/* A zeroed tracker of `size` bytes; with a source it gets the kind's mutation type of an input.  NULL with
- * MemoryError. */
+/* A zeroed tracker of `size` bytes; with a source it gets the kind's mutation type of an input.
+ * NULL with MemoryError. */
 void *dt_kinds_new(DtTrace *trace, DtKind kind, size_t size, const DtSource *source) DT_MUST_CHECK;
 #define DT_KINDS_NEW(trace, NAME, type, source)                                                    \
     ((type *)dt_kinds_new((trace), DT_KIND_##NAME, sizeof(type), (source)))
@@ -30,7 +30,8 @@ dt_kinds_is(DtVar *var, DtKind kind)
 }
 
 /* "TypeError: ..." as the traced program would see it: a graph break "raises". */
-DtStatus dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...) DT_PRINTF(3, 4);
+DtStatus dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
+    DT_PRINTF(3, 4);
 const char *dt_kinds_type_name(DtTrace *trace, DtVar *var); /* of the Python type, for messages */
 const char *dt_kinds_text(PyObject *str);                   /* UTF-8 or "?" */
 
@@ -48,17 +49,19 @@ DtStatus dt_kinds_will_change(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 DtStatus dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done) DT_MUST_CHECK;
 
 /* ---- building ---- */
-/* Makes the tracker of one kind of object.  `trusted` as in dt_build_trusted(): no guard on the object
- * itself is needed. */
-typedef DtStatus (*DtBuilder)(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
-                              DtVar **out);
+/* Makes the tracker of one kind of object.  `trusted` as in dt_build_trusted(): no guard on the
+ * object itself is needed. */
+typedef DtStatus (*DtBuilder)(DtTrace *trace, PyObject *object, const DtSource *source,
+                              bool trusted, DtVar **out);
 DtStatus dt_constant_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
-DtStatus dt_symbolic_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **); /* int, float */
+DtStatus dt_symbolic_build(DtTrace *, PyObject *, const DtSource *, bool,
+                           DtVar **); /* int, float */
 DtStatus dt_tuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* Named tuples are tuple trackers of another class (v_namedtuple.c). */
 DtStatus dt_namedtuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 bool dt_namedtuple_is_class(PyTypeObject *cls);
-DtStatus dt_namedtuple_getattr(DtTrace *, DtSeqVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_namedtuple_getattr(DtTrace *, DtSeqVar *self, PyObject *name,
+                               DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namedtuple_call(DtTrace *, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
@@ -82,7 +85,8 @@ DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSourc
 /* Whether what this source reads rarely changes between calls (globals, attributes of modules and
  * classes, defaults): numbers read from it are constants rather than symbols. */
 bool dt_build_is_static(const DtSource *source);
-/* Whether the type was made by a class statement on nothing but object: instances are dict and slots. */
+/* Whether the type was made by a class statement on nothing but object: instances are dict and
+ * slots. */
 bool dt_build_is_user_class(PyTypeObject *type);
 /* A tracker of a known object that no source reads: it needs no guard. */
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
@@ -90,13 +94,15 @@ DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_C
 /* ---- constants ---- */
 /* Whether a NaN is in it, whose hash and equality in a container come from its address. */
 bool dt_constant_has_nan(PyObject *value);
-bool dt_constant_is_safe(PyObject *value); /* exact builtin immutable type: its slots run no user code */
+bool
+dt_constant_is_safe(PyObject *value); /* exact builtin immutable type: its slots run no user code */
 DtStatus dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *right,
                             DtVar **out) DT_MUST_CHECK;
 DtStatus dt_constant_compare(DtTrace *trace, int op, PyObject *left, PyObject *right,
                              DtVar **out) DT_MUST_CHECK;
 /* A new reference's tracker: constants become constants, tuples trackers of their items. */
-DtStatus dt_constant_wrap_take(DtTrace *trace, DT_STEALS PyObject *value, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_constant_wrap_take(DtTrace *trace, DT_STEALS PyObject *value,
+                               DtVar **out) DT_MUST_CHECK;
 /* An index (int, bool, symbol: specialised); *ok false if it is none. */
 DtStatus dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok) DT_MUST_CHECK;
 
@@ -111,16 +117,20 @@ DtStatus dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *r
                              DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_sequence_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_sequence_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_index(DtTrace *trace, DtVar *self, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_count(DtTrace *trace, DtVar *self, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_children(DtTrace *trace, DtVar *self,
-                              DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg) DT_MUST_CHECK;
+                              DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                              void *arg) DT_MUST_CHECK;
 void dt_sequence_repr(DtVar *self, DtStrbuf *buf);
 /* A slice tracker's concrete bounds for a sequence of `length` items. */
 DtStatus dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
                          int64_t *stop, int64_t *step, int64_t *count) DT_MUST_CHECK;
 /* Sorts items in place, stably; `key` may be NULL. */
-DtStatus dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool descending) DT_MUST_CHECK;
+DtStatus dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key,
+                      bool descending) DT_MUST_CHECK;
 /* What `reverse=` of a sort says: a bool or an int; others break.  NULL: it was not given. */
 DtStatus dt_list_descending(DtTrace *trace, DtVar *reverse, bool *out) DT_MUST_CHECK;
 /* Equality of two trackers as `==` decides it, identity first; specialises. */
@@ -143,17 +153,20 @@ DtStatus dt_iter_reversed(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_
 DtStatus dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start,
+                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_zip(DtTrace *trace, DtVar *const *iterables, uint32_t count, bool strict,
                      DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, uint32_t count,
                      DtVar **out) DT_MUST_CHECK;
-DtStatus dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable,
+                        DtVar **out) DT_MUST_CHECK;
 DtStatus dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step,
                       DtVar **out) DT_MUST_CHECK;
 
 /* ---- functions, methods, objects ---- */
-/* `trusted`: something else (a type's version) already guarantees that the source gives this object. */
+/* `trusted`: something else (a type's version) already guarantees that the source gives this
+ * object. */
 DtStatus dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *source,
                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out) DT_MUST_CHECK;
@@ -166,7 +179,8 @@ DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_get(DtTrace *trace, PyTypeObject *type, const DtSource *source,
                       DtVar **out) DT_MUST_CHECK;
 /* What `name` means on class `cls` without binding (a look-up through the MRO), and how it is read:
- * through `owner`, an instance or the class itself.  *found NULL: the class has no such attribute. */
+ * through `owner`, an instance or the class itself.  *found NULL: the class has no such attribute.
+ */
 typedef struct DtClassAttr {
     PyObject *found;        /* DT_BORROWED, kept by the trace */
     const DtSource *source; /* of the unbound attribute, or NULL: known */
@@ -189,11 +203,12 @@ typedef struct DtBuiltinTable {
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table,
     dt_builtin_functools_table, dt_builtin_types_table;
-int dt_builtin_init(void);                                        /* -1 with an exception */
+int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 
 /* Argument lists. */
-DtStatus dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out) DT_MUST_CHECK;
+DtStatus dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first,
+                         DtArgs *out) DT_MUST_CHECK;
 DtStatus dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out);
 static inline DtArgs
 dt_args_of(DtVar **pos, uint32_t npos)

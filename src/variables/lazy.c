@@ -9,13 +9,12 @@
  */
 #include "variables/kinds.h"
 
-/* Whether reading the source may fail at a later call although the guards of its base hold.  Arguments
- * are always there; a length covers the items of a sequence, a list of keys those of a dict; defaults
- * are read when a call needs them. */
+/* Whether reading the source may fail at a later call although the guards of its base hold.
+ * Arguments are always there; a length covers the items of a sequence, a list of keys those of a
+ * dict; defaults are read when a call needs them. */
 static const bool can_be_missing[DT_SOURCE_COUNT] = {
-    [DT_SOURCE_LOCAL_DEREF] = true,    [DT_SOURCE_GLOBAL] = true,
-    [DT_SOURCE_BUILTIN] = true,        [DT_SOURCE_ATTR] = true,
-    [DT_SOURCE_TYPE_ATTR] = true,      [DT_SOURCE_FUNC_GLOBAL] = true,
+    [DT_SOURCE_LOCAL_DEREF] = true,   [DT_SOURCE_GLOBAL] = true,    [DT_SOURCE_BUILTIN] = true,
+    [DT_SOURCE_ATTR] = true,          [DT_SOURCE_TYPE_ATTR] = true, [DT_SOURCE_FUNC_GLOBAL] = true,
     [DT_SOURCE_CELL_CONTENTS] = true,
 };
 

@@ -9,8 +9,8 @@
 
 #include "variables/var.h"
 
-/* One entry of a dict or element of a set.  Keys are constants (compared by value) or objects known by
- * identity (`by_identity`); `hash` is what the real key hashes to, or its address. */
+/* One entry of a dict or element of a set.  Keys are constants (compared by value) or objects known
+ * by identity (`by_identity`); `hash` is what the real key hashes to, or its address. */
 typedef struct DtEntry {
     PyObject *key; /* DT_BORROWED from the trace */
     Py_hash_t hash;
@@ -44,12 +44,12 @@ typedef struct DtIterRow DtIterRow; /* variables/v_iter.c */
 typedef struct DtIterVar {          /* DT_KIND_ITERATOR */
     DtVar base;
     const DtIterRow *row;
-    DtVar *subject;   /* what is iterated over, or NULL */
-    DtVar *function;  /* of map and filter */
-    DtVar **parts;    /* inner iterators of zip, map, enumerate ... */
+    DtVar *subject;  /* what is iterated over, or NULL */
+    DtVar *function; /* of map and filter */
+    DtVar **parts;   /* inner iterators of zip, map, enumerate ... */
     uint32_t nparts;
     int64_t index;
-    int64_t extra;    /* start of enumerate, expected size of a dict */
+    int64_t extra; /* start of enumerate, expected size of a dict */
     bool exhausted;
 } DtIterVar;
 
@@ -69,8 +69,8 @@ typedef struct DtMethodRowVar { /* DT_KIND_METHOD_ROW */
 /* DT_KIND_BUILTIN, CLASS, MODULE, ADAPTER_CALLABLE, OPAQUE: one known object. */
 typedef struct DtObjectVar {
     DtVar base;
-    PyObject *object;        /* kept by the trace */
-    const DtMethodRow *row;  /* of a known builtin, or NULL */
+    PyObject *object;         /* kept by the trace */
+    const DtMethodRow *row;   /* of a known builtin, or NULL */
     const DtAdapter *adapter; /* ADAPTER_CALLABLE */
 } DtObjectVar;
 
@@ -78,7 +78,7 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     DtVar base;
     PyObject *object; /* existing object, or NULL: made by the trace */
     PyTypeObject *cls;
-    DtVar *cls_var;   /* of a new instance: tracker of its class */
+    DtVar *cls_var; /* of a new instance: tracker of its class */
 } DtInstanceVar;
 
 typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
@@ -92,7 +92,8 @@ typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
     uint32_t nkw;
 } DtPartialVar;
 
-/* A copy of everything that a change of `var` may touch, in the trace's arena; NULL with MemoryError. */
+/* A copy of everything that a change of `var` may touch, in the trace's arena; NULL with
+ * MemoryError. */
 void *dt_payload_snapshot(DtTrace *trace, const DtVar *var) DT_MUST_CHECK;
 /* Puts it back.  The snapshot stays valid. */
 DtStatus dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot) DT_MUST_CHECK;

@@ -197,7 +197,8 @@ dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
     if (var->type->kind == DT_KIND_LIST) {
         ((DtSeqVar *)var)->items = fresh;
         ((DtSeqVar *)var)->capacity = ((DtSeqVar *)var)->count;
-    } else {
+    }
+    else {
         ((DtDictVar *)var)->items = fresh;
         ((DtDictVar *)var)->capacity = ((DtDictVar *)var)->count;
     }
@@ -296,8 +297,8 @@ dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtA
     }
     if (args->npos < (uint32_t)row->min_args && args->nkw == 0) {
         return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                        "%s() takes at least %d arguments, %u were given", row->name,
-                        row->min_args, (unsigned)args->npos);
+                        "%s() takes at least %d arguments, %u were given", row->name, row->min_args,
+                        (unsigned)args->npos);
     }
     if (row->max_args >= 0 && args->npos > (uint32_t)row->max_args) {
         return dt_break(trace, DT_BREAK_CALL_MISMATCH,
@@ -435,8 +436,10 @@ base_richcompare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     (void)op;
     PyTypeObject *type = dt_var_python_type(trace, left);
     *out = dt_not_implemented(trace);
-    if (left == right || (type != NULL && (type->tp_richcompare == NULL
-                                           || type->tp_richcompare == PyBaseObject_Type.tp_richcompare))) {
+    if (left == right
+        || (type != NULL
+            && (type->tp_richcompare == NULL
+                || type->tp_richcompare == PyBaseObject_Type.tp_richcompare))) {
         /* By identity, as long as a metaclass of Python does not learn to compare. */
         bool can_change = type != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE);
         return can_change ? dt_guard_type_version(trace, left->source, type) : DT_OK;

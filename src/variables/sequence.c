@@ -61,8 +61,8 @@ dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     DT_TRY(dt_constant_index(trace, key, &index, &ok));
     if (!ok) {
         if (dt_var_peek_constant(key) == NULL) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s indexed by a %s",
-                            var->type->name, key->type->name);
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s indexed by a %s", var->type->name,
+                            key->type->name);
         }
         return dt_kinds_raise(trace, "TypeError", "%s indices must be integers or slices, not %s",
                               var->type->name, dt_kinds_type_name(trace, key));

@@ -163,16 +163,18 @@ print_key(PyObject *key, bool bare, DtStrbuf *buf)
         Py_XDECREF(repr);
         return;
     }
-    PyObject *name = PyType_Check(key) ? NULL
+    PyObject *name = PyType_Check(key)     ? NULL
                      : PyModule_Check(key) ? PyModule_GetNameObject(key)
                                            : NULL;
     if (name != NULL) {
         const char *text = PyUnicode_AsUTF8(name);
         dt_strbuf_addf(buf, "module %s", text != NULL ? text : "?");
         Py_DECREF(name);
-    } else if (PyType_Check(key)) {
+    }
+    else if (PyType_Check(key)) {
         dt_strbuf_addf(buf, "class %s", ((PyTypeObject *)key)->tp_name);
-    } else {
+    }
+    else {
         dt_strbuf_addf(buf, "%s object", Py_TYPE(key)->tp_name);
     }
     PyErr_Clear(); /* a module without a name: printed by its type */
@@ -194,9 +196,11 @@ dt_source_print(const DtSource *source, DtStrbuf *buf)
         c++;
         if (*c == 'b') {
             dt_source_print(source->base, buf);
-        } else if (*c == 'i') {
+        }
+        else if (*c == 'i') {
             dt_strbuf_addf(buf, "%lld", (long long)source->index);
-        } else {
+        }
+        else {
             bool bracket = c - format >= 2 && c[-2] == '[';
             print_key(source->key, !bracket, buf);
         }

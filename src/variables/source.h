@@ -24,28 +24,31 @@ typedef enum DtSourceKind {
 } DtSourceKind;
 
 typedef struct DtSource {
-    uint8_t kind;      /* DtSourceKind */
-    bool synthetic;    /* it, or a base of it, is synthetic: no guard is made for it */
-    uint32_t id;       /* dense, in order of creation; registers of guard programs follow it */
+    uint8_t kind;   /* DtSourceKind */
+    bool synthetic; /* it, or a base of it, is synthetic: no guard is made for it */
+    uint32_t id;    /* dense, in order of creation; registers of guard programs follow it */
     uint32_t hash;
-    int64_t index;     /* slot, position, dimension; by kind */
-    PyObject *key;     /* name or key; by kind */
+    int64_t index; /* slot, position, dimension; by kind */
+    PyObject *key; /* name or key; by kind */
     const struct DtSource *base;
 } DtSource;
 
 /* The interned source, or NULL with a Python error set (memory). */
-const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject *key,
-                              int64_t index) DT_MUST_CHECK;
+const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base,
+                              PyObject *key, int64_t index) DT_MUST_CHECK;
 
 /* L['x'] for a plain local or argument in unified slot `slot` of the root frame. */
 const DtSource *dt_source_local(DtTrace *trace, int slot, PyObject *name);
 /* L['x'] for a cell or free variable of the root frame, read through the cell. */
 const DtSource *dt_source_local_deref(DtTrace *trace, int slot, PyObject *name);
-const DtSource *dt_source_global(DtTrace *trace, PyObject *name);  /* of the root frame's globals */
-const DtSource *dt_source_builtin(DtTrace *trace, PyObject *name); /* of the root frame's builtins */
+const DtSource *dt_source_global(DtTrace *trace, PyObject *name); /* of the root frame's globals */
+const DtSource *dt_source_builtin(DtTrace *trace,
+                                  PyObject *name); /* of the root frame's builtins */
 const DtSource *dt_source_attr(DtTrace *trace, const DtSource *base, PyObject *name);
-const DtSource *dt_source_item(DtTrace *trace, const DtSource *base, PyObject *key); /* base[key], a dict */
-const DtSource *dt_source_index(DtTrace *trace, const DtSource *base, int64_t index); /* tuple or list */
+const DtSource *dt_source_item(DtTrace *trace, const DtSource *base,
+                               PyObject *key); /* base[key], a dict */
+const DtSource *dt_source_index(DtTrace *trace, const DtSource *base,
+                                int64_t index); /* tuple or list */
 
 void dt_source_print(const DtSource *source, DtStrbuf *buf);
 

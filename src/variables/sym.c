@@ -67,7 +67,8 @@ float_modulo(double a, double b)
         if ((b < 0) != (rest < 0)) {
             rest += b;
         }
-    } else {
+    }
+    else {
         rest = copysign(0.0, b);
     }
     return rest;
@@ -345,7 +346,8 @@ to_float(DtArena *arena, const DtSym *sym, const DtSym **out)
     double value = (double)sym->hint.i;
     if (dt_sym_is_const(sym)) {
         *out = dt_sym_float(arena, value);
-    } else {
+    }
+    else {
         DtSym *node = new_sym(arena, DT_SYM_OP_FLOAT, DT_SYM_FLOAT, (DtNumber){.d = value});
         if (node != NULL) {
             node->a = sym;
@@ -429,7 +431,8 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
         *out = folded;
         return DT_OK;
     }
-    /* A loop that computes makes an expression that no guard should evaluate, or a recursion walk. */
+    /* A loop that computes makes an expression that no guard should evaluate, or a recursion walk.
+     */
     if (a->size + b->size > DT_SYM_MAX_SIZE && !op_is_comparison(op)) {
         return DT_OK;
     }
@@ -463,8 +466,8 @@ dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out)
     if (a->size > DT_SYM_MAX_SIZE && op != DT_SYM_OP_NOT) {
         return DT_OK;
     }
-    DtSym *node = new_sym(arena, dt_sym_is_const(a) ? DT_SYM_OP_CONST : op,
-                          result_type(op, is_float), hint);
+    DtSym *node =
+        new_sym(arena, dt_sym_is_const(a) ? DT_SYM_OP_CONST : op, result_type(op, is_float), hint);
     if (node == NULL) {
         return no_memory();
     }

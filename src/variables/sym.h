@@ -30,10 +30,10 @@ typedef union DtNumber {
 } DtNumber;
 
 typedef struct DtSym {
-    uint8_t op;   /* DtSymOp */
-    uint8_t type; /* DtSymType */
+    uint8_t op;    /* DtSymOp */
+    uint8_t type;  /* DtSymType */
     uint16_t size; /* nodes, counted once per use: what a walk over it visits */
-    uint32_t id;  /* DT_SYM_OP_SYMBOL: index into the symbol table */
+    uint32_t id;   /* DT_SYM_OP_SYMBOL: index into the symbol table */
     DtNumber hint;
     const struct DtSym *a;
     const struct DtSym *b;

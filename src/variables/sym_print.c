@@ -51,9 +51,11 @@ print_number(const DtSym *sym, DtStrbuf *buf)
 {
     if (sym->type == DT_SYM_BOOL) {
         dt_strbuf_add(buf, sym->hint.i ? "True" : "False");
-    } else if (sym->type == DT_SYM_INT) {
+    }
+    else if (sym->type == DT_SYM_INT) {
         dt_strbuf_addf(buf, "%lld", (long long)sym->hint.i);
-    } else {
+    }
+    else {
         char text[40];
         for (int digits = 6; digits <= 17; digits++) {
             snprintf(text, sizeof(text), "%.*g", digits, sym->hint.d);
@@ -88,9 +90,11 @@ dt_sym_print(const DtSym *sym, DtStrbuf *buf)
     int level = precedence(sym);
     if (sym->op == DT_SYM_OP_CONST) {
         print_number(sym, buf);
-    } else if (sym->op == DT_SYM_OP_SYMBOL) {
+    }
+    else if (sym->op == DT_SYM_OP_SYMBOL) {
         dt_strbuf_addf(buf, "%c%u", sym->type == DT_SYM_FLOAT ? 'f' : 's', (unsigned)sym->id);
-    } else if (level == 9) {
+    }
+    else if (level == 9) {
         dt_strbuf_addf(buf, "%s(", text);
         dt_sym_print(sym->a, buf);
         if (sym->b != NULL) {
@@ -98,10 +102,12 @@ dt_sym_print(const DtSym *sym, DtStrbuf *buf)
             dt_sym_print(sym->b, buf);
         }
         dt_strbuf_add(buf, ")");
-    } else if (sym->b == NULL) {
+    }
+    else if (sym->b == NULL) {
         dt_strbuf_add(buf, text);
         print_operand(sym->a, level, buf);
-    } else {
+    }
+    else {
         /* Products are printed tight, "s0*2 + 1". */
         print_operand(sym->a, level, buf);
         dt_strbuf_addf(buf, level == 6 ? "%s" : " %s ", text);

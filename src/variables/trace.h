@@ -31,7 +31,7 @@ typedef struct DtBreakRow {
 extern const DtBreakRow dt_break_rows[DT_BREAK_COUNT];
 
 typedef struct DtPosition {
-    PyCodeObject *code; /* DT_BORROWED */
+    PyCodeObject *code;               /* DT_BORROWED */
     int line, end_line, col, end_col; /* -1: unknown */
 } DtPosition;
 
@@ -44,11 +44,11 @@ typedef struct DtBreakInfo {
 } DtBreakInfo;
 
 typedef struct DtTraceOptions {
-    uint32_t inline_depth;   /* default 64 */
-    uint32_t unroll_limit;   /* iterations of one loop; default 4096 */
-    uint32_t trace_limit;    /* instructions; default 1000000 */
-    int64_t budget_ns;       /* default 10 ms; 0: none */
-    int dynamic;             /* -1 automatic, 0 specialise sizes and numbers, 1 never */
+    uint32_t inline_depth; /* default 64 */
+    uint32_t unroll_limit; /* iterations of one loop; default 4096 */
+    uint32_t trace_limit;  /* instructions; default 1000000 */
+    int64_t budget_ns;     /* default 10 ms; 0: none */
+    int dynamic;           /* -1 automatic, 0 specialise sizes and numbers, 1 never */
 } DtTraceOptions;
 
 /* A symbol: where its value is read at call time. */
@@ -71,11 +71,11 @@ struct DtTrace {
     PyObject *function; /* function object of the root frame or NULL */
     DtTraceOptions options;
 
-    DtMap sources;       /* interning table of source.c (private to it) */
+    DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;
-    DtMap by_object;     /* object -> DtVar, for dt_var_build */
+    DtMap by_object; /* object -> DtVar, for dt_var_build */
     DT_VEC(DtSymbol) symbols;
-    DtGraph *graph;      /* DT_OWNED; taken by the entry */
+    DtGraph *graph; /* DT_OWNED; taken by the entry */
     DtGuardRecipe *guards;
     DtJournal *journal;
     const DtAdapter *adapters_used[16];
@@ -86,14 +86,15 @@ struct DtTrace {
     uint32_t inlined;       /* calls followed */
     uint32_t depth;
     int64_t started_ns;
-    DtBreakInfo brk;        /* after DT_BREAK */
+    DtBreakInfo brk; /* after DT_BREAK */
     DtVar *none, *not_implemented, *null;
-    DtMap by_source;        /* source -> DtVar: lazy trackers already made for it */
+    DtMap by_source;         /* source -> DtVar: lazy trackers already made for it */
     DT_VEC(DtVar *) changed; /* existing mutable trackers that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
-    DT_VEC(PyObject *) inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
+    DT_VEC(PyObject *)
+    inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
 };
 
 /* An empty trace: arena, singletons, graph, recipe and journal.  NULL with an error set. */
@@ -125,55 +126,66 @@ DtStatus dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth) DT
 /* Guards that the number keeps its hint. */
 DtStatus dt_trace_specialize(DtTrace *trace, const DtSym *sym) DT_MUST_CHECK;
 DtStatus dt_trace_use_adapter(DtTrace *trace, const DtAdapter *adapter) DT_MUST_CHECK;
-DtPosition dt_trace_position(const DtTrace *trace); /* of the current instruction, innermost frame */
+DtPosition
+dt_trace_position(const DtTrace *trace); /* of the current instruction, innermost frame */
 
 /* ---- Guards (guards/recipe.c).  Duplicates are merged; synthetic sources are skipped. ---------- */
 DtStatus dt_guard_type(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
 DtStatus dt_guard_identity(DtTrace *, const DtSource *, PyObject *object) DT_MUST_CHECK;
-/* Equal exact type and value: int, float (bits, so -0.0 and NaN are told apart), complex, str, bytes, and
- * tuples of them. */
+/* Equal exact type and value: int, float (bits, so -0.0 and NaN are told apart), complex, str,
+ * bytes, and tuples of them. */
 DtStatus dt_guard_constant(DtTrace *, const DtSource *, PyObject *value) DT_MUST_CHECK;
-DtStatus dt_guard_length(DtTrace *, const DtSource *, PyTypeObject *exact, int64_t length) DT_MUST_CHECK;
+DtStatus dt_guard_length(DtTrace *, const DtSource *, PyTypeObject *exact,
+                         int64_t length) DT_MUST_CHECK;
 /* Exactly these keys in this order; keys are str/int/tuples of such or compared by identity. */
 DtStatus dt_guard_dict_keys(DtTrace *, const DtSource *, PyObject *dict) DT_MUST_CHECK;
 /* The name is absent from the instance dict, or from the module's/class's own dict. */
 DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
-/* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher). */
+/* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher).
+ */
 DtStatus dt_guard_type_version(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
 /* The source is this class, and neither it nor its bases have changed since. */
 DtStatus dt_guard_class_version(DtTrace *, const DtSource *, PyTypeObject *cls) DT_MUST_CHECK;
 /* The two sources are the same object (or are not). */
 DtStatus dt_guard_alias(DtTrace *, const DtSource *, const DtSource *, bool same) DT_MUST_CHECK;
 DtStatus dt_guard_sym(DtTrace *, const DtSym *condition) DT_MUST_CHECK;
-/* A global or builtin name is absent from the root's (or function source's) globals: builtins serve it. */
+/* A global or builtin name is absent from the root's (or function source's) globals: builtins serve
+ * it. */
 DtStatus dt_guard_global_absent(DtTrace *, const DtSource *function, PyObject *name) DT_MUST_CHECK;
 /* The source can be read, whatever it holds: for a value that the trace has read but not looked at.
  * Every other guard of the source says as much and takes its place. */
 DtStatus dt_guard_present(DtTrace *, const DtSource *) DT_MUST_CHECK;
 DtStatus dt_guard_cell_empty(DtTrace *, const DtSource *cell) DT_MUST_CHECK;
 /* `refs` are the objects that the spec's bytes refer to. */
-DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const void *spec, size_t size,
-                          PyObject *const *refs, uint32_t nrefs) DT_MUST_CHECK;
-DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec, size_t size) DT_MUST_CHECK;
+DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const void *spec,
+                          size_t size, PyObject *const *refs, uint32_t nrefs) DT_MUST_CHECK;
+DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec,
+                                size_t size) DT_MUST_CHECK;
 
 /* ---- Side effects (sideeffects/journal.c). ------------------------------------------------------ */
-/* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs and
- * that the tracker was changed.  A kind whose change can't be replayed breaks here. */
+/* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs
+ * and that the tracker was changed.  A kind whose change can't be replayed breaks here. */
 DtStatus dt_journal_will_change(DtTrace *, DtVar *var) DT_MUST_CHECK;
-DtStatus dt_journal_set_attr(DtTrace *, DtVar *object, PyObject *name, DtVar *value) DT_MUST_CHECK; /* NULL: delete */
+DtStatus dt_journal_set_attr(DtTrace *, DtVar *object, PyObject *name,
+                             DtVar *value) DT_MUST_CHECK; /* NULL: delete */
 /* What the trace stored there, or NULL: never written.  *deleted tells a deletion. */
 DtVar *dt_journal_get_attr(DtTrace *, DtVar *object, PyObject *name, bool *deleted);
-DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name, DtVar *value) DT_MUST_CHECK;
+DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name,
+                               DtVar *value) DT_MUST_CHECK;
 DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool *deleted);
-DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell, DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
+DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
+                             DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
 
 /* ---- Interpreter (symbolic/inline.c). ----------------------------------------------------------- */
-DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
+                        DtVar **out) DT_MUST_CHECK;
 
 /* ---- Codegen services for reconstruct slots (codegen/). ------------------------------------------ */
-DtStatus dt_codegen_var(DtCodegen *, DtVar *var) DT_MUST_CHECK;        /* leaves the value; shares by identity */
+DtStatus dt_codegen_var(DtCodegen *,
+                        DtVar *var) DT_MUST_CHECK; /* leaves the value; shares by identity */
 DtStatus dt_codegen_source(DtCodegen *, const DtSource *) DT_MUST_CHECK;
-DtStatus dt_codegen_const(DtCodegen *, PyObject *value) DT_MUST_CHECK; /* any object; it is kept by the code */
+DtStatus dt_codegen_const(DtCodegen *,
+                          PyObject *value) DT_MUST_CHECK; /* any object; it is kept by the code */
 /* Emits canonical op `op` (DtOp) with an int argument / with a name. */
 DtStatus dt_codegen_op(DtCodegen *, int op, int32_t arg) DT_MUST_CHECK;
 DtStatus dt_codegen_name(DtCodegen *, int op, PyObject *name) DT_MUST_CHECK;

@@ -61,8 +61,7 @@ dt_builtin_init(void)
     }
     dt_arena_init(&table_arena);
     const DtBuiltinTable *tables[] = {&dt_builtin_table, &dt_builtin_math_table,
-                                      &dt_builtin_operator_table,
-                                      &dt_builtin_functools_table,
+                                      &dt_builtin_operator_table, &dt_builtin_functools_table,
                                       &dt_builtin_types_table};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (register_table(tables[i]) < 0) {
@@ -98,7 +97,8 @@ result_is_bounded(PyObject *args)
             if (overflow != 0 || value > 100000) {
                 return false;
             }
-        } else if (PyUnicode_Check(arg) && PyUnicode_GET_LENGTH(arg) > 100000) {
+        }
+        else if (PyUnicode_Check(arg) && PyUnicode_GET_LENGTH(arg) > 100000) {
             return false;
         }
     }
@@ -214,8 +214,8 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (name == NULL) {
         return dt_break_from_exception(trace);
     }
-    DtStatus status = dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "builtin %s()",
-                               dt_kinds_text(name));
+    DtStatus status =
+        dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "builtin %s()", dt_kinds_text(name));
     Py_DECREF(name);
     return status;
 }

@@ -97,7 +97,8 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
         if (base != NULL) {
             kind = DT_SOURCE_TYPE_ATTR; /* the version of the type is guarded */
             out->trusted = true;
-        } else if (instance->cls_var != NULL) {
+        }
+        else if (instance->cls_var != NULL) {
             base = instance->cls_var->source;
             out->trusted = true; /* so is the version of the class */
         }
@@ -195,8 +196,10 @@ class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         return DT_OK;
     }
     if (meta->tp_getattro != PyType_Type.tp_getattro) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a class whose metaclass "
-                        "defines __getattr__", dt_kinds_text(name));
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "attribute '%s' of a class whose metaclass "
+                        "defines __getattr__",
+                        dt_kinds_text(name));
     }
     PyObject *of_meta = dt_type_lookup(meta, name);
     if (of_meta != NULL && Py_TYPE(of_meta)->tp_descr_set != NULL) {
@@ -286,7 +289,8 @@ class_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_kinds_call_row(trace, self, row, args, out);
     }
     PyTypeObject *cls = class_of(self);
-    /* A class made by namedtuple itself: nothing in it was overridden, not even how it is called. */
+    /* A class made by namedtuple itself: nothing in it was overridden, not even how it is called.
+     */
     if (cls->tp_base == &PyTuple_Type && dt_namedtuple_is_class(cls)) {
         return dt_namedtuple_call(trace, self, args, out);
     }

@@ -58,8 +58,8 @@ dt_constant_has_nan(PyObject *value)
 
 /* ---- Making ------------------------------------------------------------------------------------- */
 
-/* Constants that are containers become trackers of their kind; the object itself stays known, so that
- * a tuple written in the code is returned as that tuple. */
+/* Constants that are containers become trackers of their kind; the object itself stays known, so
+ * that a tuple written in the code is returned as that tuple. */
 static DtStatus
 container_const(DtTrace *trace, PyObject *value, DtVar **out)
 {
@@ -145,9 +145,11 @@ dt_constant_wrap_take(DtTrace *trace, PyObject *value, DtVar **out)
     DtStatus status;
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) {
         status = wrap_items(trace, value, out);
-    } else if (dt_constant_is_safe(value) || value == Py_NotImplemented) {
+    }
+    else if (dt_constant_is_safe(value) || value == Py_NotImplemented) {
         status = dt_var_const(trace, value, out);
-    } else {
+    }
+    else {
         status = dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a computed value of type %s",
                           Py_TYPE(value)->tp_name);
     }
@@ -163,7 +165,8 @@ dt_constant_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
                      || object == Py_NotImplemented;
     if (singleton) {
         DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
-    } else if (!trusted) {
+    }
+    else if (!trusted) {
         DT_TRY(dt_guard_constant(trace, source, object));
     }
     return dt_var_const(trace, object, out);

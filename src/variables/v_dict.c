@@ -35,7 +35,7 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
         return dt_kinds_raise(trace, "TypeError", "unhashable type: '%s'",
                               dt_kinds_type_name(trace, var));
     }
-    PyObject *key = kind == DT_KIND_INSTANCE ? ((DtInstanceVar *)var)->object
+    PyObject *key = kind == DT_KIND_INSTANCE   ? ((DtInstanceVar *)var)->object
                     : kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
                                                : dt_var_as_constant(trace, var);
     if (key == NULL) {
@@ -68,7 +68,8 @@ same_key(const DtEntry *a, const DtEntry *b)
     }
     int equal = PyObject_RichCompareBool(a->key, b->key, Py_EQ);
     if (equal < 0) {
-        PyErr_Clear(); /* builtin constants compare without errors but for bytes warnings under -bb */
+        PyErr_Clear(); /* builtin constants compare without errors but for bytes warnings under -bb
+                        */
     }
     return equal == 1;
 }
@@ -140,7 +141,8 @@ build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t inde
     DtVar *var;
     if (dt_constant_is_safe(key)) {
         DT_TRY(dt_var_const(trace, key, &var));
-    } else {
+    }
+    else {
         DT_TRY(dt_build_trusted(trace, key, key_source, &var));
     }
     return dt_dict_key(trace, var, out);

@@ -39,8 +39,8 @@ build_defaults(DtTrace *trace, DtFunctionVar *self, PyObject *defaults)
     }
     /* Counted from the end, as parameters are: their number can change with the tuple. */
     for (Py_ssize_t i = 0; i < count; i++) {
-        const DtSource *item = dt_source_get(trace, DT_SOURCE_FUNC_DEFAULT, self->base.source, NULL,
-                                             count - i);
+        const DtSource *item =
+            dt_source_get(trace, DT_SOURCE_FUNC_DEFAULT, self->base.source, NULL, count - i);
         if (item == NULL) {
             return DT_ERROR;
         }
@@ -59,8 +59,8 @@ build_kwdefaults(DtTrace *trace, DtFunctionVar *self, PyObject *kwdefaults)
         return dt_no_memory();
     }
     for (Py_ssize_t i = 0; i < count && dt_dict_next(kwdefaults, &position, &key, &value); i++) {
-        const DtSource *item = dt_source_get(trace, DT_SOURCE_FUNC_KWDEFAULT, self->base.source,
-                                             key, 0);
+        const DtSource *item =
+            dt_source_get(trace, DT_SOURCE_FUNC_KWDEFAULT, self->base.source, key, 0);
         if (item == NULL) {
             return DT_ERROR;
         }
@@ -79,8 +79,8 @@ build_closure(DtTrace *trace, DtFunctionVar *self, PyObject *closure)
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < self->nclosure; i++) {
-        const DtSource *source = dt_source_get(trace, DT_SOURCE_FUNC_CLOSURE, self->base.source,
-                                               NULL, i);
+        const DtSource *source =
+            dt_source_get(trace, DT_SOURCE_FUNC_CLOSURE, self->base.source, NULL, i);
         if (source == NULL) {
             return DT_ERROR;
         }
@@ -202,10 +202,11 @@ function_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
         *out = stored;
         return DT_OK;
     }
-    PyObject *dict = self->function != NULL ? ((PyFunctionObject *)self->function)->func_dict : NULL;
+    PyObject *dict =
+        self->function != NULL ? ((PyFunctionObject *)self->function)->func_dict : NULL;
     PyObject *value;
-    if (!deleted && dict != NULL && PyDict_CheckExact(dict)
-        && dt_dict_get(dict, name, &value) == 1 && var->source != NULL) {
+    if (!deleted && dict != NULL && PyDict_CheckExact(dict) && dt_dict_get(dict, name, &value) == 1
+        && var->source != NULL) {
         const DtSource *source = dt_source_attr(trace, var->source, name);
         return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
     }

@@ -127,7 +127,8 @@ try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar 
     return DT_OK;
 }
 
-/* Whether the right operand's class derives from the left's and has a reflected method of its own. */
+/* Whether the right operand's class derives from the left's and has a reflected method of its own.
+ */
 static bool
 right_overrides(DtTrace *trace, DtVar *left, DtVar *right, PyObject *reflected)
 {
@@ -147,8 +148,8 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     if (DT_BINARY_IS_INPLACE(op)) {
         DT_TRY(try_operator(trace, left, row->in_place, right, out));
     }
-    bool right_first = right->type->kind == DT_KIND_INSTANCE
-                       && right_overrides(trace, left, right, reflected);
+    bool right_first =
+        right->type->kind == DT_KIND_INSTANCE && right_overrides(trace, left, right, reflected);
     if (*out == none && right_first) {
         DT_TRY(try_operator(trace, right, row->reflected, left, out));
     }
@@ -304,7 +305,8 @@ instance_iternext(DtTrace *trace, DtVar *self, DtVar **out)
 
 /* ---- Attributes ---------------------------------------------------------------------------------------- */
 
-/* Calls the getter of a property; the function is inside an object that the type's version guards. */
+/* Calls the getter of a property; the function is inside an object that the type's version guards.
+ */
 static DtStatus
 read_property(DtTrace *trace, DtVar *self, PyObject *property, const char *part, DtVar *value,
               DtVar **out)
@@ -348,12 +350,14 @@ read_own(DtTrace *trace, DtVar *self, PyObject *name, PyObject *member, bool *fo
         return DT_ERROR;
     }
     if (member != NULL) {
-        PyObject *value = PyMember_GetOne((char *)object, ((PyMemberDescrObject *)member)->d_member);
+        PyObject *value =
+            PyMember_GetOne((char *)object, ((PyMemberDescrObject *)member)->d_member);
         if (value == NULL) {
             if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
                 return DT_ERROR;
             }
-            PyErr_Clear(); /* plain execution raises it, unless it is asked whether the slot is filled */
+            PyErr_Clear(); /* plain execution raises it, unless it is asked whether the slot is
+                              filled */
             return dt_break(trace, DT_BREAK_ATTRIBUTE, "slot '%s' of a %s is empty",
                             dt_kinds_text(name), instance_of(self)->cls->tp_name);
         }
@@ -364,8 +368,10 @@ read_own(DtTrace *trace, DtVar *self, PyObject *name, PyObject *member, bool *fo
     PyObject *value = NULL;
     int present = dt_object_instance_dict_get(object, name, &value);
     if (present < 0) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' can't be read without calling "
-                        "code", dt_kinds_text(name));
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "attribute '%s' can't be read without calling "
+                        "code",
+                        dt_kinds_text(name));
     }
     if (present == 1) {
         *found = true;
@@ -457,7 +463,8 @@ instance_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
             return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' is a descriptor",
                             dt_kinds_text(name));
         }
-    } else if (!dt_object_type_has_dict(cls)) {
+    }
+    else if (!dt_object_type_has_dict(cls)) {
         return no_attribute(trace, self, name);
     }
     if (value == NULL) {
@@ -479,8 +486,8 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
     DT_TRY(dt_var_realize(trace, self, &self));
     PyObject *start = dt_var_as_constant(trace, cls);
     bool of_class = self->type->kind == DT_KIND_CLASS;
-    PyTypeObject *type = of_class ? (PyTypeObject *)((DtObjectVar *)self)->object
-                                  : dt_var_python_type(trace, self);
+    PyTypeObject *type =
+        of_class ? (PyTypeObject *)((DtObjectVar *)self)->object : dt_var_python_type(trace, self);
     if (start == NULL || !PyType_Check(start) || type == NULL
         || !PyType_IsSubtype(type, (PyTypeObject *)start)
         || (self->type->kind != DT_KIND_INSTANCE && !of_class)) {
@@ -498,8 +505,8 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
             /* The version of the class, which is guarded in each case, covers its bases. */
             DtClassAttr attr = {.found = found, .trusted = true};
             DT_TRY(dt_trace_keep(trace, found));
-            return dt_class_bind(trace, &attr, name, of_class ? NULL : self,
-                                 of_class ? self : NULL, out);
+            return dt_class_bind(trace, &attr, name, of_class ? NULL : self, of_class ? self : NULL,
+                                 out);
         }
         after = after || (PyObject *)base == start;
     }

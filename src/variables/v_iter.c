@@ -223,15 +223,19 @@ next_of_parts(DtTrace *trace, DtIterVar *self, DtVar ***out)
         DT_TRY(dt_var_iternext(trace, self->parts[i], &values[i]));
         if (values[i] == NULL) {
             if (i > 0 && self->extra) {
-                return dt_kinds_raise(trace, "ValueError", "zip() argument %u is shorter than "
-                                      "argument%s", (unsigned)i + 1, i == 1 ? " 1" : "s before it");
+                return dt_kinds_raise(trace, "ValueError",
+                                      "zip() argument %u is shorter than "
+                                      "argument%s",
+                                      (unsigned)i + 1, i == 1 ? " 1" : "s before it");
             }
             if (i == 0 && self->extra) {
                 for (uint32_t k = 1; k < self->nparts; k++) {
                     DT_TRY(dt_var_iternext(trace, self->parts[k], &values[k]));
                     if (values[k] != NULL) {
-                        return dt_kinds_raise(trace, "ValueError", "zip() argument %u is longer "
-                                              "than argument 1", (unsigned)k + 1);
+                        return dt_kinds_raise(trace, "ValueError",
+                                              "zip() argument %u is longer "
+                                              "than argument 1",
+                                              (unsigned)k + 1);
                     }
                 }
             }
@@ -388,12 +392,14 @@ iterator_reconstruct(DtCodegen *codegen, DtVar *var)
         DtSeqVar *tuple = (DtSeqVar *)self->subject;
         uint32_t at = self->exhausted ? tuple->count : (uint32_t)self->index;
         DT_TRY(dt_var_tuple(trace, tuple->items + at, tuple->count - at, &rest));
-    } else if (self->row == &range_row && !self->extra) {
+    }
+    else if (self->row == &range_row && !self->extra) {
         DtRangeVar *range = (DtRangeVar *)self->subject;
         int64_t at = self->exhausted ? range->length : self->index;
-        DT_TRY(dt_range_new(trace, range->start + at * range->step, range->stop, range->step,
-                            &rest));
-    } else {
+        DT_TRY(
+            dt_range_new(trace, range->start + at * range->step, range->stop, range->step, &rest));
+    }
+    else {
         return dt_break(trace, DT_BREAK_RECONSTRUCT, "a %s iterator leaves the function",
                         self->row->name);
     }

@@ -127,8 +127,7 @@ index_argument(DtTrace *trace, DtVar *var, int64_t *out)
     bool ok;
     DT_TRY(dt_constant_index(trace, var, out, &ok));
     if (!ok) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "'%s' object cannot be interpreted as an integer",
+        return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
                               dt_kinds_type_name(trace, var));
     }
     return DT_OK;
@@ -263,8 +262,8 @@ list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return return_none(trace, out);
 }
 
-/* list.sort() compares other pairs than we do.  That can't be seen where "<" is a total order without
- * effects: numbers that are not NaN, strings, bytes, and sequences of those. */
+/* list.sort() compares other pairs than we do.  That can't be seen where "<" is a total order
+ * without effects: numbers that are not NaN, strings, bytes, and sequences of those. */
 static DtStatus
 check_order(DtTrace *trace, DtVar *key)
 {
@@ -323,7 +322,8 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
             DT_TRY(dt_var_truth(trace, less, &truth));
             if (truth) {
                 high = middle;
-            } else {
+            }
+            else {
                 low = middle + 1;
             }
         }
@@ -406,9 +406,10 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
         return splice(trace, self, start, count, items, nitems);
     }
     if (value != NULL && (int64_t)nitems != count) {
-        return dt_kinds_raise(trace, "ValueError",
-                              "attempt to assign sequence of size %u to extended slice of size %lld",
-                              (unsigned)nitems, (long long)count);
+        return dt_kinds_raise(
+            trace, "ValueError",
+            "attempt to assign sequence of size %u to extended slice of size %lld",
+            (unsigned)nitems, (long long)count);
     }
     DT_TRY(dt_kinds_will_change(trace, &self->base));
     if (value != NULL) {
@@ -475,7 +476,8 @@ list_type(DtTrace *trace, DtVar *self)
     return &PyList_Type;
 }
 
-/* A list that existed is the object that its source reads; the journal replays its changes there. */
+/* A list that existed is the object that its source reads; the journal replays its changes there.
+ */
 static DtStatus
 list_reconstruct(DtCodegen *codegen, DtVar *var)
 {
@@ -492,18 +494,12 @@ list_reconstruct(DtCodegen *codegen, DtVar *var)
 }
 
 static const DtMethodRow list_methods[] = {
-    {"append", list_append, 1, 1, false},
-    {"clear", list_clear, 0, 0, false},
-    {"copy", list_copy, 0, 0, false},
-    {"count", dt_sequence_count, 1, 1, false},
-    {"extend", list_extend, 1, 1, false},
-    {"index", dt_sequence_index, 1, 3, false},
-    {"insert", list_insert, 2, 2, false},
-    {"pop", list_pop, 0, 1, false},
-    {"remove", list_remove, 1, 1, false},
-    {"reverse", list_reverse, 0, 0, false},
-    {"sort", list_sort, 0, 0, true},
-    {NULL, NULL, 0, 0, false},
+    {"append", list_append, 1, 1, false}, {"clear", list_clear, 0, 0, false},
+    {"copy", list_copy, 0, 0, false},     {"count", dt_sequence_count, 1, 1, false},
+    {"extend", list_extend, 1, 1, false}, {"index", dt_sequence_index, 1, 3, false},
+    {"insert", list_insert, 2, 2, false}, {"pop", list_pop, 0, 1, false},
+    {"remove", list_remove, 1, 1, false}, {"reverse", list_reverse, 0, 0, false},
+    {"sort", list_sort, 0, 0, true},      {NULL, NULL, 0, 0, false},
 };
 
 const DtVarType dt_kind_type_LIST = {

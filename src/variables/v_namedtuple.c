@@ -71,7 +71,8 @@ dt_namedtuple_getattr(DtTrace *trace, DtSeqVar *self, PyObject *name, DtVar **ou
 {
     PyObject *fields = find_fields(self->cls);
     for (Py_ssize_t i = 0; fields != NULL && i < PyTuple_GET_SIZE(fields); i++) {
-        if (i < (Py_ssize_t)self->count && PyUnicode_Compare(PyTuple_GET_ITEM(fields, i), name) == 0) {
+        if (i < (Py_ssize_t)self->count
+            && PyUnicode_Compare(PyTuple_GET_ITEM(fields, i), name) == 0) {
             *out = self->items[i];
             return DT_OK;
         }

@@ -194,8 +194,8 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     if (type->tp_richcompare == NULL || type->tp_richcompare == PyBaseObject_Type.tp_richcompare) {
         return DT_OK;
     }
-    /* A C type's comparison of two objects that are both known.  What can be hashed does not change;
-     * a weak reference compares what it refers to. */
+    /* A C type's comparison of two objects that are both known.  What can be hashed does not
+     * change; a weak reference compares what it refers to. */
     PyObject *a = object_of(left), *b = dt_var_as_constant(trace, right);
     if (b == NULL || dt_build_is_user_class(type) || dt_build_is_user_class(Py_TYPE(b))
         || type->tp_hash == PyObject_HashNotImplemented || PyWeakref_Check(a)

@@ -11,7 +11,8 @@ static PyTypeObject *partial_class; /* kept for the life of the process */
 
 /* A member of an existing partial as a tracker of its own, with a source. */
 static DtStatus
-build_member(DtTrace *trace, PyObject *object, const DtSource *source, const char *text, DtVar **out)
+build_member(DtTrace *trace, PyObject *object, const DtSource *source, const char *text,
+             DtVar **out)
 {
     PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
     PyObject *value = name != NULL ? PyObject_GetAttr(object, name) : NULL;
@@ -38,7 +39,8 @@ set_keywords(DtTrace *trace, DtPartialVar *self, DtVar *const *values, PyObject 
 }
 
 DtStatus
-dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                 DtVar **out)
 {
     if (!trusted) {
         DT_TRY(dt_guard_type(trace, source, Py_TYPE(object)));

@@ -44,9 +44,9 @@ dt_range_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
     int64_t parts[3];
     if (!read_part(object, "start", &parts[0]) || !read_part(object, "stop", &parts[1])
         || !read_part(object, "step", &parts[2])) {
-        return PyErr_Occurred() ? dt_break_from_exception(trace)
-                                : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE,
-                                           "a range beyond 64 bits");
+        return PyErr_Occurred()
+                   ? dt_break_from_exception(trace)
+                   : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a range beyond 64 bits");
     }
     /* The three numbers have no source: the object itself is guarded. */
     DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
@@ -75,7 +75,8 @@ range_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     bool ok;
     DT_TRY(dt_constant_index(trace, key, &index, &ok));
     if (!ok) {
-        return dt_kinds_raise(trace, "TypeError", "range indices must be integers or slices, not %s",
+        return dt_kinds_raise(trace, "TypeError",
+                              "range indices must be integers or slices, not %s",
                               dt_kinds_type_name(trace, key));
     }
     index += index < 0 ? self->length : 0;
@@ -117,9 +118,9 @@ range_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         return DT_OK;
     }
     DtRangeVar *a = (DtRangeVar *)left, *b = (DtRangeVar *)right;
-    bool equal = a->length == b->length
-                 && (a->length == 0
-                     || (a->start == b->start && (a->length == 1 || a->step == b->step)));
+    bool equal =
+        a->length == b->length
+        && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
     return dt_var_bool(trace, equal == (op == Py_EQ), out);
 }
 
@@ -153,9 +154,9 @@ static PyObject *
 range_as_constant(DtTrace *trace, DtVar *var)
 {
     DtRangeVar *self = (DtRangeVar *)var;
-    PyObject *range = PyObject_CallFunction((PyObject *)&PyRange_Type, "LLL",
-                                            (long long)self->start, (long long)self->stop,
-                                            (long long)self->step);
+    PyObject *range =
+        PyObject_CallFunction((PyObject *)&PyRange_Type, "LLL", (long long)self->start,
+                              (long long)self->stop, (long long)self->step);
     return dt_trace_keep_take(trace, range);
 }
 

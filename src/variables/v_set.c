@@ -65,7 +65,8 @@ dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trus
         DtVar *var;
         if (dt_constant_is_safe(item)) {
             DT_TRY(dt_var_const(trace, item, &var));
-        } else {
+        }
+        else {
             DT_TRY(dt_build_known(trace, item, &var));
         }
         DT_TRY(put(trace, self, var));
@@ -290,12 +291,9 @@ set_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, v
 }
 
 static const DtMethodRow set_methods[] = {
-    {"add", set_add, 1, 1, false},
-    {"clear", set_clear, 0, 0, false},
-    {"copy", set_copy, 0, 0, false},
-    {"discard", set_discard, 1, 1, false},
-    {"remove", set_remove, 1, 1, false},
-    {"update", set_update, 0, -1, false},
+    {"add", set_add, 1, 1, false},       {"clear", set_clear, 0, 0, false},
+    {"copy", set_copy, 0, 0, false},     {"discard", set_discard, 1, 1, false},
+    {"remove", set_remove, 1, 1, false}, {"update", set_update, 0, -1, false},
     {NULL, NULL, 0, 0, false},
 };
 

@@ -49,11 +49,12 @@ dt_symbolic_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     int overflow = 0;
     if (is_float) {
         hint.d = PyFloat_AS_DOUBLE(object);
-    } else {
+    }
+    else {
         hint.i = PyLong_AsLongLongAndOverflow(object, &overflow);
     }
-    bool specialise = trace->options.dynamic == 0
-                      || (trace->options.dynamic < 0 && dt_build_is_static(source));
+    bool specialise =
+        trace->options.dynamic == 0 || (trace->options.dynamic < 0 && dt_build_is_static(source));
     if (specialise || overflow != 0 || trusted) {
         return dt_constant_build(trace, object, source, trusted, out);
     }

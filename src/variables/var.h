@@ -24,10 +24,10 @@
 
 typedef struct DtVar DtVar;
 typedef struct DtVarType DtVarType;
-typedef struct DtCodegen DtCodegen; /* codegen/codegen.h */
-typedef struct DtAdapter DtAdapter; /* variables/adapter.h */
-typedef struct DtNode DtNode;       /* graph/graph.h */
-typedef struct DtMeta DtMeta;       /* variables/adapter.h */
+typedef struct DtCodegen DtCodegen;             /* codegen/codegen.h */
+typedef struct DtAdapter DtAdapter;             /* variables/adapter.h */
+typedef struct DtNode DtNode;                   /* graph/graph.h */
+typedef struct DtMeta DtMeta;                   /* variables/adapter.h */
 typedef struct DtSymbolicFrame DtSymbolicFrame; /* symbolic/frame.h */
 
 typedef enum DtKind {
@@ -103,27 +103,31 @@ struct DtVarType {
     /* Containers. */
     DtUnarySlot sq_length; /* an int constant or symbol */
     DtBinarySlot mp_subscript;
-    DtStatus (*mp_ass_subscript)(DtTrace *, DtVar *self, DtVar *key, DtVar *value); /* NULL: delete */
+    DtStatus (*mp_ass_subscript)(DtTrace *, DtVar *self, DtVar *key,
+                                 DtVar *value); /* NULL: delete */
     DtStatus (*sq_contains)(DtTrace *, DtVar *self, DtVar *item, DtVar **out);
     /* Objects. */
     DtStatus (*tp_call)(DtTrace *, DtVar *self, const DtArgs *args, DtVar **out);
     DtStatus (*tp_getattro)(DtTrace *, DtVar *self, PyObject *name, DtVar **out);
-    DtStatus (*tp_setattro)(DtTrace *, DtVar *self, PyObject *name, DtVar *value); /* NULL: delete */
+    DtStatus (*tp_setattro)(DtTrace *, DtVar *self, PyObject *name,
+                            DtVar *value); /* NULL: delete */
     DtUnarySlot tp_iter;
     DtUnarySlot tp_iternext; /* *out = NULL: exhausted */
-    DtStatus (*tp_richcompare)(DtTrace *, int op, DtVar *left, DtVar *right, DtVar **out); /* Py_LT.. */
-    const DtMethodRow *methods; /* ends with a NULL name */
-    const DtGetSetRow *getsets; /* ends with a NULL name */
+    DtStatus (*tp_richcompare)(DtTrace *, int op, DtVar *left, DtVar *right,
+                               DtVar **out); /* Py_LT.. */
+    const DtMethodRow *methods;              /* ends with a NULL name */
+    const DtGetSetRow *getsets;              /* ends with a NULL name */
 
     /* Ours. */
     PyTypeObject *(*python_type)(DtTrace *, DtVar *self); /* DT_BORROWED; NULL: unknown */
-    /* The value as a constant, or NULL (no error) when it is none.  May specialise a symbol, adding a
-     * guard.  DT_BORROWED from the trace. */
+    /* The value as a constant, or NULL (no error) when it is none.  May specialise a symbol, adding
+     * a guard.  DT_BORROWED from the trace. */
     PyObject *(*as_constant)(DtTrace *, DtVar *self);
     /* Emits instructions that leave the value on the stack. */
     DtStatus (*reconstruct)(DtCodegen *, DtVar *self);
     /* Calls visit() on every tracker inside (items, values, attributes). */
-    DtStatus (*children)(DtTrace *, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *);
+    DtStatus (*children)(DtTrace *, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                         void *);
     void (*repr)(DtVar *self, DtStrbuf *buf);
 };
 
@@ -140,7 +144,8 @@ typedef struct DtLazyVar { /* DT_KIND_LAZY: an input nobody looked at yet */
     DtVar *real; /* NULL until realised */
 } DtLazyVar;
 
-typedef struct DtSymVar { /* DT_KIND_SYMBOLIC: a Python int, float or bool that is not specialised */
+typedef struct DtSymVar { /* DT_KIND_SYMBOLIC: a Python int, float or bool that is not specialised
+                           */
     DtVar base;
     const DtSym *sym;
 } DtSymVar;
@@ -163,16 +168,16 @@ typedef struct DtSeqVar { /* DT_KIND_TUPLE, DT_KIND_LIST, DT_KIND_SLICE (3 items
 
 typedef struct DtCellVar { /* DT_KIND_CELL */
     DtVar base;
-    DtVar *contents;  /* NULL: empty */
-    PyObject *cell;   /* the real cell, if it existed before; DT_BORROWED */
-    PyObject *name;   /* for messages */
-    int root_slot;    /* unified slot of the root frame that holds it, or -1 */
-    bool written;     /* by the trace */
+    DtVar *contents; /* NULL: empty */
+    PyObject *cell;  /* the real cell, if it existed before; DT_BORROWED */
+    PyObject *name;  /* for messages */
+    int root_slot;   /* unified slot of the root frame that holds it, or -1 */
+    bool written;    /* by the trace */
 } DtCellVar;
 
 typedef struct DtFunctionVar { /* DT_KIND_FUNCTION: existing, or made in the trace */
     DtVar base;
-    PyObject *function;  /* existing function, or NULL */
+    PyObject *function; /* existing function, or NULL */
     PyCodeObject *code;
     PyObject *globals;   /* dict */
     PyObject *name;      /* qualified name */
@@ -185,8 +190,8 @@ typedef struct DtFunctionVar { /* DT_KIND_FUNCTION: existing, or made in the tra
 
 /* ---- Building ------------------------------------------------------------------------------- */
 
-/* The single way from a Python object to a tracker.  One object gives one tracker per trace: a second
- * source of the same object adds an alias guard.  Guards are installed as the kind needs. */
+/* The single way from a Python object to a tracker.  One object gives one tracker per trace: a
+ * second source of the same object adds an alias guard.  Guards are installed as the kind needs. */
 DtStatus dt_var_build(DtTrace *trace, PyObject *object, const DtSource *source,
                       DtVar **out) DT_MUST_CHECK;
 /* A tracker that calls dt_var_build() at first use. */
@@ -199,20 +204,25 @@ DtStatus dt_var_const(DtTrace *trace, PyObject *value, DtVar **out) DT_MUST_CHEC
 DtStatus dt_var_const_take(DtTrace *trace, DT_STEALS PyObject *value, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_int(DtTrace *trace, int64_t value, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_bool(DtTrace *trace, bool value, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_var_sym(DtTrace *trace, const DtSym *sym, DtVar **out) DT_MUST_CHECK; /* folds constants */
-DtStatus dt_var_tuple(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_var_list(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_sym(DtTrace *trace, const DtSym *sym,
+                    DtVar **out) DT_MUST_CHECK; /* folds constants */
+DtStatus dt_var_tuple(DtTrace *trace, DtVar *const *items, uint32_t count,
+                      DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_list(DtTrace *trace, DtVar *const *items, uint32_t count,
+                     DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_slice(DtTrace *trace, DtVar *start, DtVar *stop, DtVar *step,
                       DtVar **out) DT_MUST_CHECK;
 /* keys and values alternate: k0, v0, k1, v1 ... */
-DtStatus dt_var_dict(DtTrace *trace, DtVar *const *pairs, uint32_t count, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_dict(DtTrace *trace, DtVar *const *pairs, uint32_t count,
+                     DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_set(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_cell(DtTrace *trace, PyObject *name, int root_slot, DtVar *contents,
                      DtVar **out) DT_MUST_CHECK;
 /* A function made by the trace (MAKE_FUNCTION); fields are filled by the caller afterwards. */
 DtStatus dt_var_function(DtTrace *trace, PyCodeObject *code, PyObject *globals, PyObject *name,
                          DtFunctionVar **out) DT_MUST_CHECK;
-DtStatus dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self,
+                             DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_array(DtTrace *trace, DtNode *node, uint32_t result, DtMeta *meta,
                       DtVar **out) DT_MUST_CHECK;
 
@@ -222,7 +232,8 @@ DtVar *dt_null(DtTrace *trace);            /* the NULL of the value stack; DT_KI
 
 /* ---- Dispatch ------------------------------------------------------------------------------- */
 
-DtStatus dt_var_binary(DtTrace *, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_var_binary(DtTrace *, DtBinaryOp op, DtVar *left, DtVar *right,
+                       DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_negative(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_positive(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_invert(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
@@ -241,11 +252,13 @@ DtStatus dt_var_super_getattr(DtTrace *, DtVar *cls, DtVar *self, PyObject *name
 DtStatus dt_var_setattr(DtTrace *, DtVar *var, PyObject *name, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_var_call(DtTrace *, DtVar *callable, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iter(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_var_iternext(DtTrace *, DtVar *iterator, DtVar **out) DT_MUST_CHECK; /* NULL: exhausted */
+DtStatus dt_var_iternext(DtTrace *, DtVar *iterator,
+                         DtVar **out) DT_MUST_CHECK; /* NULL: exhausted */
 /* Runs an iterable to its end; the array is in the arena.  A break past config.unroll_limit. */
 DtStatus dt_var_unpack(DtTrace *, DtVar *iterable, DtVar ***items, uint32_t *count) DT_MUST_CHECK;
 PyTypeObject *dt_var_python_type(DtTrace *, DtVar *var);
-/* The constant behind a tracker, tuples of constants included; NULL without error when it is none. */
+/* The constant behind a tracker, tuples of constants included; NULL without error when it is none.
+ */
 PyObject *dt_var_as_constant(DtTrace *, DtVar *var);
 /* The same without specialising a symbol and without realising anything. */
 PyObject *dt_var_peek_constant(DtVar *var);
@@ -253,7 +266,8 @@ void dt_var_repr(DtVar *var, DtStrbuf *buf);
 
 /* Index of kind -> type, filled by variables/registry.c from kinds.def, slots inherited. */
 const DtVarType *dt_var_type_of(DtKind kind);
-/* Gives `function` the meaning that dyntrace's function `name` has in traced code; -1 with an exception. */
+/* Gives `function` the meaning that dyntrace's function `name` has in traced code; -1 with an
+ * exception. */
 int dt_api_register(PyObject *name, PyObject *function);
 /* Called once per process, at module init; an exception stays set on failure. */
 void dt_variables_init(void);

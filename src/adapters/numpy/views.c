@@ -39,11 +39,11 @@ natural_order(DtTrace *trace, DtMeta *meta)
     return DT_OK;
 }
 
-/* `unknown`: which size the program left to NumPy with -1, or -1.  NumPy is handed the same: it strides
- * an empty result by how its shape was said. */
+/* `unknown`: which size the program left to NumPy with -1, or -1.  NumPy is handed the same: it
+ * strides an empty result by how its shape was said. */
 static DtStatus
-reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim, int unknown,
-             DtVar **out)
+reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
+             int unknown, DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
