@@ -101,7 +101,7 @@ OPERATOR = {
 def rows(file, table):
     text = (SOURCES / file).read_text()
     body = text[text.index(f"{table}[] = {{") :]
-    return re.findall(r'^    \{"(\w+)"', body[: body.index("};")], re.MULTILINE)
+    return re.findall(r'\{"(\w+)"', body[: body.index("};")])
 
 
 class Thing:
