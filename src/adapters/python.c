@@ -29,7 +29,8 @@ hooks_of(const DtAdapter *adapter)
 /* Hooks that run in this thread.  Their own code is not captured: to it, nothing is an array. */
 static _Thread_local int busy;
 
-/* ---- Calling hooks ------------------------------------------------------------------------------ */
+/* ---- Calling hooks
+ * ------------------------------------------------------------------------------ */
 
 /* Calls hook `name` with a tuple of arguments that it takes over, and leaves the answer in *out. */
 static DtStatus
@@ -103,7 +104,8 @@ show(DtHook *hook, DtVar *var, PyObject **out)
     return status;
 }
 
-/* ---- Slots: operations -------------------------------------------------------------------------- */
+/* ---- Slots: operations
+ * -------------------------------------------------------------------------- */
 
 static DtStatus
 two_operands(const DtAdapter *adapter, DtTrace *trace, const char *name, const char *op, DtVar *l,
@@ -272,7 +274,8 @@ py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtAr
     return *out != NULL ? DT_OK : refused(&hook, "this function", "");
 }
 
-/* ---- Slots: arrays and guards -------------------------------------------------------------------- */
+/* ---- Slots: arrays and guards
+ * -------------------------------------------------------------------- */
 
 /* Calls a hook outside of a trace, with one argument. */
 static PyObject *
@@ -617,7 +620,8 @@ py_check_state(const DtAdapter *adapter, const void *data)
     return ask(adapter, "check_state", PyTuple_GET_ITEM(*(PyObject *const *)data, 0), NULL);
 }
 
-/* ---- Registration ------------------------------------------------------------------------------- */
+/* ---- Registration
+ * ------------------------------------------------------------------------------- */
 
 static const DtAdapter python_slots = {
     .is_array = py_is_array,

@@ -11,7 +11,8 @@
 #include "compat/object.h"
 #include "compat/type.h"
 
-/* ---- What is known of a source ------------------------------------------------------------------ */
+/* ---- What is known of a source
+ * ------------------------------------------------------------------ */
 
 /* The exact type that its facts give it, or NULL. */
 static PyTypeObject *
@@ -85,7 +86,8 @@ group_kind(const DtLowerSource *source)
     }
 }
 
-/* ---- Groups ------------------------------------------------------------------------------------ */
+/* ---- Groups
+ * ------------------------------------------------------------------------------------ */
 
 static DtStatus
 find_group(DtLower *lower, DtGroupKind kind, DtLowerSource *base, DtLowerGroup **out)
@@ -267,7 +269,8 @@ dt_lower_groups(DtLower *lower)
     return DT_OK;
 }
 
-/* ---- Single loads ------------------------------------------------------------------------------ */
+/* ---- Single loads
+ * ------------------------------------------------------------------------------ */
 
 /* A source that a frame at its entry can't have. */
 static DtStatus

@@ -38,7 +38,8 @@ read_known_attr(PyObject *object, DtPlace *place)
     return dt_read_own_attr(object, place);
 }
 
-/* ---- Groups ------------------------------------------------------------------------------------ */
+/* ---- Groups
+ * ------------------------------------------------------------------------------------ */
 
 /* The dict or type that a group reads from, and its version; NULL if there is none. */
 static inline PyObject *
@@ -140,7 +141,8 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
     return 1;
 }
 
-/* ---- Small checks ------------------------------------------------------------------------------ */
+/* ---- Small checks
+ * ------------------------------------------------------------------------------ */
 
 static inline bool
 compare_ints(uint32_t op, int64_t a, int64_t b)
@@ -181,7 +183,8 @@ holds(const DtSymCheck *check, const DtNumber *numbers)
     return ok && truth.i != 0;
 }
 
-/* ---- The interpreter --------------------------------------------------------------------------- */
+/* ---- The interpreter
+ * --------------------------------------------------------------------------- */
 
 /* Threaded code: every handler jumps to the next one by itself. */
 #define NEXT                                                                                       \

@@ -5,7 +5,8 @@
 #include "compat/object.h"
 #include "compat/type.h"
 
-/* ---- Attributes -------------------------------------------------------------------------------- */
+/* ---- Attributes
+ * -------------------------------------------------------------------------------- */
 
 /* The value of a member descriptor (a slot) of `object`, or NULL. */
 PyObject *

@@ -20,7 +20,8 @@
 
 static const char capsule_name[] = "dyntrace.testing.guards";
 
-/* ---- Adapters ----------------------------------------------------------------------------------- */
+/* ---- Adapters
+ * ----------------------------------------------------------------------------------- */
 
 static int64_t testing_state;
 
@@ -131,7 +132,8 @@ guards_set_state(PyObject *Py_UNUSED(module), PyObject *number)
     Py_RETURN_NONE;
 }
 
-/* ---- Recipes from data -------------------------------------------------------------------------- */
+/* ---- Recipes from data
+ * -------------------------------------------------------------------------- */
 
 static const char *const source_names[] = {
 #define SOURCE(NAME, TEXT) #NAME,
@@ -415,7 +417,8 @@ guards_program(PyObject *Py_UNUSED(module), PyObject *args)
     return status == DT_OK ? PyCapsule_New(program, capsule_name, free_capsule) : NULL;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------ */
+/* ---- Running
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct Call {
     DtGuardProgram *program;

@@ -15,7 +15,8 @@
 #include "module/testing.h"
 #include "variables/kinds.h"
 
-/* ---- Tables ------------------------------------------------------------------------------------- */
+/* ---- Tables
+ * ------------------------------------------------------------------------------------- */
 
 static PyObject *
 kinds(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -73,7 +74,8 @@ breaks(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return list;
 }
 
-/* ---- Sources ------------------------------------------------------------------------------------ */
+/* ---- Sources
+ * ------------------------------------------------------------------------------------ */
 
 static PyObject *
 text_take(DtStrbuf *buf)
@@ -137,7 +139,8 @@ done:
     return result;
 }
 
-/* ---- Symbolic numbers ----------------------------------------------------------------------------- */
+/* ---- Symbolic numbers
+ * ----------------------------------------------------------------------------- */
 
 static const char *const sym_op_names[] = {
 #define SYM_OP(NAME, ARITY, TEXT) #NAME,
@@ -252,7 +255,8 @@ done:
     return result;
 }
 
-/* ---- Programs over trackers ------------------------------------------------------------------------- */
+/* ---- Programs over trackers
+ * ------------------------------------------------------------------------- */
 
 typedef struct Machine {
     DtTrace *trace;

@@ -216,7 +216,8 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
     return DT_OK;
 }
 
-/* ---- Contents of containers ------------------------------------------------------------------- */
+/* ---- Contents of containers
+ * ------------------------------------------------------------------- */
 
 /* What an existing container holds before its first change: the replay writes the difference. */
 static DtStatus
@@ -267,7 +268,8 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
     return save_payload(trace, var);
 }
 
-/* ---- Rollback --------------------------------------------------------------------------------- */
+/* ---- Rollback
+ * --------------------------------------------------------------------------------- */
 
 DtJournalMark
 dt_journal_mark(const DtTrace *trace)

@@ -176,7 +176,8 @@ dt_op_load_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-/* ---- super -------------------------------------------------------------------------------------- */
+/* ---- super
+ * -------------------------------------------------------------------------------------- */
 
 bool
 dt_frame_is_super(DtVar *callable)

@@ -6,7 +6,8 @@
  */
 #include "variables/kinds.h"
 
-/* ---- Helpers ---------------------------------------------------------------------------------------- */
+/* ---- Helpers
+ * ---------------------------------------------------------------------------------------- */
 
 static DtStatus
 bind_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value, DtVar **out)
@@ -100,7 +101,8 @@ call_special(DtTrace *trace, DtVar *instance, const char *name, DtVar **pos, uin
     return dt_var_call(trace, method, &args, out);
 }
 
-/* ---- Numbers ---------------------------------------------------------------------------------------- */
+/* ---- Numbers
+ * ---------------------------------------------------------------------------------------- */
 
 static DtStatus
 array_to_scalar(DtTrace *trace, const char *function)
@@ -347,7 +349,8 @@ call_pow(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_var_binary(trace, DT_BINARY_POWER, args->pos[0], args->pos[1], out);
 }
 
-/* ---- Containers ------------------------------------------------------------------------------------- */
+/* ---- Containers
+ * ------------------------------------------------------------------------------------- */
 
 static DtStatus
 call_len(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)

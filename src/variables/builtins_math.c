@@ -65,7 +65,8 @@ static const DtMethodRow math_rows[] = {
 
 const DtBuiltinTable dt_builtin_math_table = {"math", math_rows};
 
-/* ---- operator -------------------------------------------------------------------------------------- */
+/* ---- operator
+ * -------------------------------------------------------------------------------------- */
 
 #define BINARY(name, op)                                                                           \
     static DtStatus call_##name(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)      \

@@ -29,7 +29,8 @@ array_operand(DtVar *left, DtVar *right)
     return right->type->kind == DT_KIND_ARRAY ? (DtArrayVar *)right : NULL;
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------- */
+/* ---- Numbers
+ * ----------------------------------------------------------------------------------- */
 
 /* The TypeError of an operator that neither side has.  Constants raise it themselves, since some
  * types have texts of their own. */
@@ -129,7 +130,8 @@ dt_var_not(DtTrace *trace, DtVar *var, DtVar **out)
     return dt_var_bool(trace, !truth, out);
 }
 
-/* ---- Comparison -------------------------------------------------------------------------------- */
+/* ---- Comparison
+ * -------------------------------------------------------------------------------- */
 
 static const int swapped[] = {
     [Py_LT] = Py_GT, [Py_LE] = Py_GE, [Py_EQ] = Py_EQ,
@@ -252,7 +254,8 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     return DT_OK;
 }
 
-/* ---- Containers -------------------------------------------------------------------------------- */
+/* ---- Containers
+ * -------------------------------------------------------------------------------- */
 
 DtStatus
 dt_var_contains(DtTrace *trace, DtVar *container, DtVar *item, DtVar **out)
@@ -306,7 +309,8 @@ dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     return var->type->mp_ass_subscript(trace, var, key, value);
 }
 
-/* ---- Objects ----------------------------------------------------------------------------------- */
+/* ---- Objects
+ * ----------------------------------------------------------------------------------- */
 
 DtStatus
 dt_var_getattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
@@ -412,7 +416,8 @@ dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
     return DT_OK;
 }
 
-/* ---- Questions without a status ---------------------------------------------------------------- */
+/* ---- Questions without a status
+ * ---------------------------------------------------------------- */
 
 /* These can't answer with a status.  A failed realisation means "unknown": a break is remembered
  * by nobody, and only memory can have run out, which the next allocation reports. */

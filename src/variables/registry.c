@@ -56,7 +56,8 @@ static const KindRow rows[DT_KIND_COUNT] = {
 #undef KIND
 };
 
-/* ---- Start-up ---------------------------------------------------------------------------------- */
+/* ---- Start-up
+ * ---------------------------------------------------------------------------------- */
 
 #define INHERIT(slot)                                                                              \
     if (into->slot == NULL) {                                                                      \
@@ -118,7 +119,8 @@ dt_var_type_of(DtKind kind)
     return &table[kind];
 }
 
-/* ---- Making, copying --------------------------------------------------------------------------- */
+/* ---- Making, copying
+ * --------------------------------------------------------------------------- */
 
 size_t
 dt_kinds_size(DtKind kind)
@@ -236,7 +238,8 @@ dt_payload_object(DtVar *var)
     }
 }
 
-/* ---- Messages ---------------------------------------------------------------------------------- */
+/* ---- Messages
+ * ---------------------------------------------------------------------------------- */
 
 const char *
 dt_kinds_text(PyObject *str)
@@ -274,7 +277,8 @@ dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
     return dt_break(trace, DT_BREAK_RAISES, "%s: %s", exception, text);
 }
 
-/* ---- Rows of methods --------------------------------------------------------------------------- */
+/* ---- Rows of methods
+ * --------------------------------------------------------------------------- */
 
 const DtMethodRow *
 dt_kinds_find_method(const DtVarType *type, PyObject *name)
@@ -328,7 +332,8 @@ dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObjec
     return DT_OK;
 }
 
-/* ---- Arguments --------------------------------------------------------------------------------- */
+/* ---- Arguments
+ * --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out)
@@ -360,7 +365,8 @@ dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **ou
     return DT_OK;
 }
 
-/* ---- Change ------------------------------------------------------------------------------------ */
+/* ---- Change
+ * ------------------------------------------------------------------------------------ */
 
 DtStatus
 dt_kinds_will_change(DtTrace *trace, DtVar *var)
@@ -379,7 +385,8 @@ dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done)
     return *done ? dt_codegen_source(codegen, var->source) : DT_OK;
 }
 
-/* ---- The common base --------------------------------------------------------------------------- */
+/* ---- The common base
+ * --------------------------------------------------------------------------- */
 
 static DtStatus
 base_bool(DtTrace *trace, DtVar *self, bool *out)

@@ -35,7 +35,8 @@ now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------- */
+/* ---- Life
+ * ------------------------------------------------------------------------------------- */
 
 static DtStatus
 make_singletons(DtTrace *trace)
@@ -149,7 +150,8 @@ dt_no_memory(void)
     return DT_ERROR;
 }
 
-/* ---- Breaks ----------------------------------------------------------------------------------- */
+/* ---- Breaks
+ * ----------------------------------------------------------------------------------- */
 
 DtPosition
 dt_trace_position(const DtTrace *trace)
@@ -223,7 +225,8 @@ dt_break_from_exception(DtTrace *trace)
     return status;
 }
 
-/* ---- Symbols ---------------------------------------------------------------------------------- */
+/* ---- Symbols
+ * ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,

@@ -83,7 +83,8 @@ dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
     return DT_OK;
 }
 
-/* ---- Calling ---------------------------------------------------------------------------------------- */
+/* ---- Calling
+ * ---------------------------------------------------------------------------------------- */
 
 /* Methods of constants that make objects as large as an argument says. */
 static bool

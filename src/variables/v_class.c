@@ -67,7 +67,8 @@ dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
     return dt_guard_class_version(trace, var->source, cls);
 }
 
-/* ---- Looking up and binding ------------------------------------------------------------------------ */
+/* ---- Looking up and binding
+ * ------------------------------------------------------------------------ */
 
 DtStatus
 dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name, DtClassAttr *out)
@@ -167,7 +168,8 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     return build_attr(trace, attr, attr->found, out);
 }
 
-/* ---- Attributes of a class --------------------------------------------------------------------------- */
+/* ---- Attributes of a class
+ * --------------------------------------------------------------------------- */
 
 static DtStatus
 get_name(DtTrace *trace, DtVar *self, DtVar **out)
@@ -236,7 +238,8 @@ class_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
                     dt_kinds_text(name), class_of(self)->tp_name);
 }
 
-/* ---- Instances ---------------------------------------------------------------------------------------- */
+/* ---- Instances
+ * ---------------------------------------------------------------------------------------- */
 
 static DtStatus
 check_can_make(DtTrace *trace, PyTypeObject *cls)

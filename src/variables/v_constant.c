@@ -56,7 +56,8 @@ dt_constant_has_nan(PyObject *value)
                && (isnan(PyComplex_RealAsDouble(value)) || isnan(PyComplex_ImagAsDouble(value))));
 }
 
-/* ---- Making ------------------------------------------------------------------------------------- */
+/* ---- Making
+ * ------------------------------------------------------------------------------------- */
 
 /* Constants that are containers become trackers of their kind; the object itself stays known, so
  * that a tuple written in the code is returned as that tuple. */
@@ -172,7 +173,8 @@ dt_constant_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     return dt_var_const(trace, object, out);
 }
 
-/* ---- Folding ------------------------------------------------------------------------------------ */
+/* ---- Folding
+ * ------------------------------------------------------------------------------------ */
 
 static PyObject *
 power(PyObject *left, PyObject *right)
@@ -342,7 +344,8 @@ constant_bool(DtTrace *trace, DtVar *self, bool *out)
     return DT_OK;
 }
 
-/* ---- Strings and bytes as containers -------------------------------------------------------------- */
+/* ---- Strings and bytes as containers
+ * -------------------------------------------------------------- */
 
 static DtStatus
 constant_length(DtTrace *trace, DtVar *self, DtVar **out)
@@ -391,7 +394,8 @@ constant_iter(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_iter_sequence(trace, items, out);
 }
 
-/* ---- Attributes ----------------------------------------------------------------------------------- */
+/* ---- Attributes
+ * ----------------------------------------------------------------------------------- */
 
 static DtStatus
 constant_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)

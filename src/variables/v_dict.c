@@ -12,7 +12,8 @@
 #include "compat/dict.h"
 #include "variables/kinds.h"
 
-/* ---- Keys ----------------------------------------------------------------------------------------- */
+/* ---- Keys
+ * ----------------------------------------------------------------------------------------- */
 
 /* Whether instances hash and compare as object does. */
 static bool
@@ -85,7 +86,8 @@ dt_dict_find(DtDictVar *dict, const DtEntry *key)
     return NULL;
 }
 
-/* ---- Making --------------------------------------------------------------------------------------- */
+/* ---- Making
+ * --------------------------------------------------------------------------------------- */
 
 DtStatus
 dt_dict_new(DtTrace *trace, DtDictVar **out)
@@ -179,7 +181,8 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     return DT_OK;
 }
 
-/* ---- Changing ------------------------------------------------------------------------------------- */
+/* ---- Changing
+ * ------------------------------------------------------------------------------------- */
 
 DtStatus
 dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
@@ -241,7 +244,8 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     return DT_OK;
 }
 
-/* ---- Methods -------------------------------------------------------------------------------------- */
+/* ---- Methods
+ * -------------------------------------------------------------------------------------- */
 
 static DtStatus
 dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -356,7 +360,8 @@ dict_items(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_dict_view(trace, (DtDictVar *)self, 2, out);
 }
 
-/* ---- Slots ---------------------------------------------------------------------------------------- */
+/* ---- Slots
+ * ---------------------------------------------------------------------------------------- */
 
 static DtStatus
 dict_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
@@ -521,7 +526,8 @@ const DtVarType dt_kind_type_DICT = {
     .repr = dict_repr,
 };
 
-/* ---- Views ---------------------------------------------------------------------------------------- */
+/* ---- Views
+ * ---------------------------------------------------------------------------------------- */
 
 DtStatus
 dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)

@@ -129,7 +129,8 @@ dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
                                           : DT_OK;
 }
 
-/* ---- Calling -------------------------------------------------------------------------------------- */
+/* ---- Calling
+ * -------------------------------------------------------------------------------------- */
 
 /* 1 when dyntrace.disable marked the function, 0 when not, -1 with an exception. */
 static int
@@ -170,7 +171,8 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return dt_inline_call(trace, self, args, out);
 }
 
-/* ---- Attributes ----------------------------------------------------------------------------------- */
+/* ---- Attributes
+ * ----------------------------------------------------------------------------------- */
 
 static DtStatus
 get_name(DtTrace *trace, DtVar *var, DtVar **out)
@@ -238,7 +240,8 @@ function_as_constant(DtTrace *trace, DtVar *var)
     return ((DtFunctionVar *)var)->function;
 }
 
-/* ---- Rebuilding ----------------------------------------------------------------------------------- */
+/* ---- Rebuilding
+ * ----------------------------------------------------------------------------------- */
 
 static DtStatus
 function_reconstruct(DtCodegen *codegen, DtVar *var)

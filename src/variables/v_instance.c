@@ -36,7 +36,8 @@ dt_instance_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     return DT_OK;
 }
 
-/* ---- Special methods ---------------------------------------------------------------------------------- */
+/* ---- Special methods
+ * ---------------------------------------------------------------------------------- */
 
 static DtStatus
 intern(DtTrace *trace, const char *text, PyObject **out)
@@ -87,7 +88,8 @@ no_method(DtTrace *trace, DtVar *self, const char *format)
     return dt_kinds_raise(trace, "TypeError", format, instance_of(self)->cls->tp_name);
 }
 
-/* ---- Operators ---------------------------------------------------------------------------------------- */
+/* ---- Operators
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct OperatorRow {
     const char *plain;
@@ -237,7 +239,8 @@ instance_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Containers and calls ------------------------------------------------------------------------------ */
+/* ---- Containers and calls
+ * ------------------------------------------------------------------------------ */
 
 static DtStatus
 instance_length(DtTrace *trace, DtVar *self, DtVar **out)
@@ -303,7 +306,8 @@ instance_iternext(DtTrace *trace, DtVar *self, DtVar **out)
     return *out != NULL ? DT_OK : no_method(trace, self, "'%s' object is not an iterator");
 }
 
-/* ---- Attributes ---------------------------------------------------------------------------------------- */
+/* ---- Attributes
+ * ---------------------------------------------------------------------------------------- */
 
 /* Calls the getter of a property; the function is inside an object that the type's version guards.
  */
@@ -514,7 +518,8 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
                           dt_kinds_text(name));
 }
 
-/* ---- The rest ------------------------------------------------------------------------------------------- */
+/* ---- The rest
+ * ------------------------------------------------------------------------------------------- */
 
 static PyTypeObject *
 instance_type(DtTrace *trace, DtVar *self)

@@ -42,7 +42,8 @@ iterate_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables, uint32_t
     return DT_OK;
 }
 
-/* ---- Tuples and lists ------------------------------------------------------------------------------- */
+/* ---- Tuples and lists
+ * ------------------------------------------------------------------------------- */
 
 static DtStatus
 next_of_sequence(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -88,7 +89,8 @@ dt_iter_reversed(DtTrace *trace, DtVar *sequence, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Ranges ----------------------------------------------------------------------------------------- */
+/* ---- Ranges
+ * ----------------------------------------------------------------------------------------- */
 
 static DtStatus
 next_of_range(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -122,7 +124,8 @@ dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Dicts and sets --------------------------------------------------------------------------------- */
+/* ---- Dicts and sets
+ * --------------------------------------------------------------------------------- */
 
 static DtStatus
 next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -158,7 +161,8 @@ dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Objects with __getitem__ ------------------------------------------------------------------------- */
+/* ---- Objects with __getitem__
+ * ------------------------------------------------------------------------- */
 
 static DtStatus
 next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -176,7 +180,8 @@ dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out)
     return new_iterator(trace, &getitem_row, instance, (DtIterVar **)out);
 }
 
-/* ---- enumerate, zip, map, filter ----------------------------------------------------------------------- */
+/* ---- enumerate, zip, map, filter
+ * ----------------------------------------------------------------------- */
 
 static DtStatus
 next_of_enumerate(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -349,7 +354,8 @@ dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out)
     return iterate_parts(trace, self, &iterable, 1);
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------------ */
+/* ---- Slots
+ * ------------------------------------------------------------------------------------------ */
 
 static DtStatus
 iterator_iter(DtTrace *trace, DtVar *self, DtVar **out)

@@ -50,7 +50,8 @@ dt_list_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     return DT_OK;
 }
 
-/* ---- Changing ------------------------------------------------------------------------------------- */
+/* ---- Changing
+ * ------------------------------------------------------------------------------------- */
 
 /* Replaces items [at, at + removed) by `added` ones; the journal knows already. */
 static DtStatus
@@ -335,7 +336,8 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
     return DT_OK;
 }
 
-/* ---- Operators ------------------------------------------------------------------------------------ */
+/* ---- Operators
+ * ------------------------------------------------------------------------------------ */
 
 static DtStatus
 list_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, bool in_place, DtVar **out)

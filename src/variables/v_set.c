@@ -75,7 +75,8 @@ dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trus
     return DT_OK;
 }
 
-/* ---- Methods -------------------------------------------------------------------------------------- */
+/* ---- Methods
+ * -------------------------------------------------------------------------------------- */
 
 static DtStatus
 set_add(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -160,7 +161,8 @@ set_copy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Slots ---------------------------------------------------------------------------------------- */
+/* ---- Slots
+ * ---------------------------------------------------------------------------------------- */
 
 static DtStatus
 combine(DtTrace *trace, DtBinaryOp op, DtDictVar *a, DtDictVar *b, DtVar **out)
