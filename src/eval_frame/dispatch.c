@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "compat/tracing.h"
+
 /* In the stress build every call is a long one, with registers on the heap. */
 #ifdef DT_STRESS
 #define ON_STACK 1
@@ -78,11 +80,25 @@ run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
     return found;
 }
 
+/* Does a tool ask for events of a function that was traced into?  The root's own code was looked at
+ * before the call came here. */
+static bool
+watches_inlined(const DtEntry *entry)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(entry->inlined);
+    for (Py_ssize_t i = 1; i < count; i++) {
+        if (dt_tracing_code_is_watched((PyCodeObject *)PyTuple_GET_ITEM(entry->inlined, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static DtDispatch
 run_entry(DtEntry *entry, PyObject **regs, DtEntry **framed, PyObject **answer)
 {
     entry->hits++;
-    if (DT_UNLIKELY(entry->plain)) {
+    if (DT_UNLIKELY(entry->plain || watches_inlined(entry))) {
         return DT_DISPATCH_PLAIN;
     }
     if (entry->result == NULL) {

@@ -298,6 +298,35 @@ def test_monitoring_of_one_code_object_runs_it_plainly(x):
     assert seen == [double_and_add.__code__] * 2
 
 
+def inlined_callee(a):
+    return a * 3.0
+
+
+def calls_inlined(a):
+    return inlined_callee(a) + 1.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+def test_monitoring_of_an_inlined_code_object_is_not_missed(x):
+    fn = dyntrace.compile(calls_inlined)
+    fn(x)
+    monitoring = sys.monitoring
+    seen = []
+    monitoring.use_tool_id(3, "test")
+    try:
+        monitoring.register_callback(
+            3, monitoring.events.PY_START, lambda code, offset: seen.append(code)
+        )
+        monitoring.set_local_events(3, inlined_callee.__code__, monitoring.events.PY_START)
+        for _ in range(2):
+            assert fn(x).tobytes() == calls_inlined(x).tobytes()
+        monitoring.set_local_events(3, inlined_callee.__code__, 0)
+        fn(x)
+    finally:
+        monitoring.free_tool_id(3)
+    assert seen == [inlined_callee.__code__] * 4  # compiled and plain, twice
+
+
 def test_reset_forgets(x):
     fn = dyntrace.compile(double_and_add)
     fn(x)
