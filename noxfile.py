@@ -151,3 +151,17 @@ def bench(session: nox.Session) -> None:
     session.run("python", "-m", "bench", *session.posargs,
                 env={"PYTHONPATH": f"{folder / 'python_package'}{os.pathsep}{ROOT}",
                      "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # fmt: skip
+
+
+@nox.session
+def features(session: nox.Session) -> None:
+    """docs/guide/features.md: what each CPython captures of tests/semantics."""
+    files = []
+    for version, found in sorted(FOUND.items()):
+        python = ROOT / "build" / "nox" / f"features-{version}"
+        session.run(found.path, "-m", "venv", str(python), external=True)
+        run = str(python / "bin" / "python")
+        session.run(run, "-m", "pip", "install", "-q", ".[test]", external=True)
+        files.append(str(ROOT / "build" / "nox" / f"features-{version}.json"))
+        session.run(run, "tools/feature_page.py", "record", files[-1], external=True)
+    session.run("python", "tools/feature_page.py", "write", *files)

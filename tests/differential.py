@@ -26,6 +26,9 @@ if importlib.util.find_spec("numpy") is not None:
 # The backend of `check` when a test names none.
 BACKEND = os.environ.get("DYNTRACE_TEST_BACKEND", "native")
 
+# Called with every function that `check` has compared, and its `Compiled` (tools/feature_page.py).
+observer = None
+
 _ATOMS = (
     int,
     bool,
@@ -304,6 +307,8 @@ def check(
         compiled = Compiled(fn, backend, dynamic)
         for _ in range(calls):
             compare(plain, run(compiled))
+    if observer is not None:
+        observer(fn, compiled)
     if breaks is not None:
         assert breaks in compiled.breaks, f"expected {breaks}, got {compiled.describe()}"
         return compiled
