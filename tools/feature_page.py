@@ -74,7 +74,7 @@ def describe(module: str) -> str:
 def cell(functions: list[list[str]]) -> str:
     """`whole of all`, from the break ids of each function."""
     counted = [breaks for breaks in functions if breaks != ["raises"]]
-    return f"{sum(not breaks for breaks in counted)} of {len(counted)}" if counted else "–"
+    return f"{sum(not breaks for breaks in counted)} of {len(counted)}" if counted else "-"
 
 
 def row(module: str, runs: list[dict]) -> str:

@@ -72,6 +72,10 @@ def build(recipes, namespace):
     return values
 
 
+# The programs' own module, as far as the standard library asks for it by name.
+sys.modules.setdefault("program", types.ModuleType("program"))
+
+
 class Whole(int):
     """An int with an operator of its own."""
 
