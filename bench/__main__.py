@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import rows  # noqa: F401  (registers the rows)
+from . import rows, tracing  # noqa: F401  (they register their rows)
 from .harness import ROWS
 
 

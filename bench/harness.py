@@ -14,9 +14,12 @@ import os
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,6 +50,17 @@ def row(name: str, text: str, *, bound: float, unit: str, lower: bool = False) -
         return function
 
     return register
+
+
+def fresh(function: types.FunctionType) -> types.FunctionType:
+    """The same function with a code object of its own, so that nothing is known about it."""
+    code = function.__code__.replace()
+    return types.FunctionType(code, function.__globals__, function.__name__)
+
+
+def operands(count: int, size: int) -> tuple[np.ndarray, ...]:
+    random = np.random.default_rng(7)
+    return tuple(random.random(size) + 0.5 for _ in range(count))
 
 
 def per_call(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int) -> float:

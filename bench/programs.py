@@ -65,3 +65,58 @@ def plain_python(x, count):
     for i in range(count):
         total = total + step(i, table, point)
     return x + total
+
+
+def sort_key(record):
+    return record["weight"], record["name"]
+
+
+def classify(value, limits):
+    for name, limit in limits.items():
+        if value < limit:
+            return name
+    return "large"
+
+
+def describe(record, index):
+    label = f"{record['name']}-{index:03d}"
+    if record["tags"]:
+        label += "/" + "+".join(record["tags"])
+    return label
+
+
+def bookkeeping(x, count):
+    """Helpers on ints, lists, dicts and f-strings, about 200 bytecodes for each of `count`."""
+    limits = {"small": 3, "medium": 7, "big": 11}
+    records = []
+    totals = {}
+    for index in range(count):
+        weight = (index * 7 + 3) % 13
+        record = {"name": f"r{index % 5}", "weight": weight, "tags": []}
+        kind = classify(weight, limits)
+        if kind != "small":
+            record["tags"].append(kind)
+        totals[kind] = totals.get(kind, 0) + weight
+        record["label"] = describe(record, index)
+        low, high = divmod(weight, 4)
+        record["digits"] = [digit + 1 for digit in (low, high, index & 3)]
+        if any(digit > 3 for digit in record["digits"]) and len(records) < 8:
+            records.append(record)
+    records.sort(key=sort_key)
+    return x + len(records) + sum(totals.values())
+
+
+def array_ops(x, y, count):
+    """`count` times four array operations of three kinds."""
+    for _ in range(count):
+        x = x * y + x - y
+        x = np.maximum(x, y)
+    return x
+
+
+def deep(x, n):
+    return x if n == 0 else deep(x, n - 1)
+
+
+def level_deep(x, n):
+    return deep(x, n) + 1.0

@@ -10,18 +10,7 @@ import dyntrace
 import numpy as np
 
 from . import programs
-from .harness import child, in_turns, row
-
-
-def fresh(function: types.FunctionType) -> types.FunctionType:
-    """The same function with a code object of its own, so that nothing is known about it."""
-    code = function.__code__.replace()
-    return types.FunctionType(code, function.__globals__, function.__name__)
-
-
-def operands(count: int, size: int) -> tuple[np.ndarray, ...]:
-    random = np.random.default_rng(7)
-    return tuple(random.random(size) + 0.5 for _ in range(count))
+from .harness import child, fresh, in_turns, operands, row
 
 
 def add(a, b):
@@ -108,35 +97,6 @@ def entry() -> tuple[float, str]:
     )
     remark = f"N {n * 1e9:.0f} ns, kernel {bare * 1e9:.0f} ns, compiled {whole * 1e9:.0f} ns"
     return (whole - bare) / n, remark
-
-
-def first_call(function: types.FunctionType, arguments: tuple[object, ...]) -> float:
-    """Seconds of a compiled function's first call, best of several fresh ones."""
-    best = float("inf")
-    for _ in range(15):
-        compiled = dyntrace.compile(fresh(function))
-        start = time.perf_counter()
-        compiled(*arguments)
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-@row("tracing", "tracing plain Python, against CPython executing the same bytecodes", bound=60,
-     unit="x")  # fmt: skip
-def tracing() -> tuple[float, str]:
-    # Two lengths, so that what every compilation costs once drops out of the difference.
-    (x,) = operands(1, 4)
-    few, many = 4, 24
-    traced = first_call(programs.plain_python, (x, many)) - first_call(
-        programs.plain_python, (x, few)
-    )
-    long, short = in_turns(
-        (programs.plain_python, (x, many)), (programs.plain_python, (x, few)), budget=1.0
-    )
-    record = dyntrace.explain(fresh(programs.plain_python))(x, many)
-    if record.breaks:
-        raise AssertionError(f"not traced: {record.breaks}")
-    return traced / (long - short), f"{traced / (many - few) * 1e6:.1f} us per iteration"
 
 
 @row("compile", "first compile of a 10-operation function, imports done", bound=3, unit="ms")

@@ -11,6 +11,7 @@
 #define DT_COMPAT_RECURSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "compat/python.h"
 
@@ -24,6 +25,19 @@ char *dt_recursion_find_limit(void);
 
 /* Sets RecursionError. */
 void dt_recursion_raise(void);
+
+/* Whether this thread's C stack still has so many bytes, besides what is kept back for the deepest
+ * call. */
+static inline bool
+dt_recursion_has_room(size_t bytes)
+{
+    char here;
+    char *limit = dt_recursion_limit;
+    if (limit == NULL) {
+        limit = dt_recursion_find_limit();
+    }
+    return &here > limit && (size_t)(&here - limit) > bytes;
+}
 
 /* Before a call into an eval loop; false with RecursionError when the C stack is nearly used up. */
 static inline bool

@@ -37,7 +37,6 @@ struct DtSymbolicFrame {
     DtMap globals_sources; /* globals dict -> source of a function that has it */
     DtMap
         bytecodes; /* code object -> what frame.c knows of it: a callee is decoded once per trace */
-    const char *stack_base; /* an address in the C stack of the root's interpreter */
 };
 
 typedef DtSymbolicFrame DtFrame;

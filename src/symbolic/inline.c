@@ -6,20 +6,11 @@
  * by options.inline_depth, by Python's own recursion check, and by the room
  * that is left on the C stack.
  */
+#include "compat/recursion.h"
 #include "symbolic/frame.h"
 
-/* C stack that a trace may use below its root, in bytes; threads of other programs may have 512
- * KiB. */
-#define STACK_ROOM (256 * 1024)
-
-static bool
-stack_is_low(const DtFrame *frame)
-{
-    char here;
-    const char *base = frame->root->stack_base;
-    ptrdiff_t used = base - &here;
-    return (used < 0 ? -used : used) > STACK_ROOM;
-}
+/* C stack that following one more call may need. */
+#define STACK_ROOM (32 * 1024)
 
 static DtStatus
 check_callee(DtTrace *trace, const DtFunctionVar *function)
@@ -41,7 +32,8 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
         && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
     }
-    if (trace->frame->depth + 1 > trace->options.inline_depth || stack_is_low(trace->frame)) {
+    if (trace->frame->depth + 1 > trace->options.inline_depth
+        || !dt_recursion_has_room(STACK_ROOM)) {
         return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called %u calls deep", name,
                         trace->frame->depth + 1);
     }

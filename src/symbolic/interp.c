@@ -158,8 +158,6 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     }
     DtFrame *root;
     DT_TRY(dt_frame_build(trace, trace->code, trace->globals, NULL, NULL, &root));
-    char here;
-    root->stack_base = &here;
     trace->frame = root;
     trace->positions = dt_frame_positions;
     const DtCodeLayout *layout = &root->bytecode->layout;
