@@ -40,6 +40,14 @@ DT_OWNED PyObject *dt_pyframe_function(DtPyFrame *frame);
 /* Borrowed values of the argument slots, taken out of their cells where 3.10 has moved them. */
 void dt_pyframe_read_arguments(DtPyFrame *frame, PyObject **slots);
 
+/* The innermost Python frame of this thread; a C function that Python called has none itself. */
+DT_BORROWED DtPyFrame *dt_pyframe_current(PyThreadState *tstate);
+
+/* The array of a frame's slots, with the value stack behind them, where the interpreter itself
+ * keeps them: what is written there is what the frame goes on with.  Which index is which slot:
+ * `memory` and `stack_start` of DtCodeLayout.  References in it are the frame's. */
+PyObject **dt_pyframe_memory(DtPyFrame *frame);
+
 /* Takes a frame that will not run off the stack.  A pending exception stays.  Returns -1 with an
  * exception if that failed (memory at the first use). */
 int dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame);
