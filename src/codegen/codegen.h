@@ -45,10 +45,16 @@ DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan) DT_MUST_CH
 DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable,
                              PyObject *replay, DT_OWNED PyObject **code) DT_MUST_CHECK;
 
-/* Runs the result program: `outputs` (stolen, each set to NULL) of the graph, `loads` borrowed.
- * A new reference, or NULL with an error. */
+/* The frame that a result program stands for. */
+typedef struct DtRunFrame {
+    PyObject *globals; /* DT_BORROWED */
+} DtRunFrame;
+
+/* Runs the result program, effects included: `outputs` (stolen, each set to NULL) of the graph,
+ * `loads` borrowed.  Effects run what the user's own statements would.  A new reference, or NULL
+ * with an error, whose traceback shows the user's line. */
 DT_OWNED PyObject *dt_result_run(const DtResultProgram *program, PyObject **outputs,
-                                 PyObject *const *loads);
+                                 PyObject *const *loads, const DtRunFrame *frame);
 void dt_result_free(DtResultProgram *program);
 int dt_result_traverse(DtResultProgram *program, visitproc visit, void *arg);
 

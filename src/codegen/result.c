@@ -1,237 +1,38 @@
-/* The frame-less result: what stands behind the graph call, run in C.
+/* Result programs: the answer of a frame without a Python frame.
  *
- * The same instructions as the rewritten code's epilogue, as far as they only
- * push constants, inputs and outputs and build containers; anything else needs
- * a frame and gives no program.
+ * The same instructions as the rewritten code's epilogue (effects, result,
+ * return), one step for each; a source is one step, since the guard check has
+ * read it already.  An instruction without a row here needs a frame and gives
+ * no program.
  *
- * Every output is taken by its last use and copied by earlier ones, so that
- * the reference lifetime is that of the rewritten code.
+ * Not in here: running programs (result_run.c).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/result.h"
 #include "codegen/state.h"
-
-typedef enum Step {
-    STEP_CONST,
-    STEP_LOAD,
-    STEP_OUTPUT,      /* a further use follows */
-    STEP_OUTPUT_LAST, /* takes the reference */
-    STEP_STORE,       /* [v] -> []; into temporary arg */
-    STEP_TEMPORARY,
-    STEP_TUPLE,
-    STEP_LIST,
-    STEP_SET,
-    STEP_MAP,
-    STEP_RETURN
-} Step;
-
-typedef struct ResultStep {
-    uint32_t step;
-    uint32_t arg;
-} ResultStep;
-
-struct DtResultProgram {
-    bool single; /* the answer is output 0, nothing else */
-    uint32_t nsteps;
-    uint32_t noutputs;
-    uint32_t ntemporaries;
-    uint32_t depth;
-    uint32_t nconsts;
-    PyObject **consts; /* DT_OWNED; behind the steps */
-    ResultStep steps[];
-};
-
-#ifdef DT_STRESS
-#define ON_STACK 1
-#else
-#define ON_STACK 32
-#endif
-
-void
-dt_result_free(DtResultProgram *program)
-{
-    if (program == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < program->nconsts; i++) {
-        Py_DECREF(program->consts[i]);
-    }
-    free(program);
-}
-
-int
-dt_result_traverse(DtResultProgram *program, visitproc visit, void *arg)
-{
-    for (uint32_t i = 0; i < program->nconsts; i++) {
-        Py_VISIT(program->consts[i]);
-    }
-    return 0;
-}
-
-/* ---- Run ------------------------------------------------------------------------------------- */
-
-static PyObject *
-build_sequence(uint32_t step, PyObject **items, uint32_t count)
-{
-    PyObject *made = step == STEP_TUPLE ? PyTuple_New(count) : PyList_New(count);
-    for (uint32_t i = 0; made != NULL && i < count; i++) {
-        if (step == STEP_TUPLE) {
-            PyTuple_SET_ITEM(made, i, items[i]);
-        }
-        else {
-            PyList_SET_ITEM(made, i, items[i]);
-        }
-        items[i] = NULL;
-    }
-    return made;
-}
-
-static PyObject *
-build_set(PyObject **items, uint32_t count)
-{
-    PyObject *made = PySet_New(NULL);
-    for (uint32_t i = 0; made != NULL && i < count; i++) {
-        if (PySet_Add(made, items[i]) < 0) {
-            Py_CLEAR(made);
-        }
-    }
-    return made;
-}
-
-static PyObject *
-build_map(PyObject **items, uint32_t count)
-{
-    PyObject *made = PyDict_New();
-    for (uint32_t i = 0; made != NULL && i < count; i += 2) {
-        if (PyDict_SetItem(made, items[i], items[i + 1]) < 0) {
-            Py_CLEAR(made);
-        }
-    }
-    return made;
-}
-
-/* Replaces the top `count` values by what is made of them; NULL on failure. */
-static PyObject **
-build(uint32_t step, PyObject **top, uint32_t arg)
-{
-    uint32_t count = step == STEP_MAP ? arg * 2 : arg;
-    PyObject **items = top - count;
-    PyObject *made = step == STEP_SET   ? build_set(items, count)
-                     : step == STEP_MAP ? build_map(items, count)
-                                        : build_sequence(step, items, count);
-    if (made == NULL) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        Py_CLEAR(items[i]);
-    }
-    *items = made;
-    return items + 1;
-}
-
-/* `slots`: temporaries, then the stack; all NULL.  Whatever is left in them is the caller's to
- * drop. */
-static PyObject *
-run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads,
-          PyObject **slots)
-{
-    PyObject **top = slots + program->ntemporaries;
-    for (const ResultStep *step = program->steps;; step++) {
-        switch ((Step)step->step) {
-        case STEP_CONST:
-            *top++ = Py_NewRef(program->consts[step->arg]);
-            break;
-        case STEP_LOAD:
-            *top++ = Py_NewRef(loads[step->arg]);
-            break;
-        case STEP_OUTPUT:
-            *top++ = Py_NewRef(outputs[step->arg]);
-            break;
-        case STEP_OUTPUT_LAST:
-            *top++ = outputs[step->arg];
-            outputs[step->arg] = NULL;
-            break;
-        case STEP_STORE:
-            slots[step->arg] = *--top;
-            *top = NULL;
-            break;
-        case STEP_TEMPORARY:
-            *top++ = Py_NewRef(slots[step->arg]);
-            break;
-        case STEP_RETURN: {
-            PyObject *answer = *--top;
-            *top = NULL;
-            return answer;
-        }
-        default:
-            top = build(step->step, top, step->arg);
-            if (top == NULL) {
-                return NULL;
-            }
-        }
-    }
-}
-
-static PyObject *
-run_program(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads)
-{
-    PyObject *few[ON_STACK];
-    PyObject **slots = few;
-    size_t count = (size_t)program->ntemporaries + program->depth;
-    if (count > ON_STACK) {
-        slots = PyMem_New(PyObject *, count);
-    }
-    PyObject *answer = NULL;
-    if (slots == NULL) {
-        PyErr_NoMemory();
-    }
-    else {
-        memset(slots, 0, sizeof(PyObject *) * count);
-        answer = run_steps(program, outputs, loads, slots);
-        for (size_t i = 0; i < count; i++) {
-            Py_XDECREF(slots[i]);
-        }
-    }
-    for (uint32_t i = 0; i < program->noutputs; i++) {
-        Py_CLEAR(outputs[i]);
-    }
-    if (slots != few) {
-        PyMem_Free(slots);
-    }
-    return answer;
-}
-
-PyObject *
-dt_result_run(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads)
-{
-    if (DT_LIKELY(program->single)) {
-        PyObject *answer = outputs[0];
-        outputs[0] = NULL;
-        return answer;
-    }
-    return run_program(program, outputs, loads);
-}
-
-/* ---- Compile --------------------------------------------------------------------------------- */
 
 typedef struct Compile {
     DtCodegen *codegen;
-    DT_VEC(ResultStep) steps;
+    DT_VEC(DtResultStep) steps;
     DT_VEC(PyObject *) consts;
     DT_VEC(const DtSource *) loads;
     uint32_t *output_in;  /* by slot: 1 + the output that it holds, or 0 */
     uint32_t *pair_in;    /* by slot: 1 + the shared value that it holds, or 0 */
+    uint32_t *early_in;   /* by slot: 1 + the early load that it holds, or 0 */
     bool *unused_pair_at; /* by instruction: it and the next one are dropped */
     uint32_t depth, deepest;
     bool fits; /* no instruction needs a frame so far */
 } Compile;
 
 static DtStatus
-add_step(Compile *compile, Step step, uint32_t arg, uint32_t popped)
+add_step(Compile *compile, DtStep step, uint32_t arg, uint32_t popped, uint32_t pushed)
 {
-    ResultStep added = {step, arg};
-    compile->depth += (step == STEP_STORE || step == STEP_RETURN) ? 0 : 1;
+    DtResultStep added = {.step = (uint16_t)step, .arg = arg};
+    assert(compile->depth >= popped);
+    compile->depth += pushed;
     compile->depth -= popped;
     if (compile->depth > compile->deepest) {
         compile->deepest = compile->depth;
@@ -240,14 +41,29 @@ add_step(Compile *compile, Step step, uint32_t arg, uint32_t popped)
                                                                                     : DT_OK;
 }
 
+/* The index of a constant or name. */
+static DtStatus
+keep_const(Compile *compile, PyObject *value, uint32_t *index)
+{
+    *index = compile->consts.count;
+    return dt_vec_push(&compile->codegen->trace->arena, &compile->consts, value) < 0
+               ? dt_no_memory()
+               : DT_OK;
+}
+
+static DtStatus
+add_const(Compile *compile, PyObject *value)
+{
+    uint32_t index;
+    DT_TRY(keep_const(compile, value, &index));
+    return add_step(compile, DT_STEP_CONST, index, 0, 1);
+}
+
 static DtStatus
 add_load(Compile *compile, const DtSource *source)
 {
     if (source->kind == DT_SOURCE_OBJECT) {
-        if (dt_vec_push(&compile->codegen->trace->arena, &compile->consts, source->key) < 0) {
-            return dt_no_memory();
-        }
-        return add_step(compile, STEP_CONST, compile->consts.count - 1, 0);
+        return add_const(compile, source->key);
     }
     uint32_t i = 0;
     while (i < compile->loads.count && compile->loads.items[i] != source) {
@@ -257,27 +73,22 @@ add_load(Compile *compile, const DtSource *source)
         && dt_vec_push(&compile->codegen->trace->arena, &compile->loads, source) < 0) {
         return dt_no_memory();
     }
-    return add_step(compile, STEP_LOAD, i, 0);
+    return add_step(compile, DT_STEP_LOAD, i, 0, 1);
 }
 
-static DtStatus
-add_const(Compile *compile, PyObject *value)
-{
-    if (dt_vec_push(&compile->codegen->trace->arena, &compile->consts, value) < 0) {
-        return dt_no_memory();
-    }
-    return add_step(compile, STEP_CONST, compile->consts.count - 1, 0);
-}
-
-/* A temporary of the frame: an output of the graph, or a shared value. */
+/* A temporary of the frame: an output of the graph, a shared value, or a source that is read before
+ * the first effect, as all sources are here. */
 static DtStatus
 add_slot(Compile *compile, int slot)
 {
     if (compile->output_in[slot] > 0) {
-        return add_step(compile, STEP_OUTPUT, compile->output_in[slot] - 1, 0);
+        return add_step(compile, DT_STEP_OUTPUT, compile->output_in[slot] - 1, 0, 1);
     }
     if (compile->pair_in[slot] > 0) {
-        return add_step(compile, STEP_TEMPORARY, compile->pair_in[slot] - 1, 0);
+        return add_step(compile, DT_STEP_TEMPORARY, compile->pair_in[slot] - 1, 0, 1);
+    }
+    if (compile->early_in[slot] > 0) {
+        return add_load(compile, compile->codegen->early.items[compile->early_in[slot] - 1].source);
     }
     compile->fits = false;
     return DT_OK;
@@ -287,9 +98,66 @@ static DtStatus
 add_store(Compile *compile, int slot)
 {
     if (compile->pair_in[slot] > 0) {
-        return add_step(compile, STEP_STORE, compile->pair_in[slot] - 1, 1);
+        return add_step(compile, DT_STEP_STORE, compile->pair_in[slot] - 1, 1, 0);
     }
     compile->fits = false;
+    return DT_OK;
+}
+
+/* The cell in a slot of the root frame. */
+static DtStatus
+add_cell(Compile *compile, int slot)
+{
+    DtCodegen *codegen = compile->codegen;
+    const DtSource *source = dt_source_get(codegen->trace, DT_SOURCE_LOCAL_CELL, NULL,
+                                           codegen->layout.slots[slot].name, slot);
+    return source != NULL ? add_load(compile, source) : DT_ERROR;
+}
+
+/* Operations that are a step of their own; `popped` -1 stands for the argument, -2 for twice. */
+typedef struct StepRow {
+    uint8_t op, step;
+    int8_t popped, pushed;
+    bool named; /* the argument is a name */
+} StepRow;
+
+static const StepRow step_rows[] = {
+    {DT_OP_POP_TOP, DT_STEP_POP, 1, 0, false},
+    {DT_OP_BUILD_TUPLE, DT_STEP_TUPLE, -1, 1, false},
+    {DT_OP_BUILD_LIST, DT_STEP_LIST, -1, 1, false},
+    {DT_OP_BUILD_SET, DT_STEP_SET, -1, 1, false},
+    {DT_OP_BUILD_MAP, DT_STEP_MAP, -2, 1, false},
+    {DT_OP_BUILD_SLICE, DT_STEP_SLICE, -1, 1, false},
+    {DT_OP_LOAD_ATTR, DT_STEP_LOAD_ATTR, 1, 1, true},
+    {DT_OP_STORE_ATTR, DT_STEP_STORE_ATTR, 2, 0, true},
+    {DT_OP_DELETE_ATTR, DT_STEP_DELETE_ATTR, 1, 0, true},
+    {DT_OP_BINARY_SUBSCR, DT_STEP_LOAD_ITEM, 2, 1, false},
+    {DT_OP_STORE_SUBSCR, DT_STEP_STORE_ITEM, 3, 0, false},
+    {DT_OP_DELETE_SUBSCR, DT_STEP_DELETE_ITEM, 2, 0, false},
+    {DT_OP_STORE_GLOBAL, DT_STEP_STORE_GLOBAL, 1, 0, true},
+    {DT_OP_DELETE_GLOBAL, DT_STEP_DELETE_GLOBAL, 0, 0, true},
+    {DT_OP_RETURN_VALUE, DT_STEP_RETURN, 1, 0, false},
+};
+
+static DtStatus
+add_row(Compile *compile, const StepRow *row, const DtEmitInstr *instr)
+{
+    uint32_t arg = (uint32_t)instr->arg;
+    uint32_t popped = row->popped >= 0 ? (uint32_t)row->popped : arg * (uint32_t)-row->popped;
+    if (row->named) {
+        DT_TRY(keep_const(compile, instr->object, &arg));
+    }
+    return add_step(compile, (DtStep)row->step, arg, popped, (uint32_t)row->pushed);
+}
+
+static DtStatus
+add_function(Compile *compile, const DtEmitInstr *instr)
+{
+    uint32_t name, flags = (uint32_t)instr->arg & 15;
+    DT_TRY(keep_const(compile, instr->object, &name));
+    uint32_t parts = (uint32_t)__builtin_popcount(flags) + 1;
+    DT_TRY(add_step(compile, DT_STEP_FUNCTION, name, parts, 1));
+    compile->steps.items[compile->steps.count - 1].flags = (uint16_t)flags;
     return DT_OK;
 }
 
@@ -304,20 +172,28 @@ add_instr(Compile *compile, const DtEmitInstr *instr)
         return add_slot(compile, instr->arg);
     case DT_OP_STORE_FAST:
         return add_store(compile, instr->arg);
-    case DT_OP_BUILD_TUPLE:
-        return add_step(compile, STEP_TUPLE, arg, arg);
-    case DT_OP_BUILD_LIST:
-        return add_step(compile, STEP_LIST, arg, arg);
-    case DT_OP_BUILD_SET:
-        return add_step(compile, STEP_SET, arg, arg);
-    case DT_OP_BUILD_MAP:
-        return add_step(compile, STEP_MAP, arg, arg * 2);
-    case DT_OP_RETURN_VALUE:
-        return add_step(compile, STEP_RETURN, 0, 1);
+    case DT_OP_LOAD_CLOSURE:
+        return add_cell(compile, instr->arg);
+    case DT_OP_STORE_DEREF:
+        DT_TRY(add_cell(compile, instr->arg));
+        return add_step(compile, DT_STEP_STORE_CELL, 0, 2, 0);
+    case DT_OP_DELETE_DEREF:
+        DT_TRY(add_cell(compile, instr->arg));
+        return add_step(compile, DT_STEP_CLEAR_CELL, 0, 1, 0);
+    case DT_OP_CALL:
+        return add_step(compile, DT_STEP_CALL, arg, arg + 1, 1);
+    case DT_OP_MAKE_FUNCTION:
+        return add_function(compile, instr);
     default:
-        compile->fits = false;
-        return DT_OK;
+        break;
     }
+    for (size_t i = 0; i < sizeof(step_rows) / sizeof(step_rows[0]); i++) {
+        if (step_rows[i].op == instr->op) {
+            return add_row(compile, &step_rows[i], instr);
+        }
+    }
+    compile->fits = false;
+    return DT_OK;
 }
 
 static DtStatus
@@ -327,8 +203,10 @@ index_slots(Compile *compile)
     DtArena *arena = &codegen->trace->arena;
     compile->output_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
     compile->pair_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
+    compile->early_in = DT_ARENA_ARRAY(arena, uint32_t, codegen->emit->slots.count);
     compile->unused_pair_at = DT_ARENA_ARRAY(arena, bool, codegen->emit->instrs.count);
-    if (compile->output_in == NULL || compile->pair_in == NULL || compile->unused_pair_at == NULL) {
+    if (compile->output_in == NULL || compile->pair_in == NULL || compile->early_in == NULL
+        || compile->unused_pair_at == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < codegen->outputs.count; i++) {
@@ -338,6 +216,9 @@ index_slots(Compile *compile)
         const DtShared *shared = codegen->pairs.items[i];
         compile->pair_in[shared->slot] = i + 1;
         compile->unused_pair_at[shared->pair] = !shared->reused;
+    }
+    for (uint32_t i = 0; i < codegen->early.count; i++) {
+        compile->early_in[codegen->early.items[i].slot] = i + 1;
     }
     return DT_OK;
 }
@@ -376,10 +257,10 @@ mark_last_uses(Compile *compile)
         return dt_no_memory();
     }
     for (uint32_t i = compile->steps.count; i-- > 0;) {
-        ResultStep *step = &compile->steps.items[i];
-        if (step->step == STEP_OUTPUT && !seen[step->arg]) {
+        DtResultStep *step = &compile->steps.items[i];
+        if (step->step == DT_STEP_OUTPUT && !seen[step->arg]) {
             seen[step->arg] = true;
-            step->step = STEP_OUTPUT_LAST;
+            step->step = DT_STEP_OUTPUT_LAST;
         }
     }
     return DT_OK;
@@ -388,7 +269,7 @@ mark_last_uses(Compile *compile)
 static DtStatus
 make_program(const Compile *compile, DtResultProgram **out)
 {
-    size_t steps = sizeof(ResultStep) * compile->steps.count;
+    size_t steps = sizeof(DtResultStep) * compile->steps.count;
     size_t size = sizeof(DtResultProgram) + steps + sizeof(PyObject *) * compile->consts.count;
     DtResultProgram *program = calloc(1, size);
     if (program == NULL) {
@@ -399,13 +280,16 @@ make_program(const Compile *compile, DtResultProgram **out)
     program->ntemporaries = compile->codegen->pairs.count;
     program->depth = compile->deepest + 1;
     program->nconsts = compile->consts.count;
+    program->name = Py_NewRef(dt_code_name(compile->codegen->trace->code));
+    program->filename = Py_NewRef(dt_code_filename(compile->codegen->trace->code));
+    program->line = compile->codegen->emit->position.line;
     program->consts = (PyObject **)((char *)program->steps + steps);
     memcpy(program->steps, compile->steps.items, steps);
     for (uint32_t i = 0; i < program->nconsts; i++) {
         program->consts[i] = Py_NewRef(compile->consts.items[i]);
     }
     program->single = program->noutputs == 1 && program->nsteps == 2
-                      && program->steps[0].step == STEP_OUTPUT_LAST;
+                      && program->steps[0].step == DT_STEP_OUTPUT_LAST;
     *out = program;
     return DT_OK;
 }
@@ -414,9 +298,6 @@ DtStatus
 dt_result_compile(DtCodegen *codegen, DtResultProgram **out)
 {
     *out = NULL;
-    if (codegen->effects) {
-        return DT_OK;
-    }
     Compile compile = {.codegen = codegen, .fits = true};
     DT_TRY(index_slots(&compile));
     DT_TRY(add_instrs(&compile));

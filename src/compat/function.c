@@ -2,6 +2,10 @@
  * __code__/__defaults__ setters maintain. */
 #include "compat/function.h"
 
+#if DT_PY313
+#include "internal/pycore_traceback.h"
+#endif
+
 #define SHARE(target, from, field)                                                                 \
     do {                                                                                           \
         PyObject *old_ = (PyObject *)(target)->field;                                              \
@@ -88,4 +92,35 @@ dt_function_with_code(PyCodeObject *code, PyFunctionObject *like)
     Py_INCREF(code);
     Py_SETREF(function->func_code, (PyObject *)code);
     return made;
+}
+
+PyObject *
+dt_function_make(const DtFunctionParts *parts, PyObject *globals, PyObject *qualname)
+{
+    PyObject *made = PyFunction_NewWithQualName(parts->code, globals, qualname);
+    if (made != NULL) {
+        PyFunctionObject *function = (PyFunctionObject *)made;
+        Py_XINCREF(parts->defaults);
+        Py_XINCREF(parts->kwdefaults);
+        Py_XINCREF(parts->annotations);
+        Py_XINCREF(parts->closure);
+        function->func_defaults = parts->defaults;
+        function->func_kwdefaults = parts->kwdefaults;
+        function->func_annotations = parts->annotations;
+        function->func_closure = parts->closure;
+    }
+    return made;
+}
+
+void
+dt_function_add_traceback(PyObject *name, PyObject *filename, int line)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    const char *name_text = PyUnicode_AsUTF8(name);
+    const char *filename_text = PyUnicode_AsUTF8(filename);
+    PyErr_Restore(type, value, traceback); /* in place of a name's UnicodeEncodeError */
+    if (name_text != NULL && filename_text != NULL) {
+        _PyTraceback_Add(name_text, filename_text, line);
+    }
 }

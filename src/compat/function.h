@@ -40,6 +40,21 @@ void dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallf
  */
 DT_OWNED PyObject *dt_function_with_code(PyCodeObject *code, PyFunctionObject *like);
 
+/* What MAKE_FUNCTION makes a function of: borrowed, NULL what is not there. */
+typedef struct DtFunctionParts {
+    PyObject *code;
+    PyObject *defaults;    /* tuple */
+    PyObject *kwdefaults;  /* dict */
+    PyObject *annotations; /* tuple or dict */
+    PyObject *closure;     /* tuple of cells */
+} DtFunctionParts;
+
+DT_OWNED PyObject *dt_function_make(const DtFunctionParts *parts, PyObject *globals,
+                                    PyObject *qualname);
+
+/* Adds a line to the traceback of the pending exception, as a frame of that function would. */
+void dt_function_add_traceback(PyObject *name, PyObject *filename, int line);
+
 /* A tuple that begins with the names of the parameters, in slot order. */
 static inline DT_BORROWED PyObject *
 dt_function_parameter_names(PyCodeObject *code)

@@ -29,7 +29,7 @@ dt_dispatch_replayed(DtEntry *entry)
 /* Everything that has to stay alive while the entry runs is held: the caller keeps its arguments,
  * but an array behind a global or an attribute can be let go of by anything that runs meanwhile. */
 static DtDispatch
-run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
+run_kernel(DtEntry *entry, const DtGuardFrame *frame, PyObject **regs, PyObject **answer)
 {
     PyObject *few[ON_STACK * 2];
     uint32_t noutputs = entry->executable != NULL ? entry->executable->noutputs : 0;
@@ -59,7 +59,8 @@ run_kernel(DtEntry *entry, PyObject **regs, PyObject **answer)
     }
     DtDispatch found = DT_DISPATCH_DONE;
     if (DT_LIKELY(ran == DT_RUN_OK)) {
-        *answer = dt_result_run(entry->result, outputs, loads);
+        DtRunFrame run = {frame->globals};
+        *answer = dt_result_run(entry->result, outputs, loads, &run);
         if (*answer == NULL) {
             found = DT_DISPATCH_ERROR;
         }
@@ -95,7 +96,8 @@ watches_inlined(const DtEntry *entry)
 }
 
 static DtDispatch
-run_entry(DtEntry *entry, PyObject **regs, DtEntry **framed, PyObject **answer)
+run_entry(DtEntry *entry, const DtGuardFrame *frame, PyObject **regs, DtEntry **framed,
+          PyObject **answer)
 {
     entry->hits++;
     if (DT_UNLIKELY(entry->plain || watches_inlined(entry))) {
@@ -106,7 +108,7 @@ run_entry(DtEntry *entry, PyObject **regs, DtEntry **framed, PyObject **answer)
         *framed = entry;
         return DT_DISPATCH_FRAME;
     }
-    return run_kernel(entry, regs, answer);
+    return run_kernel(entry, frame, regs, answer);
 }
 
 static void
@@ -141,7 +143,7 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **framed
             if (DT_UNLIKELY(link != &cache->entries && version == cache->version)) {
                 move_to_front(cache, link);
             }
-            found = run_entry(entry, regs, framed, answer);
+            found = run_entry(entry, frame, regs, framed, answer);
             Py_DECREF(entry);
             break;
         }

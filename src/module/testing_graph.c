@@ -642,7 +642,7 @@ list_of_sources(const DtSource *const *sources, uint32_t count)
 
 /* Runs the result program on outputs and loads; None when the plan has none. */
 static PyObject *
-run_result(const DtPlan *plan, PyObject *outputs, PyObject *loads)
+run_result(const DtTrace *trace, const DtPlan *plan, PyObject *outputs, PyObject *loads)
 {
     if (plan->result == NULL || outputs == Py_None) {
         return Py_NewRef(Py_None);
@@ -655,7 +655,8 @@ run_result(const DtPlan *plan, PyObject *outputs, PyObject *loads)
     for (Py_ssize_t i = 0; i < count; i++) {
         taken[i] = Py_NewRef(PyTuple_GET_ITEM(outputs, i));
     }
-    PyObject *answer = dt_result_run(plan->result, taken, &PyTuple_GET_ITEM(loads, 0));
+    PyObject *answer = dt_result_run(plan->result, taken, &PyTuple_GET_ITEM(loads, 0),
+                                     &(DtRunFrame){trace->globals});
     PyMem_Free(taken);
     return answer;
 }
@@ -668,7 +669,7 @@ describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay
     PyObject *code = NULL, *answer = NULL, *dict = NULL;
     if (dt_emit_print(plan->emit, &buf) == DT_OK
         && dt_codegen_assemble(trace, plan, callable, replay, &code) == DT_OK) {
-        answer = run_result(plan, outputs, loads);
+        answer = run_result(trace, plan, outputs, loads);
     }
     if (answer != NULL) {
         dict = Py_BuildValue(

@@ -310,12 +310,50 @@ def swap(box):
 
 
 def test_values_are_read_before_the_first_effect():
-    made = plan(swap, Box(value=[1], other=[2]))
-    assert not made["frameless"]
     a, b = [3], [4]
+    made = plan(swap, Box(value=a, other=b))
+    assert made["frameless"]  # effects need no frame either
     box = Box(value=a, other=b)
     assert made["function"](box) is a
     assert box.value is b and box.other is a
+
+
+class Refusing:
+    def __setattr__(self, name, value):
+        raise RuntimeError(name)
+
+
+def mark(box):
+    box.seen = 1
+    return box
+
+
+def test_a_failing_effect_shows_the_users_function_and_line():
+    with pytest.raises(RuntimeError) as caught:
+        plan(mark, Box(value=1), outputs=(), loads=[Refusing()])
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert [f.lineno for f in frames if f.name == "mark"] == [mark.__code__.co_firstlineno + 2]
+
+
+def make_function(box, x):
+    def inner(y=x, *, k: int = x) -> str:
+        return y, k, box
+
+    inner.tag = [x]
+    box.made = inner
+    return inner
+
+
+def test_a_function_is_made_without_a_frame():
+    box, x = Box(), [1]
+    made = plan(make_function, box, x, outputs=(), loads=[x, box])
+    assert made["frameless"]
+    inner = made["answer"]
+    assert inner is box.made and inner() == (x, x, box) and inner.tag == [x]
+    assert inner.__defaults__ == (x,) and inner.__kwdefaults__ == {"k": x}
+    assert inner.__annotations__ == {"k": "int", "return": "str"}
+    assert inner.__qualname__ == "make_function.<locals>.inner"
+    assert inner.__module__ == __name__ and inner.__globals__ is globals()
 
 
 def count(n):
