@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
-import types
 
 import dyntrace
 import numpy as np

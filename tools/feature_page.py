@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import json
 import platform
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SEMANTICS = ROOT / "tests" / "semantics"
@@ -42,13 +44,13 @@ class Recorder:
         self.module = ""
         self.seen: dict[str, dict[str, list[str]]] = {}
 
-    def pytest_runtest_call(self, item) -> None:
-        import differential
+    def pytest_runtest_call(self, item: Any) -> None:
+        differential = importlib.import_module("differential")
 
         self.module = item.path.relative_to(SEMANTICS).with_suffix("").as_posix()
         differential.observer = self.observe
 
-    def observe(self, fn, compiled) -> None:
+    def observe(self, fn: Any, compiled: Any) -> None:
         code = getattr(fn, "__code__", None) or getattr(type(fn).__call__, "__code__", None)
         where = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code else repr(type(fn))
         known = self.seen.setdefault(self.module, {}).setdefault(where, [])
@@ -56,8 +58,7 @@ class Recorder:
 
 
 def record(target: Path) -> int:
-    import pytest
-
+    pytest = importlib.import_module("pytest")
     sys.path.insert(0, str(ROOT / "tests"))
     recorder = Recorder()
     status = pytest.main(["-q", "-p", "no:cacheprovider", str(SEMANTICS)], plugins=[recorder])
@@ -77,8 +78,9 @@ def cell(functions: list[list[str]]) -> str:
     return f"{sum(not breaks for breaks in counted)} of {len(counted)}" if counted else "-"
 
 
-def row(module: str, runs: list[dict]) -> str:
-    cells, ids = [], Counter()
+def row(module: str, runs: list[dict[str, Any]]) -> str:
+    cells: list[str] = []
+    ids: Counter[str] = Counter()
     for run in runs:
         functions = list(run["seen"].get(module, {}).values())
         cells.append(cell(functions))
@@ -87,11 +89,11 @@ def row(module: str, runs: list[dict]) -> str:
     return f"| {describe(module)} | " + " | ".join(cells) + f" | {reasons} |"
 
 
-def total(run: dict) -> str:
+def total(run: dict[str, Any]) -> str:
     return cell([breaks for module in run["seen"].values() for breaks in module.values()])
 
 
-def page(runs: list[dict]) -> str:
+def page(runs: list[dict[str, Any]]) -> str:
     runs = sorted(runs, key=lambda run: tuple(map(int, run["version"].split("."))))
     modules = sorted({module for run in runs for module in run["seen"]})
     lines = [
