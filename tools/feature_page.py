@@ -45,7 +45,7 @@ class Recorder:
         self.seen: dict[str, dict[str, list[str]]] = {}
 
     def pytest_runtest_call(self, item: Any) -> None:
-        differential = importlib.import_module("differential")
+        differential: Any = importlib.import_module("differential")
 
         self.module = item.path.relative_to(SEMANTICS).with_suffix("").as_posix()
         differential.observer = self.observe
