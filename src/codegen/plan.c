@@ -225,6 +225,7 @@ dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
     DtSpan at_return = position_of_return(trace);
     dt_emit_set_position(plan->emit, at_return);
     DT_TRY(emit_epilogue(&codegen, result));
+    DT_TRY(dt_generators_check(trace));
     uint32_t epilogue_end = plan->emit->instrs.count;
 
     DtSpan at_graph = position_of_graph(trace, at_return);

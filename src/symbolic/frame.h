@@ -30,7 +30,9 @@ struct DtSymbolicFrame {
     uint32_t pc;       /* index of the instruction being interpreted */
     uint32_t next;     /* index of the one after it, set by jumps */
     PyObject *kwnames; /* tuple pending from KW_NAMES, or NULL */
-    DtVar *result;     /* set by RETURN_VALUE */
+    DtVar *result;     /* set by RETURN_VALUE, and by what suspends a generator */
+    bool suspended;    /* a generator that goes on later: the result is what it yields */
+    uint32_t at;       /* of a suspended frame: the instruction that suspended it */
     uint32_t *visits;  /* per instruction: backward jumps to it; made at the first one */
     uint32_t depth;    /* 0 for the root */
     /* Root only. */

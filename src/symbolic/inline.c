@@ -6,21 +6,45 @@
  * by options.inline_depth, by Python's own recursion check, and by the room
  * that is left on the C stack.
  */
+#include "symbolic/inline.h"
+
 #include "compat/recursion.h"
-#include "symbolic/frame.h"
 
 /* C stack that following one more call may need. */
 #define STACK_ROOM (32 * 1024)
+
+DtStatus
+dt_inline_enter(DtTrace *trace, PyObject *name)
+{
+    if (trace->frame->depth + 1 > trace->options.inline_depth
+        || !dt_recursion_has_room(STACK_ROOM)) {
+        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called %u calls deep",
+                        dt_frame_text(name), trace->frame->depth + 1);
+    }
+    if (Py_EnterRecursiveCall(" while following a call")) {
+        if (!PyErr_ExceptionMatches(PyExc_RecursionError)) {
+            return DT_ERROR;
+        }
+        PyErr_Clear(); /* RecursionError of our own recursion: the frame runs plainly */
+        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called too deep for the C stack",
+                        dt_frame_text(name));
+    }
+    trace->depth++;
+    return DT_OK;
+}
+
+void
+dt_inline_leave(DtTrace *trace)
+{
+    trace->depth--;
+    Py_LeaveRecursiveCall();
+}
 
 static DtStatus
 check_callee(DtTrace *trace, const DtFunctionVar *function)
 {
     const char *name = dt_frame_text(function->name);
     int flags = dt_code_flags(function->code);
-    if (dt_code_is_generator(function->code)) {
-        return dt_break(trace, DT_BREAK_GENERATOR,
-                        "a call of the generator or coroutine function %s", name);
-    }
     if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s is not an ordinary function", name);
     }
@@ -31,11 +55,6 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
     if (function->function != NULL
         && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
-    }
-    if (trace->frame->depth + 1 > trace->options.inline_depth
-        || !dt_recursion_has_room(STACK_ROOM)) {
-        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called %u calls deep", name,
-                        trace->frame->depth + 1);
     }
     return DT_OK;
 }
@@ -89,6 +108,9 @@ run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **
     DT_TRY(dt_frame_bind(trace, frame, function, args));
     DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
     DT_TRY(record_inlined(trace, function->code));
+    if (dt_code_is_generator(function->code)) {
+        return dt_generator_build(trace, function, args, frame, out);
+    }
     return dt_frame_run(trace, frame, out);
 }
 
@@ -97,18 +119,9 @@ dt_inline_call(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVa
 {
     DtFrame *caller = trace->frame;
     DT_TRY(check_callee(trace, function));
-    if (Py_EnterRecursiveCall(" while following a call")) {
-        if (!PyErr_ExceptionMatches(PyExc_RecursionError)) {
-            return DT_ERROR;
-        }
-        PyErr_Clear(); /* RecursionError of our own recursion: the frame runs plainly */
-        return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called too deep for the C stack",
-                        dt_frame_text(function->name));
-    }
-    trace->depth++;
+    DT_TRY(dt_inline_enter(trace, function->name));
     DtStatus status = run_callee(trace, function, args, out);
-    trace->depth--;
     trace->frame = caller;
-    Py_LeaveRecursiveCall();
+    dt_inline_leave(trace);
     return status;
 }

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "sideeffects/journal.h"
-#include "symbolic/frame.h"
+#include "symbolic/inline.h"
 
 /* How many instructions pass between two looks at the clock. */
 #define CLOCK_INTERVAL 256

@@ -297,12 +297,37 @@ break_unpack(DtTrace *trace, uint32_t wanted, uint32_t found, bool at_least)
                     at_least ? "at least " : "", wanted, found);
 }
 
+/* No more items than are wanted, and one to see that there are no more: what is left of an iterator
+ * can be seen, and it may never end. */
+static DtStatus
+unpack_some(DtTrace *trace, DtVar *iterable, uint32_t wanted, DtVar ***items, uint32_t *count)
+{
+    DT_TRY(dt_var_realize(trace, iterable, &iterable));
+    if (iterable->type->kind == DT_KIND_TUPLE || iterable->type->kind == DT_KIND_LIST) {
+        return dt_var_unpack(trace, iterable, items, count);
+    }
+    DtVar *iterator, *item = NULL;
+    *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, wanted + 1);
+    if (*items == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    for (*count = 0; *count <= wanted; (*count)++) {
+        DT_TRY(dt_var_iternext(trace, iterator, &item));
+        if (item == NULL) {
+            break;
+        }
+        (*items)[*count] = item;
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_op_unpack_sequence(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     uint32_t count;
     DtVar **items;
-    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    DT_TRY(unpack_some(trace, dt_frame_pop(frame), (uint32_t)instr->arg, &items, &count));
     if (count != (uint32_t)instr->arg) {
         return break_unpack(trace, (uint32_t)instr->arg, count, false);
     }

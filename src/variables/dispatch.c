@@ -362,23 +362,6 @@ dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
 }
 
 DtStatus
-dt_var_iternext(DtTrace *trace, DtVar *iterator, DtVar **out)
-{
-    DT_TRY(dt_var_realize(trace, iterator, &iterator));
-    if (iterator->type->tp_iternext == NULL) {
-        PyTypeObject *type = dt_var_python_type(trace, iterator);
-        if (type == NULL || type->tp_iternext != NULL) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT,
-                            "next() of a %s that existed before the function was called",
-                            type != NULL ? type->tp_name : iterator->type->name);
-        }
-        return dt_kinds_raise(trace, "TypeError", "'%s' object is not an iterator",
-                              dt_kinds_type_name(trace, iterator));
-    }
-    return iterator->type->tp_iternext(trace, iterator, out);
-}
-
-DtStatus
 dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
 {
     DT_TRY(dt_var_realize(trace, iterable, &iterable));

@@ -161,8 +161,22 @@ DtStatus dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, u
                      DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable,
                         DtVar **out) DT_MUST_CHECK;
+/* next(iterator): what it yields, or NULL when it is exhausted, or the StopIteration that it raises
+ * (dt_var_iternext() takes that for exhaustion too). */
+DtStatus dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out) DT_MUST_CHECK;
+/* The traced program raises StopIteration(value), without arguments for None. */
+DtStatus dt_iter_raise_stop(DtTrace *trace, DtVar *value);
 DtStatus dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step,
                       DtVar **out) DT_MUST_CHECK;
+
+/* ---- generators (v_generator.c) ---- */
+/* A generator, coroutine or asynchronous generator made by the trace. */
+static inline bool
+dt_generator_is(const DtVar *var)
+{
+    return var->type->kind == DT_KIND_GENERATOR || var->type->kind == DT_KIND_COROUTINE
+           || var->type->kind == DT_KIND_ASYNC_GENERATOR;
+}
 
 /* ---- functions, methods, objects ---- */
 /* `trusted`: something else (a type's version) already guarantees that the source gives this

@@ -7,6 +7,7 @@
 #ifndef DT_VARIABLES_PAYLOADS_H
 #define DT_VARIABLES_PAYLOADS_H
 
+#include "variables/trace.h"
 #include "variables/var.h"
 
 /* One entry of a dict or element of a set.  Keys are constants (compared by value) or objects known
@@ -52,6 +53,30 @@ typedef struct DtIterVar {          /* DT_KIND_ITERATOR */
     int64_t extra; /* start of enumerate, expected size of a dict */
     bool exhausted;
 } DtIterVar;
+
+typedef enum DtGeneratorState {
+    DT_GENERATOR_CREATED,
+    DT_GENERATOR_SUSPENDED,
+    DT_GENERATOR_RUNNING,
+    DT_GENERATOR_CLOSED
+} DtGeneratorState;
+
+/* DT_KIND_GENERATOR, COROUTINE, ASYNC_GENERATOR: made by the trace; a symbolic frame that is
+ * resumed in steps.  All that a step changes is in here, so that it can be rolled back. */
+struct DtGeneratorVar {
+    DtVar base;
+    DtFunctionVar *function; /* whose call made it, with these arguments */
+    DtArgs args;
+    DtSymbolicFrame *frame;
+    DtVar **values; /* the frame's slots, then its stack */
+    uint32_t nvalues;
+    int32_t sp;
+    uint32_t at;   /* instruction that it stands at: where an exception thrown in is raised */
+    uint32_t pc;   /* instruction that it goes on with */
+    uint8_t state; /* DtGeneratorState */
+    bool rebuilt;  /* the emitted code makes it again */
+    bool in_asend; /* an asynchronous generator that an awaitable of its own is running */
+};
 
 typedef struct DtMethodVar { /* DT_KIND_BOUND_METHOD */
     DtVar base;

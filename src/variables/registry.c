@@ -37,6 +37,9 @@ typedef struct KindRow {
 #define PAYLOAD_SLICE DtSeqVar
 #define PAYLOAD_DICT_VIEW DtDictViewVar
 #define PAYLOAD_ITERATOR DtIterVar
+#define PAYLOAD_GENERATOR DtGeneratorVar
+#define PAYLOAD_COROUTINE DtGeneratorVar
+#define PAYLOAD_ASYNC_GENERATOR DtGeneratorVar
 #define PAYLOAD_CELL DtCellVar
 #define PAYLOAD_FUNCTION DtFunctionVar
 #define PAYLOAD_BOUND_METHOD DtMethodVar
@@ -158,6 +161,12 @@ payload_array(const DtVar *var, const void **array, size_t *size)
         *size = dict->count * sizeof(DtEntry);
         return true;
     }
+    if (dt_generator_is(var)) {
+        const DtGeneratorVar *generator = (const DtGeneratorVar *)var;
+        *array = generator->values;
+        *size = generator->nvalues * sizeof(DtVar *);
+        return true;
+    }
     return false;
 }
 
@@ -199,6 +208,9 @@ dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
     if (var->type->kind == DT_KIND_LIST) {
         ((DtSeqVar *)var)->items = fresh;
         ((DtSeqVar *)var)->capacity = ((DtSeqVar *)var)->count;
+    }
+    else if (dt_generator_is(var)) {
+        ((DtGeneratorVar *)var)->values = fresh;
     }
     else {
         ((DtDictVar *)var)->items = fresh;
@@ -403,14 +415,21 @@ base_bool(DtTrace *trace, DtVar *self, bool *out)
 static DtStatus
 base_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
-    DtVar **items;
-    uint32_t count;
-    DT_TRY(dt_var_unpack(trace, self, &items, &count));
-    bool found = false;
-    for (uint32_t i = 0; i < count && !found; i++) {
-        DT_TRY(dt_sequence_item_equal(trace, items[i], item, &found));
+    /* Item by item: an iterator is left behind the one that was found. */
+    DtVar *iterator, *candidate;
+    DT_TRY(dt_var_iter(trace, self, &iterator));
+    for (uint32_t i = 0; i < trace->options.unroll_limit; i++) {
+        DT_TRY(dt_var_iternext(trace, iterator, &candidate));
+        bool found = false;
+        if (candidate != NULL) {
+            DT_TRY(dt_sequence_item_equal(trace, candidate, item, &found));
+        }
+        if (candidate == NULL || found) {
+            return dt_var_bool(trace, found, out);
+        }
     }
-    return dt_var_bool(trace, found, out);
+    return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "more than %u items are searched",
+                    trace->options.unroll_limit);
 }
 
 static DtStatus

@@ -88,8 +88,9 @@ struct DtTrace {
     int64_t started_ns;
     DtBreakInfo brk; /* after DT_BREAK */
     DtVar *none, *not_implemented, *null;
-    DtMap by_source;         /* source -> DtVar: lazy trackers already made for it */
-    DT_VEC(DtVar *) changed; /* existing mutable trackers that the trace has written */
+    DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
+    DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
+    DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
@@ -182,6 +183,16 @@ DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
  * ----------------------------------------------------------- */
 DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
+
+/* One step of a generator, coroutine or asynchronous generator: to what it yields (*returned false)
+ * or returns. */
+typedef struct DtGeneratorVar DtGeneratorVar; /* variables/payloads.h */
+DtStatus dt_generator_resume(DtTrace *, DtGeneratorVar *self, DtVar *sent, DtVar **out,
+                             bool *returned) DT_MUST_CHECK;
+
+/* Once everything that leaves the trace has been emitted: breaks when dropping the generators and
+ * coroutines that stay behind unfinished would run code or warn. */
+DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
 
 /* ---- Codegen services for reconstruct slots (codegen/).
  * ------------------------------------------ */

@@ -161,10 +161,6 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION, "%s() is marked with dyntrace.disable",
                         dt_kinds_text(self->name));
     }
-    if (dt_code_is_generator(self->code)) {
-        return dt_break(trace, DT_BREAK_GENERATOR, "%s() makes a generator or coroutine",
-                        dt_kinds_text(self->name));
-    }
     if (self->function != NULL) {
         DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */
     }

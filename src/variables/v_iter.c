@@ -354,6 +354,57 @@ dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out)
     return iterate_parts(trace, self, &iterable, 1);
 }
 
+/* ---- One step of any iterator
+ * ------------------------------------------------------------------ */
+
+DtStatus
+dt_iter_raise_stop(DtTrace *trace, DtVar *value)
+{
+    (void)value;
+    return dt_kinds_raise(trace, "StopIteration", "%s", "");
+}
+
+DtStatus
+dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, iterator, &iterator));
+    if (iterator->type->tp_iternext == NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, iterator);
+        if (type == NULL || type->tp_iternext != NULL) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                            "next() of a %s that existed before the function was called",
+                            type != NULL ? type->tp_name : iterator->type->name);
+        }
+        return dt_kinds_raise(trace, "TypeError", "'%s' object is not an iterator",
+                              dt_kinds_type_name(trace, iterator));
+    }
+    return iterator->type->tp_iternext(trace, iterator, out);
+}
+
+DtStatus
+dt_var_iternext(DtTrace *trace, DtVar *iterator, DtVar **out)
+{
+    return dt_iter_next(trace, iterator, out);
+}
+
+DtStatus
+dt_var_send(DtTrace *trace, DtVar *iterator, DtVar *value, DtVar **out, bool *returned)
+{
+    DT_TRY(dt_var_realize(trace, iterator, &iterator));
+    if (iterator->type->kind == DT_KIND_GENERATOR || iterator->type->kind == DT_KIND_COROUTINE) {
+        return dt_generator_resume(trace, (DtGeneratorVar *)iterator, value, out, returned);
+    }
+    if (dt_var_peek_constant(value) != Py_None) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "a value is sent to a %s", iterator->type->name);
+    }
+    DT_TRY(dt_var_iternext(trace, iterator, out));
+    *returned = *out == NULL;
+    if (*returned) {
+        *out = dt_none(trace);
+    }
+    return DT_OK;
+}
+
 /* ---- Slots
  * ------------------------------------------------------------------------------------------ */
 

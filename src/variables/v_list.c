@@ -105,11 +105,33 @@ list_append(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return return_none(trace, out);
 }
 
+/* Item by item, as an iterator may look at the list, or raise after some items. */
+static DtStatus
+extend_lazily(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
+{
+    DtVar *iterator, *item;
+    DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    for (uint32_t i = 0; i < trace->options.unroll_limit; i++) {
+        DT_TRY(dt_var_iternext(trace, iterator, &item));
+        if (item == NULL) {
+            return DT_OK;
+        }
+        DT_TRY(list_insert_at(trace, self, self->count, item));
+    }
+    return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a list is extended by more than %u items",
+                    (unsigned)trace->options.unroll_limit);
+}
+
 static DtStatus
 extend_with(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
 {
     DtVar **items;
     uint32_t count;
+    DT_TRY(dt_var_realize(trace, iterable, &iterable));
+    if (iterable->type->kind == DT_KIND_ITERATOR || iterable->type->kind == DT_KIND_GENERATOR
+        || iterable->type->kind == DT_KIND_INSTANCE) {
+        return extend_lazily(trace, self, iterable);
+    }
     DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
     DT_TRY(dt_kinds_will_change(trace, &self->base));
     return splice(trace, self, self->count, 0, items, count);

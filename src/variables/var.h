@@ -254,6 +254,10 @@ DtStatus dt_var_call(DtTrace *, DtVar *callable, const DtArgs *args, DtVar **out
 DtStatus dt_var_iter(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iternext(DtTrace *, DtVar *iterator,
                          DtVar **out) DT_MUST_CHECK; /* NULL: exhausted */
+/* iterator.send(value), or next(iterator) for None: what it yields, or (*returned) what it returns.
+ */
+DtStatus dt_var_send(DtTrace *, DtVar *iterator, DtVar *value, DtVar **out,
+                     bool *returned) DT_MUST_CHECK;
 /* Runs an iterable to its end; the array is in the arena.  A break past config.unroll_limit. */
 DtStatus dt_var_unpack(DtTrace *, DtVar *iterable, DtVar ***items, uint32_t *count) DT_MUST_CHECK;
 PyTypeObject *dt_var_python_type(DtTrace *, DtVar *var);

@@ -261,13 +261,17 @@ def inline_depth():
 
 @case("generator")
 def generator():
+    closed = []
+
     def values(x):
-        yield x
-        yield x + 1.0
+        try:
+            yield x
+            yield x + 1.0
+        finally:
+            closed.append(1)
 
     def fn(x):
-        a, b = values(x)
-        return a + b
+        return next(values(x))
 
     expect("generator", fn, A)
 

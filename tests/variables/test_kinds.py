@@ -4,7 +4,10 @@ import functools
 import math
 import types
 
+import dyntrace
 import pytest
+from dyntrace import _core
+from dyntrace.api import _compile_target
 from trackers import run, testing
 
 
@@ -69,14 +72,53 @@ def adapter_callable_case():
 
 
 LATE = {"ARRAY": array_case, "ADAPTER_CALLABLE": adapter_callable_case}
+
+
+def make_generator():
+    return (i for i in (1, 2))
+
+
+def make_coroutine():
+    async def coroutine():
+        return 1
+
+    return coroutine()
+
+
+def make_async_generator():
+    async def generator():
+        yield 1
+
+    return generator()
+
+
+# Kinds that only the interpreter makes: a function that makes one.
+MADE = {
+    "GENERATOR": make_generator,
+    "COROUTINE": make_coroutine,
+    "ASYNC_GENERATOR": make_async_generator,
+}
 KINDS = dict(testing.kinds())
 
 
 def test_every_row_has_a_case():
-    assert sorted(KINDS) == sorted([*CASES, *LATE])
+    assert sorted(KINDS) == sorted([*CASES, *LATE, *MADE])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MADE)
+def test_kind_that_a_frame_makes(kind):
+    plain = MADE[kind]()
+    region = _core.Region("native", record=True)
+    with dyntrace.config.patch(everything=True, strict=True):
+        made = _compile_target(MADE[kind], region)()
+    assert [r["break"] for r in region.records] == [None]
+    assert type(made) is type(plain)
+    for coroutine in (plain, made):
+        if isinstance(coroutine, types.CoroutineType):
+            coroutine.close()
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in MADE])
 def test_kind(kind):
     inputs, program, type_name = CASES[kind] if kind in CASES else LATE[kind]()
     last = run(inputs, *program).last
@@ -86,7 +128,7 @@ def test_kind(kind):
     assert last.text
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("LAZY", "NULL")])
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("LAZY", "NULL", *MADE)])
 def test_an_input_is_guarded_when_it_is_looked_at(kind):
     inputs, _, _ = CASES[kind] if kind in CASES else LATE[kind]()
     untouched = run(inputs)

@@ -1,0 +1,220 @@
+/* Generators, coroutines and asynchronous generators as values: iteration, send, attributes.
+ *
+ * Only those that the trace makes have a tracker; the frame behind it is the interpreter's
+ * (symbolic/generator.c).
+ *
+ * Invariants: one that was not started is rebuilt by the call that made it; a started one never
+ * leaves the trace.
+ */
+#include "compat/code.h"
+#include "variables/kinds.h"
+
+static DtGeneratorVar *
+generator_of(DtVar *var)
+{
+    return (DtGeneratorVar *)var;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static DtStatus
+generator_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    (void)trace;
+    *out = self;
+    return DT_OK;
+}
+
+/* StopIteration carries what the generator returns; None is plain exhaustion. */
+static DtStatus
+generator_iternext(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    bool returned;
+    DT_TRY(dt_generator_resume(trace, generator_of(self), dt_none(trace), out, &returned));
+    if (!returned) {
+        return DT_OK;
+    }
+    DtVar *value = *out;
+    *out = NULL;
+    return dt_var_peek_constant(value) == Py_None ? DT_OK : dt_iter_raise_stop(trace, value);
+}
+
+static DtStatus
+call_send(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    bool returned;
+    DT_TRY(dt_generator_resume(trace, generator_of(self), args->pos[0], out, &returned));
+    return returned ? dt_iter_raise_stop(trace, *out) : DT_OK;
+}
+
+static DtStatus
+call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_iter_next(trace, self, out);
+}
+
+static DtStatus
+call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return generator_iter(trace, self, out);
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------ */
+
+static DtStatus
+get_name(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__name__"));
+    return name != NULL ? dt_var_getattr(trace, &generator_of(self)->function->base, name, out)
+                        : DT_ERROR;
+}
+
+static DtStatus
+get_code(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_const(trace, (PyObject *)generator_of(self)->function->code, out);
+}
+
+static DtStatus
+get_running(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_bool(trace, generator_of(self)->state == DT_GENERATOR_RUNNING, out);
+}
+
+static PyTypeObject *
+generator_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    (void)self;
+    return &PyGen_Type;
+}
+
+/* ---- Rebuilding ------------------------------------------------------------------------------ */
+
+static DtStatus
+generator_reconstruct(DtCodegen *codegen, DtVar *var)
+{
+    DtGeneratorVar *self = generator_of(var);
+    const DtArgs *args = &self->args;
+    if (self->state != DT_GENERATOR_CREATED || args->nkw > 0) {
+        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                        "%s %s leaves the function %s", var->type->name,
+                        dt_kinds_text(self->function->name),
+                        args->nkw > 0 ? "with keyword arguments" : "after it was started");
+    }
+    self->rebuilt = true;
+    DT_TRY(dt_codegen_push_callable_var(codegen, &self->function->base));
+    for (uint32_t i = 0; i < args->npos; i++) {
+        DT_TRY(dt_codegen_var(codegen, args->pos[i]));
+    }
+    return dt_codegen_call(codegen, args->npos);
+}
+
+/* What a frame that may still run holds is reachable; the arguments are, for rebuilding. */
+static DtStatus
+generator_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                   void *arg)
+{
+    DtGeneratorVar *self = generator_of(var);
+    DT_TRY(visit(trace, &self->function->base, arg));
+    for (uint32_t i = 0; i < self->args.npos; i++) {
+        DT_TRY(visit(trace, self->args.pos[i], arg));
+    }
+    for (uint32_t i = 0; i < self->args.nkw; i++) {
+        DT_TRY(visit(trace, self->args.kw[i], arg));
+    }
+    return DT_OK;
+}
+
+static void
+generator_repr(DtVar *self, DtStrbuf *buf)
+{
+    dt_strbuf_addf(buf, "<%s %s>", self->type->name,
+                   dt_kinds_text(generator_of(self)->function->name));
+}
+
+static const DtMethodRow generator_methods[] = {
+    {"send", call_send, 1, 1, false},
+    {"__next__", call_next, 0, 0, false},
+    {"__iter__", call_iter, 0, 0, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+static const DtGetSetRow generator_getsets[] = {
+    {"__name__", get_name},
+    {"gi_code", get_code},
+    {"gi_running", get_running},
+    {NULL, NULL},
+};
+
+const DtVarType dt_kind_type_GENERATOR = {
+    .kind = DT_KIND_GENERATOR,
+    .tp_iter = generator_iter,
+    .tp_iternext = generator_iternext,
+    .methods = generator_methods,
+    .getsets = generator_getsets,
+    .python_type = generator_type,
+    .reconstruct = generator_reconstruct,
+    .children = generator_children,
+    .repr = generator_repr,
+};
+
+/* ---- Coroutines ------------------------------------------------------------------------------ */
+
+static PyTypeObject *
+coroutine_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    (void)self;
+    return &PyCoro_Type;
+}
+
+static const DtMethodRow coroutine_methods[] = {
+    {"send", call_send, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+static const DtGetSetRow coroutine_getsets[] = {
+    {"__name__", get_name},
+    {"cr_code", get_code},
+    {"cr_running", get_running},
+    {NULL, NULL},
+};
+
+const DtVarType dt_kind_type_COROUTINE = {
+    .kind = DT_KIND_COROUTINE,
+    .methods = coroutine_methods,
+    .getsets = coroutine_getsets,
+    .python_type = coroutine_type,
+    .reconstruct = generator_reconstruct,
+    .children = generator_children,
+    .repr = generator_repr,
+};
+
+/* ---- Asynchronous generators ----------------------------------------------------------------- */
+
+static PyTypeObject *
+async_generator_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    (void)self;
+    return &PyAsyncGen_Type;
+}
+
+static const DtGetSetRow async_generator_getsets[] = {
+    {"__name__", get_name},
+    {"ag_code", get_code},
+    {"ag_running", get_running},
+    {NULL, NULL},
+};
+
+const DtVarType dt_kind_type_ASYNC_GENERATOR = {
+    .kind = DT_KIND_ASYNC_GENERATOR,
+    .getsets = async_generator_getsets,
+    .python_type = async_generator_type,
+    .reconstruct = generator_reconstruct,
+    .children = generator_children,
+    .repr = generator_repr,
+};
