@@ -4,12 +4,15 @@
  * Invariants: a value is released right after its last use, so intermediates
  * live no longer than in plain execution; an exception is never reported from
  * here as long as nothing visible happened (the caller runs the frame plainly,
- * which raises it from the user's line); after an effect it is reported,
- * because a second run would repeat the effect.
+ * which raises it from the user's line), and what was written to arrays is
+ * put back; after any other effect it is reported, because a second run would
+ * repeat the effect.
  *
  * Not in here: anything that knows NumPy.
  */
 #include "backend/eager.h"
+
+#include "backend/written.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +58,7 @@ dt_eager_has_effect(const DtNode *node)
         return node->effect != DT_EFFECT_PURE;
     }
     /* Writing memory that this run of the graph has made itself is nobody's business. */
-    for (uint32_t i = 0; i < node->nmutated; i++) {
-        const DtOperand *operand = &node->args[node->mutated[i]];
-        if (operand->kind != DT_OPERAND_NODE || operand->u.node->kind != DT_NODE_CALL
-            || !(operand->u.node->results[operand->result].layout & DT_LAYOUT_FRESH)) {
-            return true;
-        }
-    }
-    return false;
+    return dt_graph_is_write(node) && !dt_written_can_undo(node);
 }
 
 static PyObject *
@@ -274,7 +270,8 @@ dt_eager_failure(bool committed)
 
 /* Runs all nodes; values of dead nodes are released on the way. */
 static DtRun
-run_nodes(EagerExecutable *exe, PyObject **values, const DtNumber *symbols, bool *committed)
+run_nodes(EagerExecutable *exe, PyObject **values, const DtNumber *symbols, bool *committed,
+          DtWrittenLog *log)
 {
     const DtGraph *graph = exe->base.graph;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -283,6 +280,12 @@ run_nodes(EagerExecutable *exe, PyObject **values, const DtNumber *symbols, bool
             continue;
         }
         *committed = *committed || dt_eager_has_effect(node);
+        if (!*committed && dt_written_can_undo(node)) {
+            DtRun saved = dt_written_save(log, node, values, symbols);
+            if (saved != DT_RUN_OK) {
+                return saved == DT_RUN_ERROR ? dt_eager_failure(false) : saved;
+            }
+        }
         values[i] = dt_eager_call(node, values, symbols);
         if (values[i] == NULL) {
             return dt_eager_failure(*committed);
@@ -310,6 +313,7 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
     DtRun run = DT_RUN_OK;
     uint32_t made = 0;
     bool committed = !base->replayable;
+    DtWrittenLog log = {0};
 
     if (nodes > STACK_VALUES || graph->symbol_limit > STACK_VALUES) {
         heap = PyMem_Malloc(nodes * sizeof(PyObject *) + graph->symbol_limit * sizeof(DtNumber));
@@ -335,7 +339,7 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
             values[node->index] = Py_NewRef(inputs[i]);
         }
     }
-    run = run_nodes(exe, values, symbols, &committed);
+    run = run_nodes(exe, values, symbols, &committed, &log);
     for (; run == DT_RUN_OK && made < graph->noutputs; made++) {
         outputs[made] = dt_eager_operand(&graph->outputs[made], values, symbols);
         if (outputs[made] == NULL) {
@@ -345,11 +349,15 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
     }
 done:
     if (run != DT_RUN_OK) {
+        if (!committed) {
+            dt_written_undo(&log);
+        }
         while (made > 0) {
             made--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
             Py_CLEAR(outputs[made]);
         }
     }
+    dt_written_forget(&log);
     for (uint32_t i = 0; i < nodes; i++) {
         Py_XDECREF(values[i]);
     }

@@ -168,6 +168,18 @@ typedef struct DtCallSpec {
 } DtCallSpec;
 DtStatus dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out) DT_MUST_CHECK;
 
+/* Where the memory of a NODE operand came from. */
+typedef enum DtMemory {
+    DT_MEMORY_OWN,    /* made by a call of the graph: nobody outside has seen it */
+    DT_MEMORY_INPUT,  /* an input's */
+    DT_MEMORY_UNKNOWN /* it may be anybody's */
+} DtMemory;
+/* Follows alias edges; *owner is the node that made the memory (UNKNOWN: the last one met).  Two
+ * results of one node count as one memory. */
+DtMemory dt_graph_memory(const DtOperand *operand, const DtNode **owner);
+/* Does the node write memory that others can see? */
+bool dt_graph_is_write(const DtNode *node);
+
 /* An operand for a tracker: arrays, symbolic numbers, constants, and tuples, lists, dicts, slices
  * of them; *ok = false if it is none of these. */
 DtStatus dt_graph_operand(DtTrace *trace, DtVar *var, DtOperand *out, bool *ok) DT_MUST_CHECK;

@@ -79,6 +79,14 @@ struct DtAdapter {
      * adapter; installs guards by dt_guard_adapter_state(). NULL: none. */
     DtStatus (*guard_state)(const DtAdapter *, DtTrace *);
     int (*check_state)(const DtAdapter *, const void *spec);
+
+    /* Undoing writes, while a graph runs.  NULL: a write can't be undone. */
+    /* What array[key] holds (key NULL: all of it), in memory of its own; NULL with an exception. */
+    DT_OWNED PyObject *(*save)(const DtAdapter *, PyObject *array, PyObject *key);
+    /* Puts it back; -1 with an exception. */
+    int (*restore)(const DtAdapter *, PyObject *array, PyObject *key, PyObject *saved);
+    /* Would plain execution write it without a word, each element once?  No error. */
+    int (*can_write)(const DtAdapter *, PyObject *array);
 };
 
 /* Registry: adapters in order of registration; the interpreter's, at most DT_MAX_ADAPTERS. */

@@ -100,6 +100,12 @@ FUNCTIONS = {
     "linalg.det": "np.linalg.det(x[:, :3] + np.eye(3))",
     "linalg.solve": "np.linalg.solve(x[:, :3] + np.eye(3), x)",
     "linalg.norm": "np.linalg.norm(x)",
+    "copyto": "(np.copyto(x, s), x)[1]",
+    "put": "(np.put(x, np.arange(2), 5.0), x)[1]",
+    "place": "(np.place(x, x > 3, np.arange(2.0)), x)[1]",
+    "putmask": "(np.putmask(x, x > 3, -x), x)[1]",
+    "fill_diagonal": "(np.fill_diagonal(x, s), x)[1]",
+    "put_along_axis": "(np.put_along_axis(x, np.argmax(x, 1).reshape(3, 1), 0.0, 1), x)[1]",
     "shape": "np.shape(x)",
     "ndim": "np.ndim(x)",
     "size": "np.size(x)",
@@ -135,6 +141,10 @@ METHODS = {
     "take": "x.take(np.arange(3))",
     "repeat": "x.repeat(3)",
     "trace": "x.trace()",
+    "fill": "(x.fill(2), x)[1]",
+    "sort": "(x.sort(0), x)[1]",
+    "partition": "(x.partition(2), x)[1]",
+    "put": "(x.put(np.arange(3), -1), x)[1]",
 }
 BREAKING_METHODS = {"item": "x[:1, :1].item()", "tolist": "x.tolist()"}
 ATTRIBUTES = {
@@ -182,6 +192,12 @@ CALLEES = {
     "ndarray.copy": "x.copy()",
     "generic.astype": "s.astype('f4')",
     "numpy.clip": "x.clip(1, 2)",
+    "operator.setitem": "np.copyto(x, x * 2)",
+    "operator.imatmul": "x; y = x @ x.T; y @= y; x = y",
+    "ndarray.fill": "n; np.arange(3).fill(n)",
+    "ndarray.sort": "x.sort()",
+    "ndarray.partition": "x.partition(1)",
+    "ndarray.put": "x.put(0, 1.5)",
 }
 
 
@@ -196,7 +212,7 @@ def test_every_row_has_a_case():
 
 def function(expression):
     namespace = {"np": np}
-    exec(f"def f(x, s, n):\n    return {expression}, x + 1\n", namespace)
+    exec(f"def f(x, s, n):\n    value = {expression}\n    return value, x + 1\n", namespace)
     return namespace["f"]
 
 

@@ -32,6 +32,9 @@ const DtAdapter dt_np_adapter = {
     .spec_to_object = dt_np_spec_to_object,
     .spec_from_object = dt_np_spec_from_object,
     .check_state = dt_np_check_state,
+    .save = dt_np_save,
+    .restore = dt_np_restore,
+    .can_write = dt_np_can_write,
 };
 
 int

@@ -135,13 +135,14 @@ fill_spec(PyArrayObject *array, ArraySpec *spec)
 }
 
 static DtStatus
-fill_layout(DtTrace *trace, const ArraySpec *spec, DtMeta *meta)
+fill_layout(DtTrace *trace, const ArraySpec *spec, bool writeable, DtMeta *meta)
 {
     uint32_t layout = 0;
     layout |= spec->flags & NPY_ARRAY_C_CONTIGUOUS ? DT_LAYOUT_C : 0u;
     layout |= spec->flags & NPY_ARRAY_F_CONTIGUOUS ? DT_LAYOUT_F : 0u;
     layout |= spec->flags & NPY_ARRAY_ALIGNED ? DT_LAYOUT_ALIGNED : 0u;
     layout |= PyArray_ISNBO(spec->descr->byteorder) ? DT_LAYOUT_NATIVE : 0u;
+    layout |= writeable ? DT_LAYOUT_WRITEABLE : 0u;
     int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, spec->ndim + 1);
     if (order == NULL) {
         return dt_no_memory();
@@ -221,7 +222,7 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
     if (*meta == NULL) {
         return DT_ERROR;
     }
-    DT_TRY(fill_layout(trace, spec, *meta));
+    DT_TRY(fill_layout(trace, spec, PyArray_ISWRITEABLE(array), *meta));
     return fill_shape(trace, array, source, *meta);
 }
 

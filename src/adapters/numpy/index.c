@@ -3,7 +3,7 @@
  * The shape of a view is an expression of the sizes and bounds.  Comparisons that
  * the form of that expression rests on (is the bound inside?) are decided with a
  * guard unless they hold for every size.
- * Not in here: masks (their shapes depend on data) and writing: graph breaks.
+ * Not in here: reading by masks (the shapes depend on data): graph breaks; writing (writes.c).
  */
 #include "adapters/numpy/internal.h"
 
@@ -397,15 +397,48 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     return emit_view(trace, self, key, &view, out);
 }
 
-DtStatus
-dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
-                    DtVar *value)
+/* An index array, or a list or bool that stands for one. */
+static bool
+is_advanced(DtVar *item)
 {
-    (void)adapter;
-    (void)self;
-    (void)key;
-    (void)value;
-    return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "an assignment to items of an array");
+    const DtArrayVar *array = dt_np_array_of(item);
+    if (array != NULL) {
+        return array->meta->ndim > 0 || !is_integer_scalar(item);
+    }
+    PyObject *constant = dt_var_peek_constant(item);
+    return item->type->kind == DT_KIND_LIST || (constant != NULL && PyBool_Check(constant));
+}
+
+DtStatus
+dt_np_region(DtTrace *trace, DtArrayVar *self, DtVar *key, DtNpRegion *out)
+{
+    DtVar *items[MAX_ITEMS], **parts = &key;
+    uint32_t count = 1;
+    View view = {.base = self->meta};
+    bool many;
+    out->advanced = key->type->kind == DT_KIND_LIST;
+    if (!out->advanced) {
+        DT_TRY(dt_np_items(trace, key, &parts, &count, &many));
+    }
+    if (count > MAX_ITEMS) {
+        return dt_break(trace, DT_BREAK_RAISES, "an index with %u items", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_realize(trace, parts[i], &items[i]));
+        items[i] = dt_var_peek(items[i]);
+        out->advanced = out->advanced || is_advanced(items[i]);
+    }
+    if (out->advanced) {
+        return DT_OK;
+    }
+    DT_TRY(read_items(trace, items, count, &view));
+    if (view.ndim > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", view.ndim);
+    }
+    out->item = view.ndim == 0 && !view.ellipsis;
+    out->ndim = view.ndim;
+    memcpy(out->shape, view.shape, sizeof(view.shape[0]) * view.ndim);
+    return DT_OK;
 }
 
 /* ---- Length and iteration -------------------------------------------------------------------- */

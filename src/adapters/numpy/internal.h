@@ -283,6 +283,28 @@ DtStatus dt_np_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
 DtStatus dt_np_ass_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
                              DtVar *value) DT_MUST_CHECK;
 DtStatus dt_np_iter(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
+/* What an index names. */
+typedef struct DtNpRegion {
+    bool advanced; /* by index arrays: nothing else is known */
+    bool item;     /* one item, not a view of no dimensions */
+    uint32_t ndim;
+    const DtSym *shape[DT_NP_MAXDIMS];
+} DtNpRegion;
+/* `key` is realised.  Guards what the shape rests on. */
+DtStatus dt_np_region(DtTrace *, DtArrayVar *self, DtVar *key, DtNpRegion *out) DT_MUST_CHECK;
+/* Breaks unless the array's memory is the graph's own or an input's, and may be written. */
+DtStatus dt_np_need_writable(DtTrace *, const DtArrayVar *self, const char *what) DT_MUST_CHECK;
+/* self[...] = value: the result of an operation that fits into `self` (up to broadcasting). */
+DtStatus dt_np_write_all(DtTrace *, DtArrayVar *self, DtVar *value, const char *what) DT_MUST_CHECK;
+/* A call that writes the memory of operand `target` (an array) and gives nothing. */
+DtStatus dt_np_emit_write(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
+                          PyObject *kwnames, uint32_t target) DT_MUST_CHECK;
+/* ufunc.at. */
+DtStatus dt_np_call_at(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
+                       DtVar **out) DT_MUST_CHECK;
+DT_OWNED PyObject *dt_np_save(const DtAdapter *, PyObject *array, PyObject *key);
+int dt_np_restore(const DtAdapter *, PyObject *array, PyObject *key, PyObject *saved);
+int dt_np_can_write(const DtAdapter *, PyObject *array);
 /* Metadata of a new array in C order. */
 DtStatus dt_np_new_meta(DtTrace *, PyObject *dtype, const DtSym *const *shape, uint32_t ndim,
                         DtMeta **out) DT_MUST_CHECK;

@@ -353,6 +353,10 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "reduce") == 0) {
         return dt_np_call_reduce(trace, (DtNpOp)row, args, out);
     }
+    if (row >= 0 && rows[row].kind == ROW_UFUNC
+        && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "at") == 0) {
+        return dt_np_call_at(trace, (DtNpOp)row, callable, args, out);
+    }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy: %s%s%s is not captured",
                     ufunc != NULL ? ((PyUFuncObject *)ufunc)->name : "", ufunc != NULL ? "." : "",
                     callable_name(callable));

@@ -4,9 +4,9 @@
  *             ├─ array ** number ──► the ufunc that NumPy's own power takes
  *             └─ else ──► numpy.<ufunc> node
  *
- * An in-place operator on an array that the trace made and nobody else can see
- * becomes the plain operation, cast back: its tracker then stands for the new value.
- * Not in here: out= and where= (graph breaks), reductions.
+ * An in-place operator, or a ufunc with out=, becomes the plain operation and a write of its
+ * result. On an array that the trace made and nobody else can see the write is saved: the tracker
+ * then stands for the new value. Not in here: reductions.
  */
 #include "adapters/numpy/internal.h"
 
@@ -105,6 +105,142 @@ casting_arg(DtTrace *trace, DtNpOp op, DtVar *var, PyObject **casting)
     return DT_OK;
 }
 
+/* ---- out= ------------------------------------------------------------------------------------ */
+
+/* The one array of out=, alone or in a tuple; NULL: not given. */
+static DtStatus
+out_arg(DtTrace *trace, DtNpOp op, DtVar *var, DtArrayVar **out)
+{
+    *out = NULL;
+    if (dt_np_is_default(var)) {
+        return DT_OK;
+    }
+    if (var->type->kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->count == 1) {
+        DT_TRY(dt_var_realize(trace, ((DtSeqVar *)var)->items[0], &var));
+        var = dt_var_peek(var);
+        if (dt_np_is_none(var)) {
+            return DT_OK;
+        }
+    }
+    *out = dt_np_array_of(var);
+    if (*out == NULL || !dt_np_is_ndarray(*out) || ((PyUFuncObject *)dt_np_callee(op))->nout != 1) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such an out=", dt_np_target(op));
+    }
+    return DT_OK;
+}
+
+/* An array of booleans; NULL: not given, or True. */
+static DtStatus
+where_arg(DtTrace *trace, DtNpOp op, DtVar *var, DtArrayVar **out)
+{
+    *out = NULL;
+    if (var == NULL || dt_var_peek_constant(var) == Py_True) {
+        return DT_OK;
+    }
+    *out = dt_np_array_of(var);
+    if (*out == NULL || dt_np_descr((*out)->meta->dtype)->type_num != NPY_BOOL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such a where=", dt_np_target(op));
+    }
+    return DT_OK;
+}
+
+static DtStatus put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting,
+                           const char *what);
+static bool same_axes_order(const DtMeta *a, const DtMeta *b);
+
+/* Ufuncs whose loops give the same bits wherever they write. */
+static bool
+writes_anywhere(DtNpOp op, PyObject *dtype)
+{
+    static const DtNpOp exact[] = {
+        DT_NP_add,          DT_NP_subtract,      DT_NP_multiply,    DT_NP_divide,
+        DT_NP_floor_divide, DT_NP_remainder,     DT_NP_negative,    DT_NP_positive,
+        DT_NP_absolute,     DT_NP_sign,          DT_NP_square,      DT_NP_sqrt,
+        DT_NP_maximum,      DT_NP_minimum,       DT_NP_fmax,        DT_NP_fmin,
+        DT_NP_rint,         DT_NP_floor,         DT_NP_ceil,        DT_NP_trunc,
+        DT_NP_copysign,     DT_NP_isnan,         DT_NP_isfinite,    DT_NP_isinf,
+        DT_NP_equal,        DT_NP_not_equal,     DT_NP_less,        DT_NP_less_equal,
+        DT_NP_greater,      DT_NP_greater_equal, DT_NP_logical_and, DT_NP_logical_or,
+        DT_NP_logical_not,  DT_NP_logical_xor,   DT_NP_bitwise_and, DT_NP_bitwise_or,
+        DT_NP_bitwise_xor,  DT_NP_invert,        DT_NP_left_shift,  DT_NP_right_shift,
+    };
+    if (PyTypeNum_ISCOMPLEX(dt_np_descr(dtype)->type_num)) {
+        return false;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(exact); i++) {
+        if (exact[i] == op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The call itself, into `target`. */
+static DtStatus
+call_into(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, uint32_t nin,
+          const UfuncOptions *options, DtArrayVar *target, DtArrayVar *where)
+{
+    DtOperand args[DT_NP_MAXARGS];
+    const char *names[4] = {"out"};
+    uint32_t nargs = 0, nkw = 1;
+    for (uint32_t i = 0; i < nin; i++) {
+        args[nargs++] = operands[i].operand;
+    }
+    args[nargs++] = dt_np_node(target);
+    if (where != NULL) {
+        names[nkw++] = "where";
+        args[nargs++] = dt_np_node(where);
+    }
+    if (options->dtype != NULL) {
+        names[nkw++] = "dtype";
+        args[nargs++] = dt_np_const(options->dtype);
+    }
+    if (options->casting != NULL) {
+        names[nkw++] = "casting";
+        args[nargs++] = dt_np_const(options->casting);
+    }
+    PyObject *kwnames = dt_trace_keep_take(trace, PyTuple_New(nkw));
+    if (kwnames == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < nkw; i++) {
+        PyObject *name = PyUnicode_InternFromString(names[i]);
+        if (name == NULL) {
+            return DT_ERROR;
+        }
+        PyTuple_SET_ITEM(kwnames, i, name);
+    }
+    return dt_np_emit_write(trace, op, args, nargs, kwnames, nin);
+}
+
+static DtStatus
+apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
+           const UfuncOptions *options, DtArrayVar *target, DtArrayVar *where)
+{
+    const char *what = dt_np_target(op);
+    DtVar *made;
+    PyObject *dtypes;
+    DT_TRY(dt_np_need_writable(trace, target, what));
+    DT_TRY(dt_np_resolve(trace, op, operands, options->dtype, options->casting, &dtypes));
+    PyObject *dtype = PyTuple_GET_ITEM(dtypes, nin);
+    bool same_casts = options->casting == NULL; /* else NumPy checks as it is told */
+    bool anywhere = writes_anywhere(op, dtype);
+    if (where == NULL && same_casts && anywhere) {
+        DT_TRY(emit_ufunc(trace, op, operands, nin, options, dtypes, &made));
+        return put_result(trace, target, made, NPY_SAME_KIND_CASTING, what);
+    }
+    if (where == NULL && same_casts && (target->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
+        && target->meta->dtype == dtype) {
+        DtMeta *meta;
+        DT_TRY(dt_np_elementwise_meta(trace, operands, nin, dtype, &meta));
+        if (same_axes_order(meta, target->meta)) {
+            DT_TRY(emit_ufunc(trace, op, operands, nin, options, dtypes, &made));
+            return put_result(trace, target, made, NPY_SAME_KIND_CASTING, what);
+        }
+    }
+    return call_into(trace, op, operands, nin, options, target, where);
+}
+
 DtStatus
 dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -112,26 +248,34 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtVar *slots[Py_ARRAY_LENGTH(names)];
     DtNpOperand operands[3];
     UfuncOptions options;
+    DtArrayVar *target, *where;
     PyUFuncObject *ufunc = (PyUFuncObject *)dt_np_callee(op);
     uint32_t nin = (uint32_t)ufunc->nin;
     if (args->npos > nin + 1 || args->npos < nin || nin > 3) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u positional arguments",
                         dt_np_target(op), args->npos);
     }
+    if (args->npos > nin && (op == DT_NP_maximum || op == DT_NP_minimum)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP,
+                        "%s with a third positional argument, which warns", dt_np_target(op));
+    }
     /* Inputs have no names; the slots in front of "out" are filled from the right. */
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names + (3 - nin), 4 + nin, nin + 1, nin,
                       slots));
-    DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[nin]));
-    if (slots[nin + 1] != NULL) {
-        PyObject *where = dt_var_as_constant(trace, slots[nin + 1]);
-        if (where != Py_True) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with where=", dt_np_target(op));
-        }
-    }
+    DT_TRY(out_arg(trace, op, slots[nin], &target));
+    DT_TRY(where_arg(trace, op, slots[nin + 1], &where));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[nin + 2], &options.dtype));
     DT_TRY(casting_arg(trace, op, slots[nin + 3], &options.casting));
     for (uint32_t i = 0; i < nin; i++) {
         DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
+    }
+    if (where != NULL && target == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP,
+                        "%s with where= and without out=", dt_np_target(op));
+    }
+    if (target != NULL) {
+        *out = &target->base;
+        return apply_into(trace, op, operands, nin, &options, target, where);
     }
     return apply(trace, op, operands, nin, &options, out);
 }
@@ -284,47 +428,44 @@ same_axes_order(const DtMeta *a, const DtMeta *b)
     return memcmp(a->stride_order, b->stride_order, a->ndim) == 0;
 }
 
-static DtStatus
-check_in_place(DtTrace *trace, const DtArrayVar *self, const char *symbol)
+/* May the tracker simply stand for a new value?  The array is the trace's own, and nobody looks at
+ * its memory through a view. */
+static bool
+is_replaceable(const DtTrace *trace, const DtArrayVar *self)
 {
-    if (!(self->meta->layout & DT_LAYOUT_FRESH)) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that existed before",
-                        symbol);
-    }
-    if (has_views(self) || self->meta->ndim == 0 || self->node->graph != trace->graph) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array that shares its memory",
-                        symbol);
-    }
-    return DT_OK;
+    return (self->meta->layout & DT_LAYOUT_FRESH) && self->node->graph == trace->graph
+           && self->meta->ndim > 0 && !has_views(self);
 }
 
 /* The result of the plain operation takes the place of `self`, if writing into it would give the
- * same. */
+ * same; else it is written. */
 static DtStatus
-replace_in_place(DtTrace *trace, DtArrayVar *self, DtVar *made, const char *symbol)
+put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting, const char *what)
 {
     DtArrayVar *result = dt_np_array_of(made);
     const DtMeta *meta = result->meta;
-    if (meta->ndim != self->meta->ndim) {
-        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result of more axes", symbol);
+    bool same = is_replaceable(trace, self) && meta->ndim == self->meta->ndim
+                && same_axes_order(self->meta, meta) && dt_np_is_ndarray(result);
+    if (meta->ndim > self->meta->ndim) {
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result of more axes", what);
     }
-    for (uint32_t i = 0; i < meta->ndim; i++) {
-        bool same;
-        DT_TRY(dt_trace_unify(trace, self->meta->shape[i], meta->shape[i], &same));
-        if (!same || dt_sym_is_const(meta->shape[i]) != dt_sym_is_const(self->meta->shape[i])) {
-            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with a result that is larger",
-                            symbol);
+    if (meta->dtype != self->meta->dtype
+        && !PyArray_CanCastTypeTo(dt_np_descr(meta->dtype), dt_np_descr(self->meta->dtype),
+                                  casting)) {
+        return dt_break(trace, DT_BREAK_RAISES, "%s can't keep the dtype of the array", what);
+    }
+    for (uint32_t i = 0; i < meta->ndim && same; i++) {
+        if (dt_sym_is_const(meta->shape[i]) != dt_sym_is_const(self->meta->shape[i])) {
+            same = false;
+            break;
         }
+        DT_TRY(dt_trace_unify(trace, self->meta->shape[i], meta->shape[i], &same));
     }
-    if (!same_axes_order(self->meta, meta)) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s on an array of another memory order",
-                        symbol);
+    if (!same) {
+        DT_TRY(dt_np_need_writable(trace, self, what));
+        return dt_np_write_all(trace, self, made, what);
     }
     if (meta->dtype != self->meta->dtype) {
-        if (!PyArray_CanCastTypeTo(dt_np_descr(meta->dtype), dt_np_descr(self->meta->dtype),
-                                   NPY_SAME_KIND_CASTING)) {
-            return dt_break(trace, DT_BREAK_RAISES, "%s can't keep the dtype of the array", symbol);
-        }
         DT_TRY(dt_np_cast(trace, result, self->meta->dtype, &made));
         result = dt_np_array_of(made);
     }
@@ -402,7 +543,7 @@ check_reuse(DtTrace *trace, const DtNpOperand *operands, const DtMeta *result)
 }
 
 static DtStatus
-binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
+binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out)
 {
     const char *symbol = dt_canonical_binary_symbol(plain);
     DtNpOperand operands[2];
@@ -420,7 +561,44 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, DtVar **out)
         return power(trace, operands, r, out);
     }
     DT_TRY(apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out));
-    return check_reuse(trace, operands, dt_np_array_of(*out)->meta);
+    return in_place ? DT_OK : check_reuse(trace, operands, dt_np_array_of(*out)->meta);
+}
+
+/* a @= b: NumPy's own call. */
+static DtStatus
+matmul_in_place(DtTrace *trace, DtArrayVar *self, DtVar *other, const char *symbol)
+{
+    DtNpOperand operand;
+    DT_TRY(dt_np_need_operand(trace, other, symbol, &operand));
+    DT_TRY(dt_np_need_writable(trace, self, symbol));
+    DtOperand args[] = {dt_np_node(self), operand.operand};
+    return dt_np_emit_write(trace, DT_NP_op_imatmul, args, 2, NULL, 0);
+}
+
+/* The loops of float powers and of complex numbers may round by the strides of what they are given.
+ * *direct: the ufunc is called into the array. */
+static DtStatus
+goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, bool *direct)
+{
+    int num = dt_np_descr(self->meta->dtype)->type_num;
+    bool all, complex_kind = PyTypeNum_ISCOMPLEX(num);
+    *direct = false;
+    if ((self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
+        || !(complex_kind || (plain == DT_BINARY_POWER && PyTypeNum_ISFLOAT(num)))) {
+        return DT_OK;
+    }
+    *direct = true;
+    if (plain == DT_BINARY_POWER && dt_np_array_of(other) == NULL) {
+        PyObject *exponent = dt_var_as_constant(trace, other);
+        DT_TRY(power_takes_all_exponents(trace, &all));
+        *direct = exponent != NULL && fast_power(exponent, all) == DT_NP_power;
+        if (!*direct && complex_kind) {
+            return PyErr_Occurred() ? DT_ERROR
+                                    : dt_break(trace, DT_BREAK_ARRAY_MUTATION,
+                                               "**= on complex numbers of another memory order");
+        }
+    }
+    return DT_OK;
 }
 
 DtStatus
@@ -431,18 +609,25 @@ dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, 
     DtArrayVar *self = dt_np_array_of(l);
     (void)adapter;
     if (!DT_BINARY_IS_INPLACE((int)op) || self == NULL || !dt_np_is_ndarray(self)) {
-        return binary(trace, plain, l, r, out);
+        return binary(trace, plain, l, r, false, out);
     }
     const char *symbol = dt_canonical_binary_symbol(op);
-    DtVar *made;
-    if (plain == DT_BINARY_MATRIX_MULTIPLY) {
-        return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "@= on an array");
-    }
-    DT_TRY(check_in_place(trace, self, symbol));
-    DT_TRY(binary(trace, plain, l, r, &made));
-    DT_TRY(replace_in_place(trace, self, made, symbol));
     *out = l;
-    return DT_OK;
+    if (plain == DT_BINARY_MATRIX_MULTIPLY) {
+        return matmul_in_place(trace, self, r, symbol);
+    }
+    DtVar *made;
+    bool direct;
+    DT_TRY(goes_directly(trace, plain, self, r, &direct));
+    if (direct) {
+        DtNpOperand operands[2];
+        UfuncOptions options = {NULL, NULL};
+        DT_TRY(dt_np_need_operand(trace, l, symbol, &operands[0]));
+        DT_TRY(dt_np_need_operand(trace, r, symbol, &operands[1]));
+        return apply_into(trace, binary_rows[plain].ufunc, operands, 2, &options, self, NULL);
+    }
+    DT_TRY(binary(trace, plain, l, r, true, &made));
+    return put_result(trace, self, made, NPY_SAME_KIND_CASTING, symbol);
 }
 
 DtStatus

@@ -7,8 +7,9 @@
  * floating-point flag is about empty operands (mean of nothing), so functions that
  * are written in Python are not called on them: replay.
  *
- * Once an effect has happened nothing can be replayed: exceptions are the user's then,
- * and NumPy reports as the context says.
+ * Writes to arrays that others can see are taken back when the run fails later (written.h), or
+ * made when nothing can fail any more.  Once any other effect has happened nothing can be
+ * replayed: exceptions are the user's then, and NumPy reports as the context says.
  */
 #include <string.h>
 
@@ -28,6 +29,9 @@ uint8_t
 dt_called_flags(const DtNode *node)
 {
     uint8_t flags = dt_eager_has_effect(node) ? DT_CALLED_EFFECT : 0;
+    if (dt_written_is_setitem(node)) {
+        return flags | DT_CALLED_SETITEM | (dt_write_is_sure(node) ? DT_CALLED_QUIET : 0);
+    }
     for (size_t i = 0; i < sizeof(quiet_targets) / sizeof(quiet_targets[0]); i++) {
         if (strcmp(node->target, quiet_targets[i]) == 0) {
             return flags | DT_CALLED_QUIET;
@@ -82,21 +86,47 @@ dt_called_restore(DtNativeRun *run)
     PyErr_Restore(type, value, traceback);
 }
 
+/* Before a node runs. */
 static DtRun
-call_node(const DtNode *node, uint8_t flags, DtNativeRun *run)
+prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *run)
 {
     if (flags & DT_CALLED_EFFECT) {
         run->committed = true;
         dt_called_restore(run);
+        dt_written_forget(&run->log);
     }
-    else if (!run->committed) {
-        if ((flags & DT_CALLED_PYTHON) && has_empty_operand(node, run)) {
-            return DT_RUN_REPLAY;
+    if (run->committed) {
+        return DT_RUN_OK;
+    }
+    if ((flags & DT_CALLED_PYTHON) && has_empty_operand(node, run)) {
+        return DT_RUN_REPLAY;
+    }
+    if (stage->writes == DT_WRITES_AT_END) {
+        run->committed = true; /* nothing from here on can fail but for want of memory */
+        return DT_RUN_OK;
+    }
+    if (stage->writes == DT_WRITES_SAVED) {
+        DtRun saved = dt_written_save(&run->log, node, run->values, run->symbols);
+        if (saved != DT_RUN_OK) {
+            return saved == DT_RUN_ERROR ? dt_eager_failure(false) : saved;
         }
-        if (!(flags & DT_CALLED_QUIET) && run->errstate == NULL
-            && dt_errstate_raise(&run->errstate) < 0) {
-            return dt_eager_failure(false);
-        }
+    }
+    if (!(flags & DT_CALLED_QUIET) && run->errstate == NULL
+        && dt_errstate_raise(&run->errstate) < 0) {
+        return dt_eager_failure(false);
+    }
+    return DT_RUN_OK;
+}
+
+static DtRun
+call_node(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *run)
+{
+    DtRun ready = prepare(stage, node, flags, run);
+    if (ready != DT_RUN_OK) {
+        return ready;
+    }
+    if (flags & DT_CALLED_SETITEM) {
+        return dt_write_run(node, run) < 0 ? dt_eager_failure(run->committed) : DT_RUN_OK;
     }
     PyObject *value = dt_eager_call(node, run->values, run->symbols);
     if (value == NULL) {
@@ -110,7 +140,7 @@ DtRun
 dt_called_run(const DtStage *stage, DtNativeRun *run)
 {
     for (uint32_t i = 0; i < stage->nnodes; i++) {
-        DtRun result = call_node(stage->nodes[i], stage->called[i], run);
+        DtRun result = call_node(stage, stage->nodes[i], stage->called[i], run);
         if (result != DT_RUN_OK) {
             return result;
         }

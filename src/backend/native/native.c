@@ -44,10 +44,10 @@ run_stage(const DtStage *stage, DtNativeRun *run)
 }
 
 static DtRun
-run_stages(DtNative *exe, DtNativeRun *run)
+run_stages(const DtStages *stages, DtNativeRun *run)
 {
-    for (uint32_t i = 0; i < exe->nstages; i++) {
-        const DtStage *stage = &exe->stages[i];
+    for (uint32_t i = 0; i < stages->count; i++) {
+        const DtStage *stage = &stages->items[i];
         DtRun result = run_stage(stage, run);
         if (result != DT_RUN_OK) {
             return result;
@@ -57,6 +57,26 @@ run_stages(DtNative *exe, DtNativeRun *run)
         }
     }
     return DT_RUN_OK;
+}
+
+/* The stages for these inputs; NULL with *result for the run. */
+static const DtStages *
+choose_stages(DtNative *exe, PyObject *const *inputs, DtRun *result)
+{
+    switch (dt_write_check_inputs(exe, inputs)) {
+    case DT_WRITE_APART:
+        return &exe->stages;
+    case DT_WRITE_REFUSED:
+        *result = DT_RUN_REPLAY;
+        return NULL;
+    case DT_WRITE_OVERLAP:
+        break;
+    }
+    if (exe->strict.items == NULL && dt_native_plan(exe, true) != DT_OK) {
+        *result = dt_eager_failure(false);
+        return NULL;
+    }
+    return &exe->strict;
 }
 
 /* Outputs of the graph from the values; on failure none. */
@@ -108,12 +128,22 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
         }
     }
     if (!exe->needs_symbols || dt_graph_read_symbols(graph, inputs, run.symbols)) {
-        result = run_stages(exe, &run);
+        const DtStages *stages = &exe->stages;
+        if (exe->nwritten > 0) {
+            stages = choose_stages(exe, inputs, &result);
+        }
+        if (stages != NULL) {
+            result = run_stages(stages, &run);
+        }
         if (result == DT_RUN_OK) {
             result = take_outputs(exe, &run, outputs);
         }
     }
     dt_called_restore(&run);
+    if (result != DT_RUN_OK && !run.committed) {
+        dt_written_undo(&run.log);
+    }
+    dt_written_forget(&run.log);
     for (uint32_t i = 0; i < nodes; i++) {
         Py_XDECREF(run.values[i]);
     }
@@ -135,11 +165,14 @@ static void
 native_describe(const DtExecutable *base, DtStrbuf *buf)
 {
     const DtNative *exe = (const DtNative *)base;
-    dt_strbuf_addf(buf, "native: %u stages\n", exe->nstages);
-    for (uint32_t i = 0; i < exe->nstages; i++) {
-        const DtStage *stage = &exe->stages[i];
+    dt_strbuf_addf(buf, "native: %u stages\n", exe->stages.count);
+    for (uint32_t i = 0; i < exe->stages.count; i++) {
+        const DtStage *stage = &exe->stages.items[i];
         if (stage->fused == NULL) {
-            dt_strbuf_addf(buf, "  called  %s", stage->nodes[0]->target);
+            dt_strbuf_addf(buf, "  called  %s%s", stage->nodes[0]->target,
+                           stage->writes == DT_WRITES_SAVED    ? " (can be taken back)"
+                           : stage->writes == DT_WRITES_AT_END ? " (at the end)"
+                                                               : "");
         }
         else {
             dt_strbuf_addf(buf, "  fused   %u ops, blocks of %ld:", stage->nnodes,
@@ -172,7 +205,7 @@ dt_native_compile(DtGraph *graph, DtExecutable **out)
     }
     dt_executable_init(&exe->base, &native_type, graph);
     dt_arena_init(&exe->arena);
-    DtStatus status = dt_native_plan(exe);
+    DtStatus status = dt_native_plan(exe, false);
     if (status != DT_OK) {
         dt_executable_decref(&exe->base);
         return status;

@@ -16,6 +16,7 @@
 
 #include "backend/backend.h"
 #include "backend/native/loops.h"
+#include "backend/written.h"
 
 enum {
     DT_FUSED_MAX_NDIM = 8,
@@ -115,6 +116,7 @@ enum {
     DT_CALLED_QUIET = 1,  /* can't raise floating-point errors: views, item access */
     DT_CALLED_EFFECT = 2, /* a second run could be noticed */
     DT_CALLED_PYTHON = 4, /* may run Python code, which may warn */
+    DT_CALLED_SETITEM = 8,
 };
 
 typedef struct DtStage {
@@ -124,13 +126,23 @@ typedef struct DtStage {
     uint32_t nnodes;
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
+    /* A called stage that writes visible memory: is what it changes saved before, because the run
+     * may fail yet? */
+    enum { DT_WRITES_NOTHING, DT_WRITES_SAVED, DT_WRITES_AT_END } writes;
 } DtStage;
+
+typedef struct DtStages {
+    DtStage *items; /* NULL: not planned */
+    uint32_t count;
+} DtStages;
 
 typedef struct DtNative {
     DtExecutable base;
     DtArena arena;
-    DtStage *stages;
-    uint32_t nstages;
+    DtStages stages;   /* writes made as late as can be: for inputs that share no memory */
+    DtStages strict;   /* writes made where they stand; planned when first needed */
+    uint32_t *written; /* inputs that are written */
+    uint32_t nwritten;
     bool needs_symbols;
     uint32_t called_nodes;
     char *scratch; /* cached block memory, or NULL while a run has it */
@@ -144,10 +156,22 @@ typedef struct DtNativeRun {
     DtNumber *symbols;
     PyObject *errstate; /* token that restores the context's errstate, or NULL */
     bool committed;     /* an effect has happened */
+    DtWrittenLog log;   /* what was written and can be taken back */
 } DtNativeRun;
 
 /* plan.c */
-DtStatus dt_native_plan(DtNative *exe) DT_MUST_CHECK;
+DtStatus dt_native_plan(DtNative *exe, bool strict) DT_MUST_CHECK;
+
+/* write.c */
+/* An assignment to items that can neither fail nor report anything. */
+bool dt_write_is_sure(const DtNode *node);
+/* The same of looking at an array in another way. */
+bool dt_write_is_sure_view(const DtNode *node);
+/* May the inputs that the graph writes be written, and do they share memory with no other? */
+typedef enum DtWriteInputs { DT_WRITE_APART, DT_WRITE_OVERLAP, DT_WRITE_REFUSED } DtWriteInputs;
+DtWriteInputs dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs);
+/* Makes an assignment to items (DT_CALLED_SETITEM); -1 with an exception. */
+int dt_write_run(const DtNode *node, DtNativeRun *run);
 
 /* fused.c: DT_FUSED_CALL = nothing has happened, run the nodes one by one. */
 typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;

@@ -7,8 +7,9 @@
  *        ▼ emit        slots, registers and steps of each fused stage (fuse.c)
  *   stages
  *
- * Pure nodes may move to an earlier stage; nothing crosses a node with an effect.  A
- * node that is not fusable for any reason is called: that is always right.
+ * Pure nodes may move to an earlier stage; nothing crosses a node with an effect, but for
+ * pure ones that pass a write to memory which they don't look at.  A node that is not
+ * fusable for any reason is called: that is always right.
  */
 #include "backend/native/plan.h"
 
@@ -401,7 +402,7 @@ schedule(DtPlan *plan, uint32_t start, uint32_t end)
         for (uint32_t i = start; i < end; i++) {
             const DtPlanNode *own = &plan->nodes[i];
             if (own->node == NULL || own->stage >= 0 || !own->live
-                || !node_ready(own, plan->nodes)) {
+                || own->node->effect != DT_EFFECT_PURE || !node_ready(own, plan->nodes)) {
                 continue;
             }
             if (is_light(own)) {
@@ -422,29 +423,115 @@ schedule(DtPlan *plan, uint32_t start, uint32_t end)
         }
         while (start < end
                && (plan->nodes[start].node == NULL || plan->nodes[start].stage >= 0
-                   || !plan->nodes[start].live)) {
+                   || !plan->nodes[start].live
+                   || plan->nodes[start].node->effect != DT_EFFECT_PURE)) {
             start++;
         }
     }
 }
 
-/* Gives every live node its stage; nothing crosses a node with an effect. */
+/* ---- Writes ---------------------------------------------------------------------------------- */
+
+/* Writes that wait: pure nodes may pass them as long as none looks at the memory they write. */
+typedef DT_VEC(uint32_t) Waiting;
+
+/* Do the two operands lie in memory that may be the same?  Inputs of different names share none, or
+ * the stages made here do not run. */
+static bool
+may_share(const DtOperand *a, const DtOperand *b)
+{
+    const DtNode *owner_a, *owner_b;
+    DtMemory memory_a = dt_graph_memory(a, &owner_a), memory_b = dt_graph_memory(b, &owner_b);
+    return memory_a == DT_MEMORY_UNKNOWN || memory_b == DT_MEMORY_UNKNOWN || owner_a == owner_b;
+}
+
+/* A number without memory that could be written. */
+static bool
+is_scalar_value(const DtOperand *operand)
+{
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    return meta->ndim == 0 && meta->type != NULL && meta->type != &PyArray_Type
+           && PyType_IsSubtype(meta->type, &PyGenericArrType_Type);
+}
+
+static bool
+looks_at(const DtOperand *operand, const DtNode *write)
+{
+    if (operand->kind == DT_OPERAND_NODE && !is_scalar_value(operand)) {
+        for (uint32_t i = 0; i < write->nmutated; i++) {
+            if (may_share(operand, &write->args[write->mutated[i]])) {
+                return true;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        if (looks_at(&operand->items[i], write)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+looks_at_waiting(const DtPlan *plan, const DtNode *node, const Waiting *waiting)
+{
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        const DtNode *write = plan->graph->nodes.items[waiting->items[i]];
+        for (uint32_t j = 0; j < node->nargs; j++) {
+            if (looks_at(&node->args[j], write)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Gives the nodes from `start` to `end` their stages, the waiting writes after the pure ones. */
 static DtStatus
-assign(DtPlan *plan)
+flush(DtPlan *plan, uint32_t start, uint32_t end, Waiting *waiting)
+{
+    DT_TRY(schedule(plan, start, end));
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        DT_TRY(open_stage(plan, waiting->items[i]));
+    }
+    waiting->count = 0;
+    return DT_OK;
+}
+
+/* Gives every live node its stage.  Nothing crosses a node with an effect, but for pure nodes that
+ * pass a write to memory they don't look at. */
+static DtStatus
+assign(DtPlan *plan, bool strict)
 {
     uint32_t count = plan->graph->nodes.count;
+    Waiting waiting = {0};
     for (uint32_t i = 0; i < count; i++) {
         plan->nodes[i].stage = -1;
     }
     uint32_t start = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (plan->nodes[i].node != NULL && plan->nodes[i].node->effect != DT_EFFECT_PURE) {
-            DT_TRY(schedule(plan, start, i));
-            DT_TRY(open_stage(plan, i));
-            start = i + 1;
+        const DtNode *node = plan->nodes[i].node;
+        if (node == NULL) {
+            continue;
         }
+        if (node->effect == DT_EFFECT_PURE) {
+            if (waiting.count > 0 && looks_at_waiting(plan, node, &waiting)) {
+                DT_TRY(flush(plan, start, i, &waiting));
+                start = i;
+            }
+            continue;
+        }
+        if (node->effect == DT_EFFECT_MUTATES && !strict && !dt_eager_has_effect(node)) {
+            if (dt_vec_push(&plan->arena, &waiting, i) < 0) {
+                return out_of_memory();
+            }
+            continue;
+        }
+        DT_TRY(flush(plan, start, i, &waiting));
+        DT_TRY(open_stage(plan, i));
+        start = i + 1;
     }
-    return schedule(plan, start, count);
+    return flush(plan, start, count, &waiting);
 }
 
 /* ---- Lifetimes ------------------------------------------------------------------------------- */
@@ -534,9 +621,64 @@ emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
     return DT_OK;
 }
 
-static DtStatus
-build_plan(DtNative *exe, DtPlan *plan)
+/* A write is saved before if it can fail itself, or anything after it can. */
+static void
+mark_writes(DtStages *stages)
 {
+    bool fails_later = false;
+    for (uint32_t i = stages->count; i-- > 0;) {
+        DtStage *stage = &stages->items[i];
+        const DtNode *node = stage->nodes[0];
+        bool sure = stage->fused == NULL && (dt_write_is_sure(node) || dt_write_is_sure_view(node));
+        fails_later = fails_later || !sure;
+        if (stage->fused == NULL && dt_written_can_undo(node)) {
+            stage->writes = fails_later ? DT_WRITES_SAVED : DT_WRITES_AT_END;
+        }
+    }
+}
+
+static bool
+is_listed(const uint32_t *items, uint32_t count, uint32_t item)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i] == item) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The inputs that the graph writes. */
+static DtStatus
+find_written(DtNative *exe)
+{
+    const DtGraph *graph = exe->base.graph;
+    exe->nwritten = 0;
+    exe->written = DT_ARENA_ARRAY(&exe->arena, uint32_t, graph->inputs.count + 1);
+    if (exe->written == NULL) {
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i], *owner;
+        for (uint32_t j = 0; dt_written_can_undo(node) && j < node->nmutated; j++) {
+            if (dt_graph_memory(&node->args[node->mutated[j]], &owner) != DT_MEMORY_INPUT) {
+                continue;
+            }
+            for (uint32_t k = 0; k < graph->inputs.count; k++) {
+                if (graph->inputs.items[k].node == owner
+                    && !is_listed(exe->written, exe->nwritten, k)) {
+                    exe->written[exe->nwritten++] = k;
+                }
+            }
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+build_plan(DtNative *exe, DtPlan *plan, bool strict)
+{
+    DtStages stages;
     const DtGraph *graph = plan->graph;
     plan->nodes = DT_ARENA_ARRAY(&plan->arena, DtPlanNode, graph->nodes.count + 1);
     if (plan->nodes == NULL) {
@@ -556,25 +698,27 @@ build_plan(DtNative *exe, DtPlan *plan)
         exe->needs_symbols = exe->needs_symbols || uses_symbols(&graph->outputs[i]);
     }
     find_live(plan);
-    DT_TRY(assign(plan));
+    DT_TRY(assign(plan, strict));
     lifetimes(plan);
-    exe->nstages = plan->stages.count;
-    exe->stages = DT_ARENA_ARRAY(&exe->arena, DtStage, exe->nstages + 1);
-    if (exe->stages == NULL) {
+    stages.count = plan->stages.count;
+    stages.items = DT_ARENA_ARRAY(&exe->arena, DtStage, stages.count + 1);
+    if (stages.items == NULL) {
         return out_of_memory();
     }
-    for (uint32_t i = 0; i < exe->nstages; i++) {
-        DT_TRY(emit_stage(exe, plan, i, &exe->stages[i]));
+    for (uint32_t i = 0; i < stages.count; i++) {
+        DT_TRY(emit_stage(exe, plan, i, &stages.items[i]));
     }
-    return DT_OK;
+    mark_writes(&stages);
+    *(strict ? &exe->strict : &exe->stages) = stages;
+    return strict ? DT_OK : find_written(exe);
 }
 
 DtStatus
-dt_native_plan(DtNative *exe)
+dt_native_plan(DtNative *exe, bool strict)
 {
     DtPlan plan = {.graph = exe->base.graph};
     dt_arena_init(&plan.arena);
-    DtStatus status = build_plan(exe, &plan);
+    DtStatus status = build_plan(exe, &plan, strict);
     dt_arena_release(&plan.arena);
     return status;
 }

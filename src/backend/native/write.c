@@ -1,0 +1,199 @@
+/* Writes: which can't fail, and the short way of making them.
+ *
+ * A write needs no saved copy if neither it nor anything after it can fail or report anything: then
+ * it happens when the run is as good as over.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/eager.h"
+#include "backend/native/native.h"
+
+/* ---- What can't fail ------------------------------------------------------------------------- */
+
+/* An index of numbers and slices, inside the array for every call: the trace has guarded it. */
+static bool
+is_plain_key(const DtOperand *key, bool inner)
+{
+    switch ((DtOperandKind)key->kind) {
+    case DT_OPERAND_SYM:
+        return key->u.sym->type == DT_SYM_INT;
+    case DT_OPERAND_CONST:
+        return PyLong_CheckExact(key->u.object) || key->u.object == Py_None
+               || key->u.object == Py_Ellipsis;
+    case DT_OPERAND_TUPLE:
+        if (inner) {
+            return false;
+        }
+        break;
+    case DT_OPERAND_SLICE:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t i = 0; i < key->count; i++) {
+        if (!is_plain_key(&key->items[i], true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a number can be put into an array of that type without an error or a warning. */
+static bool
+is_plain_number(const DtOperand *operand, int type_num)
+{
+    uint64_t cell[2];
+    bool wide = type_num == NPY_DOUBLE || type_num == NPY_CDOUBLE;
+    if (operand->kind == DT_OPERAND_SYM) {
+        return wide || (operand->u.sym->type != DT_SYM_FLOAT && type_num == NPY_LONG)
+               || operand->u.sym->type == DT_SYM_BOOL;
+    }
+    PyObject *number = operand->u.object;
+    if (PyBool_Check(number)) {
+        return true;
+    }
+    if (PyLong_CheckExact(number)) {
+        return dt_loop_knows_type(type_num) && dt_cast_number(number, type_num, cell);
+    }
+    if (!PyFloat_CheckExact(number)) {
+        return false;
+    }
+    double value = PyFloat_AS_DOUBLE(number);
+    return wide
+           || ((type_num == NPY_FLOAT || type_num == NPY_CFLOAT)
+               && (value == 0 || !isfinite(value) || (fabs(value) > 1e-30 && fabs(value) < 1e30)));
+}
+
+bool
+dt_write_is_sure(const DtNode *node)
+{
+    if (!dt_written_is_setitem(node) || !is_plain_key(&node->args[1], false)) {
+        return false;
+    }
+    const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
+    const DtOperand *value = &node->args[2];
+    if (target->dtype == NULL || !PyArray_DescrCheck(target->dtype)) {
+        return false;
+    }
+    int type_num = ((PyArray_Descr *)target->dtype)->type_num;
+    if (value->kind == DT_OPERAND_CONST || value->kind == DT_OPERAND_SYM) {
+        return is_plain_number(value, type_num);
+    }
+    if (value->kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtMeta *meta = &value->u.node->results[value->result];
+    return meta->dtype != NULL && PyArray_DescrCheck(meta->dtype)
+           && ((PyArray_Descr *)meta->dtype)->type_num == type_num;
+}
+
+bool
+dt_write_is_sure_view(const DtNode *node)
+{
+    static const char *const targets[] = {"ndarray.reshape", "ndarray.transpose",
+                                          "ndarray.squeeze"};
+    if (node->effect != DT_EFFECT_PURE) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        if (strcmp(node->target, targets[i]) == 0) {
+            return node->naliases > 0;
+        }
+    }
+    return strcmp(node->target, "operator.getitem") == 0 && node->nargs == 2
+           && is_plain_key(&node->args[1], false);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The bytes from *low up to *high hold everything of the array. */
+static void
+extent(PyArrayObject *array, const char **low, const char **high)
+{
+    const char *data = PyArray_BYTES(array);
+    *low = data;
+    *high = data + PyArray_ITEMSIZE(array);
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        npy_intp steps = PyArray_DIM(array, i) - 1;
+        if (steps < 0) {
+            *high = *low;
+            return;
+        }
+        npy_intp reach = steps * PyArray_STRIDE(array, i);
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+static bool
+overlap(PyArrayObject *a, PyArrayObject *b)
+{
+    const char *low_a, *high_a, *low_b, *high_b;
+    extent(a, &low_a, &high_a);
+    extent(b, &low_b, &high_b);
+    return low_a < high_b && low_b < high_a;
+}
+
+DtWriteInputs
+dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs)
+{
+    const DtGraph *graph = exe->base.graph;
+    DtWriteInputs answer = DT_WRITE_APART;
+    for (uint32_t i = 0; i < exe->nwritten; i++) {
+        uint32_t index = exe->written[i];
+        const DtAdapter *adapter = graph->inputs.items[index].node->results[0].adapter;
+        if (!PyArray_CheckExact(inputs[index]) || !adapter->can_write(adapter, inputs[index])) {
+            return DT_WRITE_REFUSED;
+        }
+        for (uint32_t j = 0; j < graph->inputs.count; j++) {
+            if (j != index && graph->inputs.items[j].node != NULL && PyArray_Check(inputs[j])
+                && overlap((PyArrayObject *)inputs[index], (PyArrayObject *)inputs[j])) {
+                answer = DT_WRITE_OVERLAP;
+            }
+        }
+    }
+    return answer;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+static bool
+dense_alike(PyArrayObject *a, PyArrayObject *b)
+{
+    int order =
+        PyArray_FLAGS(a) & PyArray_FLAGS(b) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
+    int ndim = PyArray_NDIM(a);
+    return order != 0 && ndim == PyArray_NDIM(b) && PyArray_TYPE(a) == PyArray_TYPE(b)
+           && PyArray_ISNOTSWAPPED(a) && PyArray_ISNOTSWAPPED(b)
+           && memcmp(PyArray_DIMS(a), PyArray_DIMS(b), (size_t)ndim * sizeof(npy_intp)) == 0;
+}
+
+int
+dt_write_run(const DtNode *node, DtNativeRun *run)
+{
+    int result = -1;
+    PyObject *key = NULL;
+    PyObject *array = dt_eager_operand(&node->args[0], run->values, run->symbols);
+    PyObject *value =
+        array == NULL ? NULL : dt_eager_operand(&node->args[2], run->values, run->symbols);
+    if (value == NULL) {
+        goto done;
+    }
+    const DtOperand *index = &node->args[1];
+    bool whole = index->kind == DT_OPERAND_CONST && index->u.object == Py_Ellipsis;
+    if (whole && PyArray_CheckExact(array) && PyArray_CheckExact(value)
+        && PyArray_ISWRITEABLE((PyArrayObject *)array)
+        && dense_alike((PyArrayObject *)array, (PyArrayObject *)value)) {
+        memmove(PyArray_DATA((PyArrayObject *)array), PyArray_DATA((PyArrayObject *)value),
+                (size_t)PyArray_NBYTES((PyArrayObject *)array));
+        result = 0;
+        goto done;
+    }
+    key = dt_eager_operand(index, run->values, run->symbols);
+    result = key == NULL ? -1 : PyObject_SetItem(array, key, value);
+done:
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    Py_XDECREF(array);
+    return result;
+}

@@ -1,0 +1,40 @@
+/* Taking back what a run of a graph has written to memory that others can see.
+ *
+ * Before a write whose run may still fail, the part of the array that it changes is saved; when the
+ * run fails, everything is put back in reverse order and the call can be made again plainly, as if
+ * nothing had happened.  Private to backend/.
+ */
+#ifndef DT_BACKEND_WRITTEN_H
+#define DT_BACKEND_WRITTEN_H
+
+#include "backend/backend.h"
+
+typedef struct DtWritten {
+    const DtAdapter *adapter;
+    const DtNode *node; /* that made the write */
+    PyObject *array;    /* DT_OWNED, all three */
+    PyObject *key;      /* or NULL: the whole */
+    PyObject *saved;
+} DtWritten;
+
+typedef struct DtWrittenLog {
+    DtWritten *items;
+    uint32_t count, capacity;
+} DtWrittenLog;
+
+/* Is it a write to visible memory that can be taken back? */
+bool dt_written_can_undo(const DtNode *node);
+
+/* Saves what `node` is about to change.  DT_RUN_REPLAY: plain execution would refuse the write, or
+ * give a warning; DT_RUN_ERROR: an exception is set. */
+DtRun dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
+                      const DtNumber *symbols) DT_MUST_CHECK;
+
+/* Puts everything back, and forgets it.  An exception that is set stays. */
+void dt_written_undo(DtWrittenLog *log);
+void dt_written_forget(DtWrittenLog *log);
+
+/* Is the node array[key] = value? */
+bool dt_written_is_setitem(const DtNode *node);
+
+#endif
