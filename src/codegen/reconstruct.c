@@ -8,6 +8,7 @@
 typedef enum Access {
     NONE,
     KEY_ATTR,   /* base.<key> */
+    OWN_ATTR,   /* object.__getattribute__(base, key) */
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
     FROM_END,   /* base[-index] */
@@ -32,6 +33,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_GLOBAL] = {true, NULL, NULL, GLOBAL, 0},
     [DT_SOURCE_BUILTIN] = {true, NULL, NULL, GLOBAL, 0},
     [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0},
+    [DT_SOURCE_OWN_ATTR] = {true, NULL, NULL, OWN_ATTR, 0},
     [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0},
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0},
@@ -49,6 +51,21 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
 };
+
+/* An attribute that the type's own look-up must not be asked for. */
+static DtStatus
+load_own_attribute(DtCodegen *codegen, const DtSource *source)
+{
+    PyObject *read = PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, "__getattribute__");
+    read = dt_trace_keep_take(codegen->trace, read);
+    if (read == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, read));
+    DT_TRY(dt_codegen_load_source(codegen, source->base));
+    DT_TRY(dt_codegen_const(codegen, source->key));
+    return dt_codegen_call(codegen, 2);
+}
 
 bool
 dt_codegen_is_loadable(const DtSource *source)
@@ -111,6 +128,9 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
+    if (row->access == OWN_ATTR) {
+        return load_own_attribute(codegen, source);
+    }
     if (source->base != NULL) {
         DT_TRY(load_base(codegen, source, row));
     }
@@ -119,6 +139,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     }
     switch (row->access) {
     case NONE:
+    case OWN_ATTR:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

@@ -80,4 +80,9 @@ DtStatus dt_lower_groups(DtLower *lower) DT_MUST_CHECK;
 /* Whether the fact is checked as an absent name of a group. */
 bool dt_lower_is_absent_name(DtLower *lower, const DtFact *fact);
 
+/* The exact type that the facts of a source give it, or NULL. */
+PyTypeObject *dt_lower_known_type(const DtLowerSource *source);
+/* Offset of the slot `name` of instances of `type`, or 0. */
+Py_ssize_t dt_lower_slot_offset(PyTypeObject *type, PyObject *name);
+
 #endif

@@ -106,6 +106,14 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
     }
     case DT_GUARD_ATTR_ABSENT: {
         DtPlace *place;
+        PyTypeObject *type = dt_lower_known_type(source);
+        Py_ssize_t offset = type != NULL ? dt_lower_slot_offset(type, fact->object) : 0;
+        if (offset > 0) {
+            instr->op = DT_GOP_SLOT_EMPTY;
+            instr->x = type;
+            instr->y.i = offset;
+            return dt_program_watch(lower->program, (PyObject *)type);
+        }
         DT_TRY(dt_lower_place(lower, fact->object, NULL, &place));
         instr->op = DT_GOP_ABSENT;
         instr->x = place;

@@ -14,9 +14,8 @@
 /* ---- What is known of a source
  * ------------------------------------------------------------------ */
 
-/* The exact type that its facts give it, or NULL. */
-static PyTypeObject *
-known_type(const DtLowerSource *source)
+PyTypeObject *
+dt_lower_known_type(const DtLowerSource *source)
 {
     for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
         switch (fact->kind) {
@@ -49,14 +48,14 @@ known_object(const DtLowerSource *source)
 static bool
 is_module(const DtLowerSource *source)
 {
-    PyTypeObject *type = known_type(source);
+    PyTypeObject *type = dt_lower_known_type(source);
     return type != NULL && PyType_IsSubtype(type, &PyModule_Type);
 }
 
 static bool
 is_class(const DtLowerSource *source)
 {
-    PyTypeObject *type = known_type(source);
+    PyTypeObject *type = dt_lower_known_type(source);
     return source->source->kind == DT_SOURCE_TYPE
            || (type != NULL && PyType_IsSubtype(type, &PyType_Type));
 }
@@ -303,9 +302,8 @@ load_local(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
     return unreadable(lower, source);
 }
 
-/* Offset of the slot `name` of instances of `type`, or 0. */
-static Py_ssize_t
-slot_offset(PyTypeObject *type, PyObject *name)
+Py_ssize_t
+dt_lower_slot_offset(PyTypeObject *type, PyObject *name)
 {
     PyObject *descriptor = PyUnicode_Check(name) ? dt_type_lookup(type, name) : NULL;
     if (descriptor == NULL || Py_TYPE(descriptor) != &PyMemberDescr_Type) {
@@ -321,10 +319,10 @@ slot_offset(PyTypeObject *type, PyObject *name)
 static DtStatus
 load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
 {
-    PyTypeObject *type = known_type(source->base);
+    PyTypeObject *type = dt_lower_known_type(source->base);
     DtPlace *place;
     if (type != NULL) {
-        Py_ssize_t offset = slot_offset(type, source->source->key);
+        Py_ssize_t offset = dt_lower_slot_offset(type, source->source->key);
         if (offset > 0) {
             instr->op = DT_GOP_SLOT;
             instr->x = type;
@@ -407,6 +405,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         DT_TRY(load_local(lower, source, &instr));
         break;
     case DT_SOURCE_ATTR:
+    case DT_SOURCE_OWN_ATTR:
         DT_TRY(load_attr(lower, source, &instr));
         break;
     case DT_SOURCE_PARTIAL_FUNC:

@@ -379,6 +379,9 @@ do_KEYS:
     HOLD(dt_read_has_keys(in->x, regs[in->a]));
 do_ABSENT:
     HOLD(dt_read_is_absent(regs[in->a], in->x));
+do_SLOT_EMPTY:
+    a = regs[in->a];
+    HOLD(Py_TYPE(a) == (PyTypeObject *)in->x && *(PyObject **)((char *)a + in->y.i) == NULL);
 do_TYPE_VERSION:
     {
         DtTypeState *state = in->x;

@@ -112,6 +112,17 @@ add_cell(DtTrace *trace, const DtJournalEntry *entry)
                      cell->contents);
 }
 
+/* The attributes of an object whose class has a __setattr__ or __delattr__ of Python are stored
+ * behind its back: what those do was traced. */
+static uint8_t
+attribute_write(DtTrace *trace, DtVar *object)
+{
+    PyTypeObject *type = dt_var_python_type(trace, object);
+    bool plain = type == NULL || type->tp_setattro == PyObject_GenericSetAttr
+                 || object->type->kind != DT_KIND_INSTANCE;
+    return plain ? DT_WRITE_ATTR : DT_WRITE_OWN_ATTR;
+}
+
 static DtStatus
 add_writes(DtTrace *trace, Reach *reach)
 {
@@ -121,10 +132,11 @@ add_writes(DtTrace *trace, Reach *reach)
         switch ((DtEntryKind)entry->kind) {
         case DT_ENTRY_ATTR:
             if (dt_map_get(&reach->seen, entry->object) != NULL) {
-                DT_TRY(add_write(
-                    trace,
-                    (DtWrite){.kind = DT_WRITE_ATTR, .object = entry->object, .name = entry->name},
-                    entry->value));
+                DT_TRY(add_write(trace,
+                                 (DtWrite){.kind = attribute_write(trace, entry->object),
+                                           .object = entry->object,
+                                           .name = entry->name},
+                                 entry->value));
             }
             break;
         case DT_ENTRY_GLOBAL:

@@ -100,7 +100,8 @@ get_name(DtTrace *trace, const void *target, DtEntryKind kind, PyObject *name, b
 
 /* ---- Attributes and globals ------------------------------------------------------------------ */
 
-/* Would a plain STORE_ATTR do exactly what the trace saw: no code runs, and it can't fail? */
+/* Would object.__setattr__ do exactly what the trace saw: no code runs, and it can't fail?  A
+ * __setattr__ of Python was followed already when its class has one. */
 static DtStatus
 check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
 {
@@ -112,11 +113,6 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
         || !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
                         object->type->name);
-    }
-    if (type->tp_setattro != PyObject_GenericSetAttr) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
-                        "attribute '%s' of a %s, which has its own __setattr__, is changed", text,
-                        type->tp_name);
     }
     PyObject *descriptor = _PyType_Lookup(type, name);
     bool is_slot = descriptor != NULL && Py_IS_TYPE(descriptor, &PyMemberDescr_Type);

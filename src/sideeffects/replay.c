@@ -52,6 +52,22 @@ push_set_call(DtCodegen *codegen, const DtWrite *write)
 }
 
 static DtStatus
+push_own_attribute(DtCodegen *codegen, const DtWrite *write)
+{
+    const char *name = write->kind == DT_WRITE_OWN_ATTR ? "__setattr__" : "__delattr__";
+    DtTrace *trace = dt_codegen_trace(codegen);
+    PyObject *method =
+        dt_trace_keep_take(trace, PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, name));
+    if (method == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, method));
+    DT_TRY(dt_codegen_var(codegen, write->object));
+    DT_TRY(dt_codegen_const(codegen, write->name));
+    return push_values(codegen, write);
+}
+
+static DtStatus
 push_operands(DtCodegen *codegen, const DtWrite *write)
 {
     switch ((DtWriteKind)write->kind) {
@@ -66,6 +82,9 @@ push_operands(DtCodegen *codegen, const DtWrite *write)
     case DT_WRITE_DELETE_CELL:
         DT_TRY(push_values(codegen, write));
         return dt_codegen_var(codegen, write->object);
+    case DT_WRITE_OWN_ATTR:
+    case DT_WRITE_DELETE_OWN_ATTR:
+        return push_own_attribute(codegen, write);
     case DT_WRITE_OTHER_GLOBAL:
     case DT_WRITE_DELETE_OTHER_GLOBAL:
         DT_TRY(push_values(codegen, write));
@@ -104,6 +123,10 @@ emit_write(DtCodegen *codegen, const DtWrite *write)
         return dt_codegen_name(codegen, DT_OP_STORE_ATTR, write->name);
     case DT_WRITE_DELETE_ATTR:
         return dt_codegen_name(codegen, DT_OP_DELETE_ATTR, write->name);
+    case DT_WRITE_OWN_ATTR:
+    case DT_WRITE_DELETE_OWN_ATTR:
+        DT_TRY(dt_codegen_call(codegen, 2 + write->count));
+        return dt_codegen_op(codegen, DT_OP_POP_TOP, 0);
     case DT_WRITE_GLOBAL:
         return dt_codegen_name(codegen, DT_OP_STORE_GLOBAL, write->name);
     case DT_WRITE_DELETE_GLOBAL:

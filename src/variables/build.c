@@ -106,22 +106,35 @@ dt_build_init(void)
 /* ---- Categories: types with many exact types
  * ---------------------------------------------------- */
 
-bool
-dt_build_is_user_class(PyTypeObject *type)
+/* Whether class statements made the type and all its bases but `root` and object. */
+static bool
+is_made_on(PyTypeObject *type, PyTypeObject *root)
 {
     PyObject *mro = type->tp_mro;
-    if (mro == NULL || type == &PyBaseObject_Type) {
+    if (mro == NULL || type == root) {
         return false;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        if (base != &PyBaseObject_Type
+        if (base != &PyBaseObject_Type && base != root
             && (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE)
                 || base->tp_dealloc != class_statement_dealloc)) {
             return false;
         }
     }
     return true;
+}
+
+bool
+dt_build_is_user_class(PyTypeObject *type)
+{
+    return is_made_on(type, &PyBaseObject_Type);
+}
+
+bool
+dt_build_is_metaclass(PyTypeObject *type)
+{
+    return is_made_on(type, &PyType_Type);
 }
 
 static bool

@@ -88,6 +88,11 @@ bool dt_build_is_static(const DtSource *source);
 /* Whether the type was made by a class statement on nothing but object: instances are dict and
  * slots. */
 bool dt_build_is_user_class(PyTypeObject *type);
+/* The same on nothing but type. */
+bool dt_build_is_metaclass(PyTypeObject *type);
+/* The builtin type that gives instances of a class made by a class statement their layout: object,
+ * or one whose part is an instance's payload (payload.c).  NULL: the class is of another make. */
+PyTypeObject *dt_build_layout(PyTypeObject *cls);
 /* A tracker of a known object that no source reads: it needs no guard. */
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
 
@@ -205,9 +210,58 @@ DtStatus dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObje
 /* Binds it: functions to `self` (NULL: read from the class), static and class methods. */
 DtStatus dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
                        DtVar *cls_var, DtVar **out) DT_MUST_CHECK;
-/* A special method of an instance's type, bound to it; NULL if the type has none. */
+/* Guards that the type of what a look-up has found does not become another kind of descriptor. */
+DtStatus dt_class_guard_descriptor(DtTrace *trace, PyObject *found) DT_MUST_CHECK;
+/* type.__getattribute__ of a class, whatever its metaclass overrides. */
+DtStatus dt_class_generic_getattr(DtTrace *trace, DtVar *cls, PyObject *name,
+                                  DtVar **out) DT_MUST_CHECK;
+/* A special method of a metaclass of Python, bound to the class; NULL if there is none but type's.
+ */
+DtStatus dt_class_special(DtTrace *trace, DtVar *cls, const char *name, DtVar **out) DT_MUST_CHECK;
+/* A call of a class (class_call.c): through its metaclass; what type.__call__ does; what
+ * base.__new__(cls, ...) does; whether object.__init__ takes these arguments. */
+DtStatus dt_class_call(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_class_instantiate(DtTrace *trace, DtVar *cls, const DtArgs *args,
+                              DtVar **out) DT_MUST_CHECK;
+DtStatus dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
+                      DtVar **out) DT_MUST_CHECK;
+DtStatus dt_class_object_init(DtTrace *trace, PyTypeObject *cls, const DtArgs *args) DT_MUST_CHECK;
+
+/* ---- descriptors (descriptors.c) ---- */
+/* Whether it comes before an instance's own attributes. */
+bool dt_descr_is_data(PyObject *found);
+/* Stores through it, or deletes (value NULL). */
+DtStatus dt_descr_set(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
+                      DtVar *value) DT_MUST_CHECK;
+
+/* ---- instances ---- */
+extern const DtVarType dt_instance_ops; /* slots of instance_ops.c */
+/* A special method of an instance's type, bound to it; NULL if the type has none but object's. */
 DtStatus dt_instance_special(DtTrace *trace, DtVar *instance, const char *name,
                              DtVar **out) DT_MUST_CHECK;
+/* Whether the type has such a method. */
+bool dt_instance_overrides(DtVar *instance, const char *name);
+/* Attributes: through what the type overrides, and as object.__getattribute__ and __setattr__. */
+DtStatus dt_instance_getattr(DtTrace *, DtVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_instance_setattr(DtTrace *, DtVar *self, PyObject *name, DtVar *value) DT_MUST_CHECK;
+DtStatus dt_instance_generic_getattr(DtTrace *, DtVar *self, PyObject *name,
+                                     DtVar **out) DT_MUST_CHECK;
+DtStatus dt_instance_generic_setattr(DtTrace *, DtVar *self, PyObject *name,
+                                     DtVar *value) DT_MUST_CHECK;
+bool dt_instance_has_dict(DtVar *self);
+/* A real object of the instance's class on which CPython can be made to raise an error: the
+ * existing object, or an empty new one. */
+DtStatus dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out) DT_MUST_CHECK;
+/* The tracker of an instance's builtin part, else the tracker itself. */
+DtVar *dt_payload_of(DtVar *var);
+/* Calls a method or slot wrapper that a builtin type defines; args->pos[0] is its self. */
+DtStatus dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args,
+                             DtVar **out) DT_MUST_CHECK;
+
+/* Takes an exception that the traced program has raised, if it is a `type`; then it can be raised
+ * again. */
+bool dt_kinds_take_raised(DtTrace *trace, DtStatus status, PyObject *type, DtVar **exception);
+DtStatus dt_kinds_raise_again(DtTrace *trace, DtVar *exception);
 /* What a builtin object does when called; NULL when there is no row. */
 const DtMethodRow *dt_builtin_find(PyObject *object);
 /* Rows for the functions of one module. */

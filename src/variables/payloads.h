@@ -104,6 +104,7 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     PyObject *object; /* existing object, or NULL: made by the trace */
     PyTypeObject *cls;
     DtVar *cls_var; /* of a new instance: tracker of its class */
+    DtVar *payload; /* what a builtin base keeps, or NULL: the base is object (payload.c) */
 } DtInstanceVar;
 
 typedef struct DtPartialVar { /* DT_KIND_PARTIAL */

@@ -289,6 +289,23 @@ dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
     return dt_break(trace, DT_BREAK_RAISES, "%s: %s", exception, text);
 }
 
+bool
+dt_kinds_take_raised(DtTrace *trace, DtStatus status, PyObject *type, DtVar **exception)
+{
+    const char *name = ((PyTypeObject *)type)->tp_name;
+    *exception = NULL;
+    return status == DT_BREAK && trace->brk.id == DT_BREAK_RAISES
+           && strncmp(trace->brk.message, name, strlen(name)) == 0;
+}
+
+DtStatus
+dt_kinds_raise_again(DtTrace *trace, DtVar *exception)
+{
+    (void)trace;
+    (void)exception;
+    return DT_BREAK;
+}
+
 /* ---- Rows of methods
  * --------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
  * Not in here: the rows (builtins.c, builtins_math.c); builtin classes are
  * classes (v_class.c) that find their row here.
  */
+#include <string.h>
+
 #include "variables/kinds.h"
 
 /* Object -> row; objects are kept for the life of the process. */
@@ -179,23 +181,6 @@ call_constant_method(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar
     return dt_constant_wrap_take(trace, result, out);
 }
 
-/* list.append(items, x): the method of the first argument, if its type is the descriptor's. */
-static DtStatus
-call_descriptor(DtTrace *trace, PyObject *object, const DtArgs *args, DtVar **out)
-{
-    PyDescrObject *descriptor = (PyDescrObject *)object;
-    if (args->npos == 0 || dt_var_python_type(trace, args->pos[0]) != descriptor->d_type) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of another type",
-                        descriptor->d_type->tp_name, dt_kinds_text(descriptor->d_name));
-    }
-    DtVar *method;
-    DT_TRY(dt_var_getattr(trace, args->pos[0], descriptor->d_name, &method));
-    DtArgs rest = *args;
-    rest.pos++;
-    rest.npos--;
-    return dt_var_call(trace, method, &rest, out);
-}
-
 static DtStatus
 builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
@@ -208,8 +193,13 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         && dt_constant_is_safe(PyCFunction_GET_SELF(object))) {
         return call_constant_method(trace, object, args, out);
     }
-    if (Py_TYPE(object) == &PyMethodDescr_Type) {
-        return call_descriptor(trace, object, args, out);
+    if (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)) {
+        return dt_slot_method_call(trace, object, args, out);
+    }
+    if (PyCFunction_CheckExact(object) && PyCFunction_GET_SELF(object) != NULL
+        && PyType_Check(PyCFunction_GET_SELF(object))
+        && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__new__") == 0) {
+        return dt_class_new(trace, (PyTypeObject *)PyCFunction_GET_SELF(object), args, out);
     }
     PyObject *name = PyObject_GetAttrString(object, "__name__");
     if (name == NULL) {

@@ -1,12 +1,13 @@
-/* Classes: reading attributes through the MRO without running descriptors of
- * Python, and making instances of user classes.
+/* Classes: reading attributes through the MRO and the metaclass.
  *
  * Invariant: a class is known by identity.  What is found in it is guarded one
  * by one through the class (ATTR), or by the version of an instance's type.
  * What is not found, and a class of which an instance is made, by the version
  * of the class: whatever is added to it may be seen.
  *
- * Not in here: instances (v_instance.c), calls of builtin classes (builtins.c).
+ * Not in here: what a found attribute gives (descriptors.c), calls of classes
+ * (class_call.c), instances (v_instance.c), calls of builtin classes
+ * (builtins.c).
  */
 #include "compat/type.h"
 #include "variables/kinds.h"
@@ -71,6 +72,16 @@ dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
  * ------------------------------------------------------------------------ */
 
 DtStatus
+dt_class_guard_descriptor(DtTrace *trace, PyObject *found)
+{
+    if (!(Py_TYPE(found)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return DT_OK;
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, found, 0);
+    return source != NULL ? dt_guard_type_version(trace, source, Py_TYPE(found)) : DT_ERROR;
+}
+
+DtStatus
 dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name, DtClassAttr *out)
 {
     *out = (DtClassAttr){0};
@@ -79,14 +90,7 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
         return DT_OK;
     }
     DT_TRY(dt_trace_keep(trace, out->found));
-    if (Py_TYPE(out->found)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
-        /* A class of Python becomes a descriptor when it gets a __get__ or __set__. */
-        const DtSource *found = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, out->found, 0);
-        if (found == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_guard_type_version(trace, found, Py_TYPE(out->found)));
-    }
+    DT_TRY(dt_class_guard_descriptor(trace, out->found));
     if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
         out->trusted = true; /* a static type can't change */
         return DT_OK;
@@ -112,62 +116,6 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
     return out->source != NULL ? DT_OK : DT_ERROR;
 }
 
-static DtStatus
-build_attr(DtTrace *trace, const DtClassAttr *attr, PyObject *object, DtVar **out)
-{
-    if (attr->source == NULL || object != attr->found) {
-        /* Inside a static or class method: the guard on the outer object covers it. */
-        if (attr->source != NULL && !attr->trusted) {
-            DT_TRY(dt_guard_identity(trace, attr->source, attr->found));
-        }
-        DT_TRY(dt_trace_keep(trace, object));
-        return dt_build_known(trace, object, out);
-    }
-    return attr->trusted ? dt_build_trusted(trace, object, attr->source, out)
-                         : dt_var_build(trace, object, attr->source, out);
-}
-
-/* The function inside a staticmethod or classmethod object: a read-only member. */
-static DtStatus
-build_inner(DtTrace *trace, const DtClassAttr *attr, DtVar **out)
-{
-    PyObject *inner = PyObject_GetAttrString(attr->found, "__func__");
-    if (inner == NULL) {
-        return dt_break_from_exception(trace);
-    }
-    inner = dt_trace_keep_take(trace, inner);
-    return inner != NULL ? build_attr(trace, attr, inner, out) : DT_ERROR;
-}
-
-DtStatus
-dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self, DtVar *cls_var,
-              DtVar **out)
-{
-    PyTypeObject *type = Py_TYPE(attr->found);
-    if (PyObject_TypeCheck(attr->found, &PyFunction_Type)) {
-        DT_TRY(build_attr(trace, attr, attr->found, out));
-        return self != NULL ? dt_method_new(trace, *out, self, out) : DT_OK;
-    }
-    if (type == &PyStaticMethod_Type) {
-        return build_inner(trace, attr, out);
-    }
-    if (type == &PyClassMethod_Type) {
-        DT_TRY(build_inner(trace, attr, out));
-        if (cls_var == NULL) {
-            DT_TRY(dt_class_of(trace, self, &cls_var));
-        }
-        return dt_method_new(trace, *out, cls_var, out);
-    }
-    bool unbound_only = type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type
-                        || type == &PyGetSetDescr_Type || type == &PyMemberDescr_Type
-                        || type == &PyProperty_Type;
-    if (type->tp_descr_get != NULL && !(self == NULL && unbound_only)) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' is a descriptor of type %s",
-                        dt_kinds_text(name), type->tp_name);
-    }
-    return build_attr(trace, attr, attr->found, out);
-}
-
 /* ---- Attributes of a class
  * --------------------------------------------------------------------------- */
 
@@ -187,34 +135,56 @@ static const DtGetSetRow class_getsets[] = {
     {NULL, NULL},
 };
 
+/* An attribute of the metaclass, bound to the class if it is a descriptor. */
 static DtStatus
-class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+read_of_meta(DtTrace *trace, DtVar *self, PyObject *name, PyObject *found, DtVar **out)
+{
+    PyTypeObject *meta = Py_TYPE(class_of(self));
+    if (meta == &PyType_Type || !dt_build_is_metaclass(meta)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a class",
+                        dt_kinds_text(name));
+    }
+    /* The version of the metaclass is guarded. */
+    DtClassAttr attr = {.found = found, .trusted = true};
+    DtVar *meta_var;
+    DT_TRY(dt_trace_keep(trace, found));
+    DT_TRY(dt_class_guard_descriptor(trace, found));
+    DT_TRY(dt_build_known(trace, (PyObject *)meta, &meta_var));
+    return dt_class_bind(trace, &attr, name, self, meta_var, out);
+}
+
+static DtStatus
+read_field(DtTrace *trace, DtVar *self, PyObject *name, bool *done, DtVar **out)
+{
+    for (const DtGetSetRow *row = class_getsets; row->name != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
+            *done = true;
+            return row->get(trace, self, out);
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_class_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     PyTypeObject *cls = class_of(self), *meta = Py_TYPE(cls);
+    PyObject *of_meta = dt_type_lookup(meta, name);
+    if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        DT_TRY(dt_guard_type_version(trace, self->source, meta));
+    }
+    if (of_meta != NULL && dt_descr_is_data(of_meta)) {
+        bool done = false;
+        if (of_meta == dt_type_lookup(&PyType_Type, name)) {
+            DT_TRY(read_field(trace, self, name, &done, out));
+        }
+        return done ? DT_OK : read_of_meta(trace, self, name, of_meta, out);
+    }
     bool deleted = false;
     DtVar *stored = dt_journal_get_attr(trace, self, name, &deleted);
     if (stored != NULL) {
         *out = stored;
         return DT_OK;
-    }
-    if (meta->tp_getattro != PyType_Type.tp_getattro) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE,
-                        "attribute '%s' of a class whose metaclass "
-                        "defines __getattr__",
-                        dt_kinds_text(name));
-    }
-    PyObject *of_meta = dt_type_lookup(meta, name);
-    if (of_meta != NULL && Py_TYPE(of_meta)->tp_descr_set != NULL) {
-        for (const DtGetSetRow *row = class_getsets; row->name != NULL; row++) {
-            if (meta == &PyType_Type && PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
-                return row->get(trace, self, out);
-            }
-        }
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a class",
-                        dt_kinds_text(name));
-    }
-    if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
-        DT_TRY(dt_guard_type_version(trace, self->source, meta));
     }
     DtClassAttr attr;
     DT_TRY(dt_class_lookup(trace, self, cls, name, &attr));
@@ -223,11 +193,59 @@ class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     }
     DT_TRY(dt_class_guard_unchanged(trace, self));
     if (of_meta != NULL) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a metaclass",
-                        dt_kinds_text(name));
+        return read_of_meta(trace, self, name, of_meta, out);
     }
     return dt_kinds_raise(trace, "AttributeError", "type object '%s' has no attribute '%s'",
                           cls->tp_name, dt_kinds_text(name));
+}
+
+/* A special method that a metaclass of Python defines, bound to the class; NULL: it has none. */
+DtStatus
+dt_class_special(DtTrace *trace, DtVar *self, const char *text, DtVar **out)
+{
+    PyTypeObject *meta = Py_TYPE(class_of(self));
+    *out = NULL;
+    if (meta == &PyType_Type) {
+        return DT_OK;
+    }
+    DT_TRY(dt_guard_type_version(trace, self->source, meta));
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    PyObject *found = dt_type_lookup(meta, name);
+    if (found == NULL || found == Py_None || found == dt_type_lookup(&PyType_Type, name)) {
+        return DT_OK;
+    }
+    return read_of_meta(trace, self, name, found, out);
+}
+
+static DtStatus
+call_with_name(DtTrace *trace, DtVar *method, PyObject *name, DtVar **out)
+{
+    DtVar *text;
+    DT_TRY(dt_var_const(trace, name, &text));
+    DtArgs args = dt_args_of(&text, 1);
+    return dt_var_call(trace, method, &args, out);
+}
+
+static DtStatus
+class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    PyTypeObject *meta = Py_TYPE(class_of(self));
+    if (meta->tp_getattro == PyType_Type.tp_getattro) {
+        return dt_class_generic_getattr(trace, self, name, out);
+    }
+    DtVar *own, *fallback, *exception;
+    DT_TRY(dt_class_special(trace, self, "__getattribute__", &own));
+    DtStatus status = own != NULL ? call_with_name(trace, own, name, out)
+                                  : dt_class_generic_getattr(trace, self, name, out);
+    if (!dt_kinds_take_raised(trace, status, PyExc_AttributeError, &exception)) {
+        return status;
+    }
+    DT_TRY(dt_class_special(trace, self, "__getattr__", &fallback));
+    return fallback != NULL ? call_with_name(trace, fallback, name, out)
+                            : dt_kinds_raise_again(trace, exception);
 }
 
 static DtStatus
@@ -236,68 +254,6 @@ class_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     (void)value;
     return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of class %s is set",
                     dt_kinds_text(name), class_of(self)->tp_name);
-}
-
-/* ---- Instances
- * ---------------------------------------------------------------------------------------- */
-
-static DtStatus
-check_can_make(DtTrace *trace, PyTypeObject *cls)
-{
-    PyTypeObject *meta = Py_TYPE(cls);
-    if (!dt_build_is_user_class(cls) || meta->tp_call != PyType_Type.tp_call
-        || cls->tp_new != PyBaseObject_Type.tp_new || (cls->tp_flags & Py_TPFLAGS_IS_ABSTRACT)
-        || cls->tp_finalize != NULL || cls->tp_del != NULL) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
-                        cls->tp_name);
-    }
-    return DT_OK;
-}
-
-static DtStatus
-make_instance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    PyTypeObject *cls = class_of(self);
-    DT_TRY(check_can_make(trace, cls));
-    DT_TRY(dt_class_guard_unchanged(trace, self));
-    DtInstanceVar *instance = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, NULL);
-    if (instance == NULL) {
-        return DT_ERROR;
-    }
-    instance->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
-    instance->cls = cls;
-    instance->cls_var = self;
-    *out = &instance->base;
-    DtVar *init;
-    DT_TRY(dt_instance_special(trace, *out, "__init__", &init));
-    if (init == NULL) {
-        if (args->npos + args->nkw > 0) {
-            return dt_kinds_raise(trace, "TypeError", "%s() takes no arguments", cls->tp_name);
-        }
-        return DT_OK;
-    }
-    DtVar *result;
-    DT_TRY(dt_var_call(trace, init, args, &result));
-    if (dt_var_peek_constant(result) != Py_None) {
-        return dt_kinds_raise(trace, "TypeError", "__init__() should return None");
-    }
-    return DT_OK;
-}
-
-static DtStatus
-class_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    const DtMethodRow *row = ((DtObjectVar *)self)->row;
-    if (row != NULL) {
-        return dt_kinds_call_row(trace, self, row, args, out);
-    }
-    PyTypeObject *cls = class_of(self);
-    /* A class made by namedtuple itself: nothing in it was overridden, not even how it is called.
-     */
-    if (cls->tp_base == &PyTuple_Type && dt_namedtuple_is_class(cls)) {
-        return dt_namedtuple_call(trace, self, args, out);
-    }
-    return make_instance(trace, self, args, out);
 }
 
 static PyTypeObject *
@@ -314,15 +270,107 @@ class_as_constant(DtTrace *trace, DtVar *self)
     return ((DtObjectVar *)self)->object;
 }
 
+/* Calls a special method of the metaclass; *out NULL if only type's own is there. */
+static DtStatus
+call_special(DtTrace *trace, DtVar *self, const char *name, DtVar **pos, uint32_t npos, DtVar **out)
+{
+    DtVar *method;
+    *out = NULL;
+    DT_TRY(dt_class_special(trace, self, name, &method));
+    if (method == NULL) {
+        return DT_OK;
+    }
+    DtArgs args = dt_args_of(pos, npos);
+    return dt_var_call(trace, method, &args, out);
+}
+
 static DtStatus
 class_bool(DtTrace *trace, DtVar *self, bool *out)
 {
-    PyTypeObject *meta = Py_TYPE(class_of(self));
-    if (meta != &PyType_Type && dt_build_is_user_class(meta)) {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the truth of a class with a metaclass");
-    }
+    DtVar *result;
     *out = true;
-    return DT_OK;
+    DT_TRY(call_special(trace, self, "__bool__", NULL, 0, &result));
+    if (result == NULL) {
+        DT_TRY(call_special(trace, self, "__len__", NULL, 0, &result));
+    }
+    return result != NULL ? dt_var_truth(trace, result, out) : DT_OK;
+}
+
+static DtStatus
+no_method(DtTrace *trace, DtVar *self, const char *format)
+{
+    return dt_kinds_raise(trace, "TypeError", format, dt_kinds_type_name(trace, self));
+}
+
+static DtStatus
+class_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, "__len__", NULL, 0, out));
+    return *out != NULL ? DT_OK : no_method(trace, self, "object of type '%s' has no len()");
+}
+
+static DtStatus
+class_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, "__iter__", NULL, 0, out));
+    return *out != NULL ? DT_OK : no_method(trace, self, "'%s' object is not iterable");
+}
+
+static DtStatus
+class_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    DtVar *result;
+    bool truth;
+    DT_TRY(call_special(trace, self, "__contains__", &item, 1, &result));
+    if (result == NULL) {
+        return dt_kind_base.sq_contains(trace, self, item, out);
+    }
+    DT_TRY(dt_var_truth(trace, result, &truth));
+    return dt_var_bool(trace, truth, out);
+}
+
+/* cls[key]: the metaclass's __getitem__, else the class's own __class_getitem__. */
+static DtStatus
+class_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
+{
+    DtVar *method;
+    DtClassAttr attr;
+    DT_TRY(call_special(trace, self, "__getitem__", &key, 1, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__class_getitem__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_class_lookup(trace, self, class_of(self), name, &attr));
+    if (attr.found == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "[] of class %s", class_of(self)->tp_name);
+    }
+    DT_TRY(dt_class_bind(trace, &attr, name, NULL, self, &method));
+    DtArgs args = dt_args_of(&key, 1);
+    return dt_var_call(trace, method, &args, out);
+}
+
+static DtStatus
+class_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    static const char *const names[] = {
+        [Py_LT] = "__lt__", [Py_LE] = "__le__", [Py_EQ] = "__eq__",
+        [Py_NE] = "__ne__", [Py_GT] = "__gt__", [Py_GE] = "__ge__",
+    };
+    DT_TRY(call_special(trace, left, names[op], &right, 1, out));
+    if (*out == NULL && op == Py_NE) {
+        DT_TRY(call_special(trace, left, "__eq__", &right, 1, out));
+        if (*out != NULL && dt_var_peek_constant(*out) != Py_NotImplemented) {
+            return dt_var_not(trace, *out, out);
+        }
+    }
+    if (*out == NULL) {
+        *out = dt_not_implemented(trace);
+        return DT_OK;
+    }
+    return dt_var_realize(trace, *out, out);
 }
 
 static DtStatus
@@ -348,7 +396,12 @@ class_repr(DtVar *self, DtStrbuf *buf)
 const DtVarType dt_kind_type_CLASS = {
     .kind = DT_KIND_CLASS,
     .nb_bool = class_bool,
-    .tp_call = class_call,
+    .sq_length = class_length,
+    .sq_contains = class_contains,
+    .mp_subscript = class_subscript,
+    .tp_iter = class_iter,
+    .tp_richcompare = class_compare,
+    .tp_call = dt_class_call,
     .tp_getattro = class_getattro,
     .tp_setattro = class_setattro,
     .python_type = class_type,

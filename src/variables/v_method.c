@@ -70,12 +70,23 @@ method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     return dt_var_getattr(trace, self->function, name, out);
 }
 
+/* A method that C defines binds in a way of its own. */
+static bool
+is_descriptor(DtVar *function)
+{
+    PyObject *object = function->type->kind == DT_KIND_BUILTIN ? dt_payload_object(function) : NULL;
+    return object != NULL
+           && (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type));
+}
+
 static PyTypeObject *
 method_type(DtTrace *trace, DtVar *self)
 {
     (void)trace;
-    (void)self;
-    return &PyMethod_Type;
+    DtVar *function = dt_var_peek(((DtMethodVar *)self)->function);
+    return !is_descriptor(function)                                        ? &PyMethod_Type
+           : Py_IS_TYPE(dt_payload_object(function), &PyWrapperDescr_Type) ? &_PyMethodWrapper_Type
+                                                                           : &PyCFunction_Type;
 }
 
 static DtStatus
@@ -87,6 +98,17 @@ method_reconstruct(DtCodegen *codegen, DtVar *var)
         return DT_OK;
     }
     DtMethodVar *self = (DtMethodVar *)var;
+    DtVar *function = dt_var_peek(self->function);
+    if (is_descriptor(function)) {
+        PyObject *bind = PyObject_GetAttrString(dt_payload_object(function), "__get__");
+        bind = dt_trace_keep_take(dt_codegen_trace(codegen), bind);
+        if (bind == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_codegen_push_callable(codegen, bind));
+        DT_TRY(dt_codegen_var(codegen, self->self));
+        return dt_codegen_call(codegen, 1);
+    }
     DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyMethod_Type));
     DT_TRY(dt_codegen_var(codegen, self->function));
     DT_TRY(dt_codegen_var(codegen, self->self));

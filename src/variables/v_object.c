@@ -74,6 +74,31 @@ dt_module_build(DtTrace *trace, PyObject *object, const DtSource *source, bool t
     return build_object(trace, DT_KIND_MODULE, object, source, trusted, out);
 }
 
+/* The module's own __getattr__, else the AttributeError that this version raises. */
+static DtStatus
+module_fallback(DtTrace *trace, DtVar *self, PyObject *dict, PyObject *name, DtVar **out)
+{
+    PyObject *hook = dt_trace_keep_take(trace, PyUnicode_InternFromString("__getattr__"));
+    PyObject *function = NULL;
+    if (hook == NULL) {
+        return DT_ERROR;
+    }
+    if (dt_dict_get(dict, hook, &function) == 1) {
+        const DtSource *source = dt_source_attr(trace, self->source, hook);
+        DtVar *callable, *text;
+        if (source == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_build(trace, function, source, &callable));
+        DT_TRY(dt_var_const(trace, name, &text));
+        DtArgs args = dt_args_of(&text, 1);
+        return dt_var_call(trace, callable, &args, out);
+    }
+    DT_TRY(dt_guard_attr_absent(trace, self->source, hook));
+    return dt_break(trace, DT_BREAK_RAISES, "AttributeError: module '%s' has no attribute '%s'",
+                    PyModule_GetName(object_of(self)), dt_kinds_text(name));
+}
+
 static DtStatus
 module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
@@ -94,8 +119,12 @@ module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         const DtSource *source = dt_source_attr(trace, self->source, name);
         return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
     }
-    return dt_break(trace, DT_BREAK_ATTRIBUTE, "module %s has no attribute '%s' in its dict",
-                    PyModule_GetName(module), dt_kinds_text(name));
+    if (found < 0 || dt_type_lookup(Py_TYPE(module), name) != NULL) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a module",
+                        dt_kinds_text(name));
+    }
+    DT_TRY(dt_guard_attr_absent(trace, self->source, name));
+    return module_fallback(trace, self, dict, name, out);
 }
 
 static DtStatus
@@ -208,11 +237,31 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     return dt_constant_wrap_take(trace, PyObject_RichCompare(a, b, op), out);
 }
 
+/* Descriptor objects never change what they were made of. */
+static bool
+is_fixed_part(PyObject *object, PyObject *name)
+{
+    static const char *const parts[] = {"fget", "fset", "fdel", "__func__"};
+    PyTypeObject *type = Py_TYPE(object);
+    bool fixed = false;
+    if (type == &PyProperty_Type || type == &PyStaticMethod_Type || type == &PyClassMethod_Type) {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !fixed; i++) {
+            fixed = PyUnicode_CompareWithASCIIString(name, parts[i]) == 0;
+        }
+    }
+    return fixed && dt_type_lookup(type, name) != NULL;
+}
+
 static DtStatus
 opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
         return dt_class_of(trace, self, out);
+    }
+    if (is_fixed_part(object_of(self), name)) {
+        PyObject *part = PyObject_GenericGetAttr(object_of(self), name);
+        part = dt_trace_keep_take(trace, part);
+        return part != NULL ? dt_build_known(trace, part, out) : DT_ERROR;
     }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
                     Py_TYPE(object_of(self))->tp_name);

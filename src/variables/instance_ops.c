@@ -1,0 +1,344 @@
+/* Operators, comparisons, containers and calls of instances: special methods of
+ * the type, followed like any Python call.
+ *
+ *   the type's method is Python's ─► called
+ *   it is a builtin base's        ─► the same operation on the payload
+ *   it is object's, or none       ─► the default that CPython has
+ *
+ * Invariant: special methods are looked up on the type only, whose version is
+ * guarded, never among the instance's own attributes.
+ *
+ * Not in here: attributes (instance_attr.c), payloads (payload.c).
+ */
+#include "compat/object.h"
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+static DtInstanceVar *
+instance_of(DtVar *self)
+{
+    return (DtInstanceVar *)self;
+}
+
+/* ---- Special methods
+ * ---------------------------------------------------------------------------------- */
+
+static DtStatus
+intern(DtTrace *trace, const char *text, PyObject **out)
+{
+    *out = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* What object itself defines is the default behaviour, which callers know. */
+static bool
+is_default(PyObject *found, PyObject *name)
+{
+    return found == NULL || found == dt_type_lookup(&PyBaseObject_Type, name);
+}
+
+DtStatus
+dt_instance_special(DtTrace *trace, DtVar *self, const char *text, DtVar **out)
+{
+    PyObject *name;
+    DtClassAttr attr;
+    *out = NULL;
+    DT_TRY(intern(trace, text, &name));
+    DT_TRY(dt_class_lookup(trace, self, instance_of(self)->cls, name, &attr));
+    if (is_default(attr.found, name) || attr.found == Py_None) {
+        return DT_OK;
+    }
+    return dt_class_bind(trace, &attr, name, self, instance_of(self)->cls_var, out);
+}
+
+bool
+dt_instance_overrides(DtVar *self, const char *text)
+{
+    PyObject *name = PyUnicode_InternFromString(text);
+    if (name == NULL) {
+        PyErr_Clear(); /* no memory: the next allocation reports it */
+        return true;
+    }
+    bool own = !is_default(dt_type_lookup(instance_of(self)->cls, name), name);
+    Py_DECREF(name);
+    return own;
+}
+
+/* Calls a special method; *out = NULL if the type has none. */
+static DtStatus
+call_special(DtTrace *trace, DtVar *self, const char *name, DtVar **pos, uint32_t npos, DtVar **out)
+{
+    DtVar *method;
+    *out = NULL;
+    DT_TRY(dt_instance_special(trace, self, name, &method));
+    if (method == NULL) {
+        return DT_OK;
+    }
+    DtArgs args = dt_args_of(pos, npos);
+    return dt_var_call(trace, method, &args, out);
+}
+
+static bool
+is_not_implemented(DtVar *var)
+{
+    return var == NULL || dt_var_peek_constant(var) == Py_NotImplemented;
+}
+
+static DtStatus
+no_method(DtTrace *trace, DtVar *self, const char *format)
+{
+    return dt_kinds_raise(trace, "TypeError", format, instance_of(self)->cls->tp_name);
+}
+
+/* ---- Operators
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct OperatorRow {
+    const char *plain;
+    const char *reflected;
+    const char *in_place;
+} OperatorRow;
+
+static const OperatorRow operator_rows[] = {
+    [DT_BINARY_ADD] = {"__add__", "__radd__", "__iadd__"},
+    [DT_BINARY_AND] = {"__and__", "__rand__", "__iand__"},
+    [DT_BINARY_FLOOR_DIVIDE] = {"__floordiv__", "__rfloordiv__", "__ifloordiv__"},
+    [DT_BINARY_LSHIFT] = {"__lshift__", "__rlshift__", "__ilshift__"},
+    [DT_BINARY_MATRIX_MULTIPLY] = {"__matmul__", "__rmatmul__", "__imatmul__"},
+    [DT_BINARY_MULTIPLY] = {"__mul__", "__rmul__", "__imul__"},
+    [DT_BINARY_REMAINDER] = {"__mod__", "__rmod__", "__imod__"},
+    [DT_BINARY_OR] = {"__or__", "__ror__", "__ior__"},
+    [DT_BINARY_POWER] = {"__pow__", "__rpow__", "__ipow__"},
+    [DT_BINARY_RSHIFT] = {"__rshift__", "__rrshift__", "__irshift__"},
+    [DT_BINARY_SUBTRACT] = {"__sub__", "__rsub__", "__isub__"},
+    [DT_BINARY_TRUE_DIVIDE] = {"__truediv__", "__rtruediv__", "__itruediv__"},
+    [DT_BINARY_XOR] = {"__xor__", "__rxor__", "__ixor__"},
+};
+
+static DtStatus
+try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar **out)
+{
+    if (self->type->kind == DT_KIND_INSTANCE) {
+        DtVar *result;
+        DT_TRY(call_special(trace, self, name, &other, 1, &result));
+        if (result != NULL) {
+            DT_TRY(dt_var_realize(trace, result, &result)); /* `NotImplemented` is a global */
+        }
+        if (!is_not_implemented(result)) {
+            *out = result;
+        }
+    }
+    return DT_OK;
+}
+
+/* Whether the right operand's class derives from the left's and has a reflected method of its own.
+ */
+static bool
+right_overrides(DtTrace *trace, DtVar *left, DtVar *right, PyObject *reflected)
+{
+    PyTypeObject *a = dt_var_python_type(trace, left), *b = dt_var_python_type(trace, right);
+    return a != NULL && b != NULL && a != b && PyType_IsSubtype(b, a)
+           && dt_type_lookup(a, reflected) != dt_type_lookup(b, reflected);
+}
+
+static DtStatus
+instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    const OperatorRow *row = &operator_rows[DT_BINARY_PLAIN(op)];
+    DtVar *none = dt_not_implemented(trace);
+    PyObject *reflected;
+    DT_TRY(intern(trace, row->reflected, &reflected));
+    *out = none;
+    if (DT_BINARY_IS_INPLACE(op)) {
+        DT_TRY(try_operator(trace, left, row->in_place, right, out));
+    }
+    bool right_first =
+        right->type->kind == DT_KIND_INSTANCE && right_overrides(trace, left, right, reflected);
+    if (*out == none && right_first) {
+        DT_TRY(try_operator(trace, right, row->reflected, left, out));
+    }
+    if (*out == none) {
+        DT_TRY(try_operator(trace, left, row->plain, right, out));
+    }
+    bool same_type = dt_var_python_type(trace, left) == dt_var_python_type(trace, right);
+    if (*out == none && !right_first && !same_type) {
+        DT_TRY(try_operator(trace, right, row->reflected, left, out));
+    }
+    return DT_OK;
+}
+
+static DtStatus
+unary(DtTrace *trace, DtVar *self, const char *name, const char *symbol, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, name, NULL, 0, out));
+    if (*out == NULL) {
+        return dt_kinds_raise(trace, "TypeError", "bad operand type for unary %s: '%s'", symbol,
+                              instance_of(self)->cls->tp_name);
+    }
+    return DT_OK;
+}
+
+static DtStatus
+instance_negative(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return unary(trace, self, "__neg__", "-", out);
+}
+
+static DtStatus
+instance_positive(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return unary(trace, self, "__pos__", "+", out);
+}
+
+static DtStatus
+instance_invert(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return unary(trace, self, "__invert__", "~", out);
+}
+
+static DtStatus
+instance_bool(DtTrace *trace, DtVar *self, bool *out)
+{
+    DtVar *result;
+    if (instance_of(self)->cls == &PyBaseObject_Type) {
+        *out = true;
+        return DT_OK;
+    }
+    DT_TRY(call_special(trace, self, "__bool__", NULL, 0, &result));
+    if (result != NULL && dt_var_python_type(trace, result) != &PyBool_Type) {
+        return dt_kinds_raise(trace, "TypeError", "__bool__ should return bool, returned %s",
+                              dt_kinds_type_name(trace, result));
+    }
+    if (result == NULL) {
+        DT_TRY(call_special(trace, self, "__len__", NULL, 0, &result));
+    }
+    if (result == NULL) {
+        *out = true;
+        return DT_OK;
+    }
+    return dt_var_truth(trace, result, out);
+}
+
+static const char *const compare_names[] = {
+    [Py_LT] = "__lt__", [Py_LE] = "__le__", [Py_EQ] = "__eq__",
+    [Py_NE] = "__ne__", [Py_GT] = "__gt__", [Py_GE] = "__ge__",
+};
+
+static DtStatus
+instance_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    DtVar *none = dt_not_implemented(trace);
+    *out = none;
+    if (left->type->kind != DT_KIND_INSTANCE) {
+        return DT_OK;
+    }
+    DT_TRY(try_operator(trace, left, compare_names[op], right, out));
+    if (*out == none && op == Py_NE) {
+        /* object.__ne__ is the opposite of __eq__. */
+        DtVar *ne;
+        DT_TRY(dt_instance_special(trace, left, "__ne__", &ne));
+        if (ne == NULL) {
+            DT_TRY(try_operator(trace, left, "__eq__", right, out));
+            return *out != none ? dt_var_not(trace, *out, out) : DT_OK;
+        }
+    }
+    return DT_OK;
+}
+
+/* ---- Containers and calls
+ * ------------------------------------------------------------------------------ */
+
+static DtStatus
+instance_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, "__len__", NULL, 0, out));
+    return *out != NULL ? DT_OK : no_method(trace, self, "object of type '%s' has no len()");
+}
+
+static DtStatus
+instance_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, "__getitem__", &key, 1, out));
+    return *out != NULL ? DT_OK : no_method(trace, self, "'%s' object is not subscriptable");
+}
+
+static DtStatus
+instance_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
+{
+    DtVar *pos[2] = {key, value}, *result;
+    DT_TRY(call_special(trace, self, value != NULL ? "__setitem__" : "__delitem__", pos,
+                        value != NULL ? 2 : 1, &result));
+    return result != NULL  ? DT_OK
+           : value != NULL ? no_method(trace, self, "'%s' object does not support item assignment")
+                           : no_method(trace, self, "'%s' object doesn't support item deletion");
+}
+
+static DtStatus
+instance_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+{
+    DtVar *result;
+    DT_TRY(call_special(trace, self, "__contains__", &item, 1, &result));
+    if (result == NULL) {
+        return dt_kind_base.sq_contains(trace, self, item, out);
+    }
+    bool truth;
+    DT_TRY(dt_var_truth(trace, result, &truth));
+    return dt_var_bool(trace, truth, out);
+}
+
+static DtStatus
+instance_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *method;
+    DT_TRY(dt_instance_special(trace, self, "__call__", &method));
+    return method != NULL ? dt_var_call(trace, method, args, out)
+                          : no_method(trace, self, "'%s' object is not callable");
+}
+
+static DtStatus
+instance_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DtClassAttr attr;
+    PyObject *name;
+    DT_TRY(intern(trace, "__iter__", &name));
+    DT_TRY(dt_class_lookup(trace, self, instance_of(self)->cls, name, &attr));
+    if (attr.found == NULL && dt_instance_overrides(self, "__getitem__")) {
+        return dt_iter_getitem(trace, self, out);
+    }
+    DT_TRY(call_special(trace, self, "__iter__", NULL, 0, out));
+    if (*out == NULL) {
+        return no_method(trace, self, "'%s' object is not iterable");
+    }
+    DtVar *iterator;
+    DT_TRY(dt_var_realize(trace, *out, &iterator));
+    PyTypeObject *type = dt_var_python_type(trace, iterator);
+    if (type != NULL && type->tp_iternext == NULL) {
+        return dt_kinds_raise(trace, "TypeError", "iter() returned non-iterator of type '%s'",
+                              dt_kinds_type_name(trace, iterator));
+    }
+    *out = iterator;
+    return DT_OK;
+}
+
+static DtStatus
+instance_iternext(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DT_TRY(call_special(trace, self, "__next__", NULL, 0, out));
+    return *out != NULL ? DT_OK : no_method(trace, self, "'%s' object is not an iterator");
+}
+
+const DtVarType dt_instance_ops = {
+    .nb_binary = instance_binary,
+    .nb_negative = instance_negative,
+    .nb_positive = instance_positive,
+    .nb_invert = instance_invert,
+    .nb_bool = instance_bool,
+    .sq_length = instance_length,
+    .mp_subscript = instance_subscript,
+    .mp_ass_subscript = instance_ass_subscript,
+    .sq_contains = instance_contains,
+    .tp_call = instance_call,
+    .tp_iter = instance_iter,
+    .tp_iternext = instance_iternext,
+    .tp_richcompare = instance_compare,
+};

@@ -1,0 +1,469 @@
+/* Special methods that C defines, called by name: list.__len__(x), super().__init__(),
+ * object.__setattr__(obj, name, value), and the inherited operators of subclasses of builtin types.
+ *
+ *   of object, type   ─► a row that does what the default does
+ *   of a builtin type ─► a row that asks the slot of the value's tracker (an
+ *                        instance's payload)
+ *
+ * Invariant: a row gives NotImplemented where the C slot would, so that the
+ * caller's protocol goes on.
+ *
+ * Not in here: the protocols (dispatch.c, instance_ops.c).
+ */
+#include <string.h>
+
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+typedef struct SlotRow {
+    const char *name;
+    DtStatus (*call)(DtTrace *, const struct SlotRow *row, DtVar *self, const DtArgs *args,
+                     DtVar **out);
+    int8_t min_args, max_args; /* without self; -1: any, keywords too */
+    int8_t op;
+} SlotRow;
+
+/* ---- Slots of builtin kinds
+ * ----------------------------------------------------------------------- */
+
+static DtStatus
+slot_binary(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *other;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &other));
+    other = dt_payload_of(other);
+    *out = dt_not_implemented(trace);
+    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
+        return DT_OK;
+    }
+    return self->type->nb_binary(trace, (DtBinaryOp)row->op, self, other, out);
+}
+
+static DtStatus
+slot_reflected(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *other;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &other));
+    other = dt_payload_of(other);
+    *out = dt_not_implemented(trace);
+    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
+        return DT_OK;
+    }
+    return self->type->nb_binary(trace, (DtBinaryOp)row->op, other, self, out);
+}
+
+static DtStatus
+slot_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *other;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &other));
+    return self->type->tp_richcompare(trace, row->op, self, dt_payload_of(other), out);
+}
+
+static DtStatus
+slot_negative(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    return dt_var_negative(trace, self, out);
+}
+
+static DtStatus
+slot_positive(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    return dt_var_positive(trace, self, out);
+}
+
+static DtStatus
+slot_invert(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    return dt_var_invert(trace, self, out);
+}
+
+static DtStatus
+slot_bool(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    bool truth;
+    DT_TRY(dt_var_truth(trace, self, &truth));
+    return dt_var_bool(trace, truth, out);
+}
+
+static DtStatus
+slot_len(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    return dt_var_length(trace, self, out);
+}
+
+static DtStatus
+slot_getitem(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    return dt_var_subscript(trace, self, args->pos[0], out);
+}
+
+static DtStatus
+slot_setitem(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    *out = dt_none(trace);
+    return dt_var_ass_subscript(trace, self, args->pos[0], args->pos[1]);
+}
+
+static DtStatus
+slot_delitem(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    *out = dt_none(trace);
+    return dt_var_ass_subscript(trace, self, args->pos[0], NULL);
+}
+
+static DtStatus
+slot_contains(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    return dt_var_contains(trace, self, args->pos[0], out);
+}
+
+static DtStatus
+slot_iter(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    return dt_var_iter(trace, self, out);
+}
+
+static DtStatus
+slot_call(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    return dt_var_call(trace, self, args, out);
+}
+
+/* Through the builtin function that asks for the slot: hash(), repr(), abs() ... */
+static DtStatus
+slot_by_builtin(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    char name[16] = {0};
+    size_t length = strlen(row->name) - 4; /* of __abs__ the middle */
+    memcpy(name, row->name + 2, length);
+    PyObject *function = PyDict_GetItemString(trace->builtins, name);
+    DtVar *callable, *pos[2] = {self, args->npos > 0 ? args->pos[0] : NULL};
+    if (function == NULL || dt_builtin_find(function) == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", row->name, self->type->name);
+    }
+    DT_TRY(dt_build_known(trace, function, &callable));
+    DtArgs with_self = dt_args_of(pos, args->npos + 1);
+    return dt_var_call(trace, callable, &with_self, out);
+}
+
+#define BINARY(NAME, OP)                                                                           \
+    {"__" NAME "__", slot_binary, 1, 1, DT_BINARY_##OP},                                           \
+        {"__r" NAME "__", slot_reflected, 1, 1, DT_BINARY_##OP},                                   \
+    {                                                                                              \
+        "__i" NAME "__", slot_binary, 1, 1, DT_BINARY_INPLACE_##OP                                 \
+    }
+
+static const SlotRow builtin_rows[] = {
+    BINARY("add", ADD),
+    BINARY("sub", SUBTRACT),
+    BINARY("mul", MULTIPLY),
+    BINARY("truediv", TRUE_DIVIDE),
+    BINARY("floordiv", FLOOR_DIVIDE),
+    BINARY("mod", REMAINDER),
+    BINARY("and", AND),
+    BINARY("or", OR),
+    BINARY("xor", XOR),
+    BINARY("lshift", LSHIFT),
+    BINARY("rshift", RSHIFT),
+    {"__pow__", slot_binary, 1, 1, DT_BINARY_POWER},
+    {"__rpow__", slot_reflected, 1, 1, DT_BINARY_POWER},
+    {"__lt__", slot_compare, 1, 1, Py_LT},
+    {"__le__", slot_compare, 1, 1, Py_LE},
+    {"__eq__", slot_compare, 1, 1, Py_EQ},
+    {"__ne__", slot_compare, 1, 1, Py_NE},
+    {"__gt__", slot_compare, 1, 1, Py_GT},
+    {"__ge__", slot_compare, 1, 1, Py_GE},
+    {"__neg__", slot_negative, 0, 0, 0},
+    {"__pos__", slot_positive, 0, 0, 0},
+    {"__invert__", slot_invert, 0, 0, 0},
+    {"__bool__", slot_bool, 0, 0, 0},
+    {"__len__", slot_len, 0, 0, 0},
+    {"__getitem__", slot_getitem, 1, 1, 0},
+    {"__setitem__", slot_setitem, 2, 2, 0},
+    {"__delitem__", slot_delitem, 1, 1, 0},
+    {"__contains__", slot_contains, 1, 1, 0},
+    {"__iter__", slot_iter, 0, 0, 0},
+    {"__call__", slot_call, 0, -1, 0},
+    {"__abs__", slot_by_builtin, 0, 0, 0},
+    {"__divmod__", slot_by_builtin, 1, 1, 0},
+    {"__float__", slot_by_builtin, 0, 0, 0},
+    {"__format__", slot_by_builtin, 1, 1, 0},
+    {"__hash__", slot_by_builtin, 0, 0, 0},
+    {"__int__", slot_by_builtin, 0, 0, 0},
+    {"__index__", slot_by_builtin, 0, 0, 0},
+    {"__next__", slot_by_builtin, 0, 0, 0},
+    {"__repr__", slot_by_builtin, 0, 0, 0},
+    {"__reversed__", slot_by_builtin, 0, 0, 0},
+    {"__round__", slot_by_builtin, 0, 1, 0},
+    {"__str__", slot_by_builtin, 0, 0, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+/* ---- object
+ * --------------------------------------------------------------------------------------- */
+
+static DtStatus
+attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
+{
+    PyObject *name = dt_var_as_constant(trace, var);
+    if (name == NULL || !PyUnicode_CheckExact(name)) {
+        return dt_kinds_raise(trace, "TypeError", "attribute name must be string, not '%s'",
+                              dt_kinds_type_name(trace, var));
+    }
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    *out = dt_trace_keep_take(trace, name);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
+object_getattribute(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args,
+                    DtVar **out)
+{
+    (void)row;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[0], &name));
+    return dt_instance_generic_getattr(trace, self, name, out);
+}
+
+static DtStatus
+object_setattr(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[0], &name));
+    *out = dt_none(trace);
+    return dt_instance_generic_setattr(trace, self, name, args->npos > 1 ? args->pos[1] : NULL);
+}
+
+static DtStatus
+object_init(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    *out = dt_none(trace);
+    return dt_class_object_init(trace, dt_var_python_type(trace, self), args);
+}
+
+static DtStatus
+object_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *method, *answer;
+    bool same;
+    *out = dt_not_implemented(trace);
+    if (row->op == Py_NE) { /* the opposite of the type's own __eq__ */
+        DT_TRY(dt_instance_special(trace, self, "__eq__", &method));
+        if (method != NULL) {
+            DT_TRY(dt_var_call(trace, method, args, &answer));
+            DT_TRY(dt_var_realize(trace, answer, &answer));
+            return dt_var_peek_constant(answer) != Py_NotImplemented
+                       ? dt_var_not(trace, answer, out)
+                       : DT_OK;
+        }
+    }
+    DT_TRY(dt_var_is(trace, self, args->pos[0], &same));
+    return same ? dt_var_bool(trace, row->op == Py_EQ, out) : DT_OK;
+}
+
+static DtStatus
+object_order(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)self;
+    (void)args;
+    *out = dt_not_implemented(trace);
+    return DT_OK;
+}
+
+/* str() of an instance without __str__ is its repr(). */
+static DtStatus
+object_str(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    DtVar *method;
+    const DtArgs none = {0};
+    DT_TRY(dt_instance_special(trace, self, "__repr__", &method));
+    return method != NULL ? dt_var_call(trace, method, &none, out)
+                          : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                                     "repr() of a %s, which contains its address",
+                                     dt_kinds_type_name(trace, self));
+}
+
+static DtStatus
+object_repr(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)args;
+    (void)out;
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "repr() of a %s, which contains its address",
+                    dt_kinds_type_name(trace, self));
+}
+
+static DtStatus
+object_format(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyObject *spec = dt_var_as_constant(trace, args->pos[0]);
+    if (spec == NULL || !PyUnicode_CheckExact(spec)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a format that is no constant");
+    }
+    if (PyUnicode_GET_LENGTH(spec) > 0) {
+        return dt_kinds_raise(trace, "TypeError",
+                              "unsupported format string passed to %s.__format__",
+                              dt_kinds_type_name(trace, self));
+    }
+    DtVar *method;
+    const DtArgs none = {0};
+    DT_TRY(dt_instance_special(trace, self, "__str__", &method));
+    return method != NULL ? dt_var_call(trace, method, &none, out)
+                          : object_str(trace, row, self, &none, out);
+}
+
+static const SlotRow object_rows[] = {
+    {"__getattribute__", object_getattribute, 1, 1, 0},
+    {"__setattr__", object_setattr, 2, 2, 0},
+    {"__delattr__", object_setattr, 1, 1, 0},
+    {"__init__", object_init, 0, -1, 0},
+    {"__eq__", object_compare, 1, 1, Py_EQ},
+    {"__ne__", object_compare, 1, 1, Py_NE},
+    {"__lt__", object_order, 1, 1, 0},
+    {"__le__", object_order, 1, 1, 0},
+    {"__gt__", object_order, 1, 1, 0},
+    {"__ge__", object_order, 1, 1, 0},
+    {"__str__", object_str, 0, 0, 0},
+    {"__repr__", object_repr, 0, 0, 0},
+    {"__format__", object_format, 1, 1, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+/* ---- type
+ * ----------------------------------------------------------------------------------------- */
+
+static DtStatus
+type_call(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    return dt_class_instantiate(trace, self, args, out);
+}
+
+static DtStatus
+type_getattribute(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[0], &name));
+    return dt_class_generic_getattr(trace, self, name, out);
+}
+
+static const SlotRow type_rows[] = {
+    {"__call__", type_call, 0, -1, 0},
+    {"__getattribute__", type_getattribute, 1, 1, 0},
+    {NULL, NULL, 0, 0, 0},
+};
+
+/* ---- Calling one
+ * ---------------------------------------------------------------------------------- */
+
+static const SlotRow *
+find_row(const SlotRow *rows, PyObject *name)
+{
+    while (rows->name != NULL && PyUnicode_CompareWithASCIIString(name, rows->name) != 0) {
+        rows++;
+    }
+    return rows->name != NULL ? rows : NULL;
+}
+
+static DtStatus
+call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (row->max_args >= 0
+        && (args->nkw > 0 || args->npos < (uint32_t)row->min_args
+            || args->npos > (uint32_t)row->max_args)) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() is called with %u arguments",
+                        row->name, (unsigned)(args->npos + args->nkw));
+    }
+    return row->call(trace, row, self, args, out);
+}
+
+/* What the descriptor's own type is responsible for: the whole value, or an instance's payload. */
+static DtVar *
+subject_of(DtTrace *trace, DtVar *self, PyTypeObject *of)
+{
+    PyTypeObject *type = dt_var_python_type(trace, self);
+    DtVar *payload = dt_payload_of(self);
+    if (of == &PyBaseObject_Type || of == &PyType_Type || type == of) {
+        return self;
+    }
+    if (payload != self) {
+        PyTypeObject *inner = dt_var_python_type(trace, payload);
+        return inner != NULL && PyType_IsSubtype(inner, of) ? payload : NULL;
+    }
+    return NULL;
+}
+
+DtStatus
+dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
+{
+    PyTypeObject *of = ((PyDescrObject *)descriptor)->d_type;
+    PyObject *name = ((PyDescrObject *)descriptor)->d_name;
+    const char *text = dt_kinds_text(name);
+    DtVar *self;
+    if (args->npos == 0) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s.%s() without arguments", of->tp_name,
+                        text);
+    }
+    DT_TRY(dt_var_realize(trace, args->pos[0], &self));
+    DtArgs rest = *args;
+    rest.pos++;
+    rest.npos--;
+    DtVar *subject = subject_of(trace, self, of);
+    const SlotRow *row = NULL;
+    if (subject != NULL) {
+        bool is_instance = self->type->kind == DT_KIND_INSTANCE;
+        bool is_class = self->type->kind == DT_KIND_CLASS;
+        row = of == &PyBaseObject_Type ? (is_instance ? find_row(object_rows, name) : NULL)
+              : of == &PyType_Type     ? (is_class ? find_row(type_rows, name) : NULL)
+                                       : find_row(builtin_rows, name);
+    }
+    if (row != NULL
+        && (Py_IS_TYPE(descriptor, &PyWrapperDescr_Type) || row->call == object_format)) {
+        DT_TRY(call_row(trace, row, subject, &rest, out));
+    }
+    else if (subject != NULL && of != &PyBaseObject_Type && of != &PyType_Type
+             && Py_IS_TYPE(descriptor, &PyMethodDescr_Type)) {
+        const DtMethodRow *method = dt_kinds_find_method(subject->type, name);
+        if (method != NULL) {
+            DT_TRY(dt_kinds_call_row(trace, subject, method, &rest, out));
+        }
+        else {
+            DtVar *bound;
+            DT_TRY(dt_var_getattr(trace, subject, name, &bound));
+            DT_TRY(dt_var_call(trace, bound, &rest, out));
+        }
+    }
+    else {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,
+                        dt_kinds_type_name(trace, self));
+    }
+    if (*out == subject) {
+        *out = self; /* list.__iadd__ and its like give the object itself */
+    }
+    return DT_OK;
+}
