@@ -7,6 +7,7 @@
  */
 #include "compat/dict.h"
 #include "symbolic/frame.h"
+#include "variables/kinds.h"
 
 #include <string.h>
 
@@ -80,9 +81,18 @@ dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 DtStatus
 dt_op_import_from(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
+    DtVar *value, *exception;
     DtVar *module = *dt_frame_at(frame, 1);
-    DT_TRY(dt_var_getattr(trace, module, dt_decode_name(frame->bytecode, instr), &value));
+    PyObject *name = dt_decode_name(frame->bytecode, instr);
+    DtStatus status = dt_var_getattr(trace, module, name, &value);
+    if (dt_kinds_take_raised(trace, status, PyExc_AttributeError, &exception)) {
+        /* Plain execution looks for a submodule, then raises ImportError. */
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "'%s' is not in the module that it is imported "
+                        "from",
+                        dt_frame_text(name));
+    }
+    DT_TRY(status);
     dt_frame_push(frame, value);
     return DT_OK;
 }

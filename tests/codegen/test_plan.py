@@ -25,6 +25,11 @@ class Box:
         return self
 
 
+class Asked(Box):
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
 SHARED = [10, 20]
 NUMBER = 3
 
@@ -150,6 +155,7 @@ CASES = [
     (a_global, (1,)),
     (builtin, (1,)),
     (attribute, (Box(value=[1]),)),
+    (attribute, (Asked(value=[1]),)),
     (class_attribute, (Box(),)),
     (class_of, (Box(),)),
     (item, ([[1], [2]],)),
@@ -485,7 +491,8 @@ def test_every_kind_of_source_is_known_here():
     kinds = set(re.findall(r"^SOURCE\((\w+)", path.read_text(), re.MULTILINE))
     tested = {
         "LOCAL": local, "LOCAL_DEREF": captured, "LOCAL_CELL": write_captured, "GLOBAL": a_global,
-        "BUILTIN": builtin, "ATTR": attribute, "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
+        "BUILTIN": builtin, "ATTR": attribute, "OWN_ATTR": attribute,
+        "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
         "ITEM": key, "DICT_KEY": first_key, "FUNC_GLOBAL": of_inlined_global, "FUNC_DEFAULT": default,
         "FUNC_KWDEFAULT": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
