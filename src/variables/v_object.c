@@ -123,6 +123,7 @@ module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a module",
                         dt_kinds_text(name));
     }
+    DT_TRY(dt_guard_type(trace, self->source, Py_TYPE(module))); /* __class__ can be assigned */
     DT_TRY(dt_guard_attr_absent(trace, self->source, name));
     return module_fallback(trace, self, dict, name, out);
 }
