@@ -21,6 +21,7 @@ from dyntrace.api import (
     reset,
 )
 from dyntrace.config import config
+from dyntrace.substitutes import list_substitutes, substitute_in_graph
 
 __all__ = [
     "BackendError",
@@ -38,8 +39,10 @@ __all__ = [
     "graph_break",
     "is_compiling",
     "list_backends",
+    "list_substitutes",
     "register_backend",
     "reset",
+    "substitute_in_graph",
 ]
 
 # Loaded at first use: name -> (module, attribute or None for the module itself).

@@ -14,6 +14,7 @@
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "symbolic/interp.h"
+#include "variables/substitutes.h"
 
 #define RESTART_LIMIT 16
 
@@ -33,6 +34,22 @@ fault(DtAttempt *attempt, const char *text)
     return DT_ERROR;
 }
 
+/* Before another try: the trace of the last one goes, and what it asked for is loaded. */
+static DtStatus
+prepare_restart(DtAttempt *attempt)
+{
+    if (attempt->trace == NULL) {
+        return DT_OK;
+    }
+    PyObject *wanted = attempt->trace->wanted_polyfills;
+    Py_XINCREF(wanted);
+    dt_trace_release(attempt->trace);
+    attempt->trace = NULL;
+    int failed = wanted != NULL ? dt_substitute_load(wanted) : 0;
+    Py_XDECREF(wanted);
+    return failed < 0 ? DT_ERROR : DT_OK;
+}
+
 static DtStatus
 trace_frame(DtAttempt *attempt, DtVar **result)
 {
@@ -40,9 +57,7 @@ trace_frame(DtAttempt *attempt, DtVar **result)
     DtTraceOptions options = dt_policy_trace_options(attempt->cache);
     DtStatus status = DT_RESTART;
     for (int tries = 0; status == DT_RESTART && tries < RESTART_LIMIT; tries++) {
-        if (attempt->trace != NULL) {
-            dt_trace_release(attempt->trace);
-        }
+        DT_TRY(prepare_restart(attempt));
         attempt->trace = dt_trace_new(attempt->cache->code, function->func_globals,
                                       function->func_builtins, (PyObject *)function, &options);
         if (attempt->trace == NULL) {

@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "module/config.h"
 #include "module/testing.h"
+#include "variables/substitutes.h"
 
 static PyObject *
 core_compile_function(PyObject *Py_UNUSED(module), PyObject *args)
@@ -99,7 +100,63 @@ core_register_traced(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+typedef int (*RegisterPair)(PyObject *, PyObject *);
+
+static PyObject *
+register_pair(PyObject *args, RegisterPair add)
+{
+    PyObject *original, *function;
+    if (!PyArg_ParseTuple(args, "OO!", &original, &PyFunction_Type, &function)
+        || add(original, function) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_register_substitute(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    return register_pair(args, dt_substitute_register);
+}
+
+static PyObject *
+core_register_polyfill(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    return register_pair(args, dt_substitute_register_polyfill);
+}
+
+static PyObject *
+core_set_polyfill_loader(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *modules, *loader;
+    if (!PyArg_ParseTuple(args, "O!O:set_polyfill_loader", &PyDict_Type, &modules, &loader)
+        || dt_substitute_set_loader(modules, loader) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_load_polyfills(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    if (dt_substitute_load(name) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+core_list_substitutes(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return dt_substitute_list();
+}
+
 static PyMethodDef core_methods[] = {
+    {"register_substitute", core_register_substitute, METH_VARARGS, NULL},
+    {"register_polyfill", core_register_polyfill, METH_VARARGS, NULL},
+    {"set_polyfill_loader", core_set_polyfill_loader, METH_VARARGS, NULL},
+    {"load_polyfills", core_load_polyfills, METH_O, NULL},
+    {"list_substitutes", core_list_substitutes, METH_NOARGS, NULL},
     {"register_traced", core_register_traced, METH_VARARGS, NULL},
     {"compile_function", core_compile_function, METH_VARARGS, NULL},
     {"compile_callable", core_compile_callable, METH_VARARGS, NULL},

@@ -7,6 +7,7 @@
 #include "symbolic/frame.h"
 
 #include "sideeffects/journal.h"
+#include "variables/substitutes.h"
 
 /* A code object decoded for this trace, with the trackers of its constants that were loaded so far.
  */
@@ -51,6 +52,8 @@ dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals, const DtSo
     frame->depth = parent != NULL ? parent->depth + 1 : 0;
     frame->globals = globals;
     frame->function = function;
+    frame->polyfill =
+        parent != NULL && globals != trace->globals && dt_substitute_is_namespace(globals);
     DT_TRY(decode(trace, frame, code));
     const DtBytecode *bytecode = frame->bytecode;
     /* One value of slack: an op that is several canonical ones may go deeper in between. */
@@ -145,7 +148,9 @@ dt_frame_positions(const DtTrace *trace, DtPosition *out, uint32_t max)
 {
     uint32_t count = 0;
     for (const DtFrame *frame = trace->frame; frame != NULL && count < max; frame = frame->parent) {
-        out[count++] = dt_frame_position(frame);
+        if (!frame->polyfill) {
+            out[count++] = dt_frame_position(frame);
+        }
     }
     return count;
 }

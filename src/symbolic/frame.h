@@ -35,6 +35,8 @@ struct DtSymbolicFrame {
     uint32_t at;       /* of a suspended frame: the instruction that suspended it */
     uint32_t *visits;  /* per instruction: backward jumps to it; made at the first one */
     uint32_t depth;    /* 0 for the root */
+    bool polyfill;     /* code of ours in the place of C code: its globals are constants, and nobody
+                        * sees the frame */
     /* Root only. */
     DtMap globals_sources; /* globals dict -> source of a function that has it */
     DtMap

@@ -9,6 +9,7 @@
 #include "symbolic/inline.h"
 
 #include "compat/recursion.h"
+#include "variables/substitutes.h"
 
 /* C stack that following one more call may need. */
 #define STACK_ROOM (32 * 1024)
@@ -53,7 +54,8 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
                         name);
     }
     if (function->function != NULL
-        && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins) {
+        && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins
+        && !dt_substitute_is_namespace(function->globals)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
     }
     return DT_OK;
@@ -107,7 +109,9 @@ run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **
     DT_TRY(dt_frame_build(trace, function->code, function->globals, source, trace->frame, &frame));
     DT_TRY(dt_frame_bind(trace, frame, function, args));
     DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
-    DT_TRY(record_inlined(trace, function->code));
+    if (!frame->polyfill) {
+        DT_TRY(record_inlined(trace, function->code));
+    }
     if (dt_code_is_generator(function->code)) {
         return dt_generator_build(trace, function, args, frame, out);
     }

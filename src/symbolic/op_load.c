@@ -102,11 +102,41 @@ look_up(DtTrace *trace, PyObject *dict, PyObject *name, PyObject **value)
     return DT_OK;
 }
 
+/* A polyfill's globals are constants, its builtins those that it was loaded with: the C code that
+ * it stands for notices no change of either. */
+static DtStatus
+load_polyfill_global(DtTrace *trace, DtFrame *frame, PyObject *name)
+{
+    PyObject *value = NULL, *builtins = NULL;
+    PyObject *key = dt_trace_keep_take(trace, PyUnicode_InternFromString("__builtins__"));
+    if (key == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(look_up(trace, frame->globals, name, &value));
+    if (value == NULL) {
+        DT_TRY(look_up(trace, frame->globals, key, &builtins));
+        if (builtins != NULL && PyDict_CheckExact(builtins)) {
+            DT_TRY(look_up(trace, builtins, name, &value));
+        }
+    }
+    if (value == NULL) {
+        PyErr_Format(PyExc_SystemError, "a polyfill uses the unknown name %R", name);
+        return DT_ERROR;
+    }
+    DtVar *var;
+    DT_TRY(dt_var_build(trace, value, NULL, &var));
+    dt_frame_push(frame, var);
+    return DT_OK;
+}
+
 /* globals, then builtins; reading a dict whose keys are str runs no user code. */
 DtStatus
 dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     PyObject *name = dt_decode_name(frame->bytecode, instr);
+    if (frame->polyfill) {
+        return load_polyfill_global(trace, frame, name);
+    }
     bool deleted = false;
     DtVar *var = dt_journal_get_global(trace, frame->globals, name, &deleted);
     if (var != NULL) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static DtStatus
 missing_slot(DtTrace *trace, const char *slot, DtVar *var)
@@ -334,6 +335,11 @@ DtStatus
 dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, callable, &callable));
+    PyObject *substitute;
+    DT_TRY(dt_substitute_find(trace, callable, &substitute));
+    if (substitute != NULL) {
+        DT_TRY(dt_build_known(trace, substitute, &callable));
+    }
     if (callable->type->tp_call == NULL) {
         PyTypeObject *type = dt_var_python_type(trace, callable);
         if (type != NULL && type->tp_call == NULL) {

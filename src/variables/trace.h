@@ -94,6 +94,7 @@ struct DtTrace {
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
+    PyObject *wanted_polyfills; /* after DT_RESTART: what to load first, or NULL; kept */
     DT_VEC(PyObject *)
     inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
 };

@@ -22,7 +22,19 @@ graph_break(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_break(trace, DT_BREAK_FORCED, "dyntrace.graph_break() was called");
 }
 
+/* unfollowable(reason): a polyfill gives up where its original would go on. */
+static DtStatus
+unfollowable(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)out;
+    PyObject *reason = dt_var_as_constant(trace, args->pos[0]);
+    const char *text = reason != NULL && PyUnicode_Check(reason) ? dt_kinds_text(reason) : "?";
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s", text);
+}
+
 static const DtMethodRow api_rows[] = {
+    {"unfollowable", unfollowable, 1, 1, false},
     {"is_compiling", is_compiling, 0, 0, false},
     {"graph_break", graph_break, 0, 0, false},
     {NULL, NULL, 0, 0, false},

@@ -9,6 +9,7 @@
 #include "compat/code.h"
 #include "compat/dict.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 DtStatus
 dt_var_function(DtTrace *trace, PyCodeObject *code, PyObject *globals, PyObject *name,
@@ -161,7 +162,7 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION, "%s() is marked with dyntrace.disable",
                         dt_kinds_text(self->name));
     }
-    if (self->function != NULL) {
+    if (self->function != NULL && !dt_substitute_is_namespace(self->globals)) {
         DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */
     }
     return dt_inline_call(trace, self, args, out);

@@ -1,0 +1,81 @@
+"""Polyfills: the standard library's C functions, in Python, for traced code.
+
+One module for each module of the standard library. In it, each function decorated with
+``@polyfill(original)`` is traced in the place of a call of ``original``; it must do what the original
+does: results, exceptions with their texts, and the order in which it calls back. Nothing else sees
+it: the original keeps its identity, a traceback shows no frame of a polyfill, and a change of the
+program's builtins does not reach it.
+
+:func:`load` is the one loader. The tracer calls it between two attempts to trace, when no trace is
+alive: what a polyfill's module does when it is executed can neither be observed in the middle of a
+trace nor come back into one. The import system's hooks are not asked, and the module sees the builtins
+that there were when dyntrace was imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.machinery import PathFinder
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+from dyntrace._support import core as _core
+from dyntrace.substitutes import PRISTINE_BUILTINS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: (original, polyfill) of the module being loaded.
+_found: list[tuple[Any, FunctionType]] = []
+
+
+def polyfill(*originals: Any) -> Callable[[F], F]:
+    """Marks a function as the polyfill of one or more callables."""
+
+    def mark(function: F) -> F:
+        assert isinstance(function, FunctionType)
+        _found.extend((original, function) for original in originals)
+        return function
+
+    return mark
+
+
+def unfollowable(reason: str) -> Any:
+    """In traced code, a graph break: the polyfill can't tell what its original would do."""
+    raise NotImplementedError(reason)
+
+
+def text_of(function: Callable[..., Any], *args: Any) -> str:
+    """What the exception says that ``function(*args)`` raises on this CPython."""
+    try:
+        function(*args)
+    except Exception as error:
+        return str(error)
+    raise AssertionError(f"{function!r} does not raise")
+
+
+def load(name: str) -> ModuleType:
+    """The module of polyfills `name`, executed and registered at the first call."""
+    qualified = f"{__name__}.{name}"
+    module = sys.modules.get(qualified)
+    if module is not None:
+        return module
+    spec = PathFinder.find_spec(qualified, __path__)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"dyntrace has no polyfills for {name!r}")
+    module = ModuleType(qualified)
+    module.__spec__, module.__file__ = spec, spec.origin
+    module.__dict__["__builtins__"] = PRISTINE_BUILTINS
+    before = len(_found)
+    exec(spec.loader.get_code(qualified), module.__dict__)  # type: ignore[attr-defined]
+    found = _found[before:]
+    del _found[before:]
+    if _core is not None:
+        for original, function in found:
+            _core.register_polyfill(original, function)
+    sys.modules[qualified] = module
+    return module
+
+
+if _core is not None:
+    _core.register_traced("unfollowable", unfollowable)

@@ -1,0 +1,67 @@
+"""Bisection, with the comparisons of ``_bisect``."""
+
+from __future__ import annotations
+
+import _bisect
+from operator import index
+from typing import Any
+
+from dyntrace.polyfills import polyfill, unfollowable
+
+
+def _bounds(a: Any, lo: Any, hi: Any) -> Any:
+    lo = index(lo)
+    hi = -1 if hi is None else index(hi)
+    if isinstance(a, dict):
+        unfollowable("bisection of a dict")
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    return lo, len(a) if hi == -1 else hi
+
+
+def _right(a: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    lo, hi = _bounds(a, lo, hi)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        item = a[middle]
+        if key is not None:
+            item = key(item)
+        if x < item:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def _left(a: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+    lo, hi = _bounds(a, lo, hi)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        item = a[middle]
+        if key is not None:
+            item = key(item)
+        if item < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+@polyfill(_bisect.bisect_right)
+def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    return _right(a, x, lo, hi, key)
+
+
+@polyfill(_bisect.bisect_left)
+def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    return _left(a, x, lo, hi, key)
+
+
+@polyfill(_bisect.insort_right)
+def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(_right(a, x if key is None else key(x), lo, hi, key), x)
+
+
+@polyfill(_bisect.insort_left)
+def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(_left(a, x if key is None else key(x), lo, hi, key), x)

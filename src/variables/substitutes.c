@@ -1,0 +1,220 @@
+/* See substitutes.h.
+ *
+ * Invariants: originals and functions are kept for the life of the process, so
+ * addresses are good keys; a module leaves `pending` only after its polyfills
+ * were loaded without an exception.
+ */
+#include "variables/substitutes.h"
+
+#include <string.h>
+
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+static DtArena table_arena;
+static DtMap functions;  /* original -> function */
+static DtMap namespaces; /* globals of polyfills -> themselves */
+static DT_VEC(PyObject *) originals;
+static PyObject *pending; /* dict: module -> name of its polyfills that are not loaded yet */
+static PyObject *loader;
+
+/* ---- Registering
+ * ----------------------------------------------------------------------------------- */
+
+static int
+add(PyObject *original, PyObject *function)
+{
+    if (functions.count == 0) {
+        dt_arena_init(&table_arena);
+    }
+    if (dt_map_set(&table_arena, &functions, original, function) < 0
+        || dt_vec_push(&table_arena, &originals, original) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_INCREF(original);
+    Py_INCREF(function);
+    return 0;
+}
+
+int
+dt_substitute_register(PyObject *original, PyObject *function)
+{
+    if (dt_builtin_find(original) != NULL) {
+        PyErr_Format(PyExc_ValueError, "original: calls of %R are followed already", original);
+        return -1;
+    }
+    if (dt_map_get(&functions, original) != NULL) {
+        PyErr_Format(PyExc_ValueError, "original: %R has a substitute already", original);
+        return -1;
+    }
+    return add(original, function);
+}
+
+int
+dt_substitute_register_polyfill(PyObject *original, PyObject *function)
+{
+    if (dt_builtin_find(original) != NULL || dt_map_get(&functions, original) != NULL) {
+        return 0;
+    }
+    if (add(original, function) < 0) {
+        return -1;
+    }
+    PyObject *globals = ((PyFunctionObject *)function)->func_globals;
+    if (dt_map_set(&table_arena, &namespaces, globals, globals) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0; /* the function, which is kept, keeps its globals */
+}
+
+PyObject *
+dt_substitute_list(void)
+{
+    PyObject *list = PyList_New(originals.count);
+    for (uint32_t i = 0; list != NULL && i < originals.count; i++) {
+        PyObject *original = originals.items[i];
+        PyObject *pair = PyTuple_Pack(2, original, dt_map_get(&functions, original));
+        if (pair == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SET_ITEM(list, i, pair);
+    }
+    return list;
+}
+
+/* ---- Loading
+ * --------------------------------------------------------------------------------------- */
+
+int
+dt_substitute_set_loader(PyObject *modules, PyObject *function)
+{
+    PyObject *copy = PyDict_Copy(modules);
+    if (copy == NULL) {
+        return -1;
+    }
+    Py_INCREF(function);
+    Py_XSETREF(pending, copy);
+    Py_XSETREF(loader, function);
+    return 0;
+}
+
+/* Takes every module that these polyfills serve off the list. */
+static int
+forget_pending(PyObject *name)
+{
+    PyObject *modules = PyDict_Keys(pending);
+    for (Py_ssize_t i = 0; modules != NULL && i < PyList_GET_SIZE(modules); i++) {
+        PyObject *module = PyList_GET_ITEM(modules, i);
+        if (PyUnicode_Compare(PyDict_GetItem(pending, module), name) == 0
+            && PyDict_DelItem(pending, module) < 0) {
+            Py_CLEAR(modules);
+        }
+    }
+    Py_XDECREF(modules);
+    return modules != NULL ? 0 : -1;
+}
+
+int
+dt_substitute_load(PyObject *name)
+{
+    PyObject *result = PyObject_CallOneArg(loader, name);
+    if (result == NULL) {
+        return -1;
+    }
+    Py_DECREF(result);
+    return forget_pending(name);
+}
+
+/* The module of a class, read where it lies: a new reference, or NULL. */
+static PyObject *
+module_of_class(PyTypeObject *type)
+{
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        PyObject *name = PyUnicode_InternFromString("__module__");
+        PyObject *module = name != NULL ? dt_type_own_lookup(type, name) : NULL;
+        Py_XDECREF(name);
+        Py_XINCREF(module);
+        return module;
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    return dot != NULL ? PyUnicode_FromStringAndSize(type->tp_name, dot - type->tp_name) : NULL;
+}
+
+/* What says where a callable comes from: a new reference, or NULL (also without memory). */
+static PyObject *
+module_of(PyObject *object)
+{
+    PyObject *module = NULL;
+    if (PyFunction_Check(object)) {
+        module = ((PyFunctionObject *)object)->func_module;
+    }
+    else if (PyType_Check(object)) {
+        return module_of_class((PyTypeObject *)object);
+    }
+    else if (PyCFunction_Check(object)) {
+        module = ((PyCFunctionObject *)object)->m_module;
+        PyObject *self = PyCFunction_GET_SELF(object);
+        if (module == NULL && self != NULL) {
+            return module_of_class(Py_TYPE(self));
+        }
+    }
+    Py_XINCREF(module);
+    return module;
+}
+
+/* ---- Asking
+ * ---------------------------------------------------------------------------------------- */
+
+bool
+dt_substitute_is_namespace(PyObject *globals)
+{
+    return dt_map_get(&namespaces, globals) != NULL;
+}
+
+/* The polyfills that the callable's module still waits for, or NULL. */
+static PyObject *
+wanted_by(PyObject *object)
+{
+    if (pending == NULL || PyDict_GET_SIZE(pending) == 0) {
+        return NULL;
+    }
+    PyObject *module = module_of(object);
+    PyObject *name = NULL;
+    if (module != NULL && PyUnicode_CheckExact(module)) {
+        name = PyDict_GetItemWithError(pending, module);
+    }
+    Py_XDECREF(module);
+    PyErr_Clear(); /* MemoryError of a name for messages: the callable is taken as it is */
+    return name;
+}
+
+DtStatus
+dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
+{
+    *out = NULL;
+    DtKind kind = callable->type->kind;
+    PyObject *object = NULL;
+    if (kind == DT_KIND_FUNCTION) {
+        object = ((DtFunctionVar *)callable)->function;
+    }
+    else if ((kind == DT_KIND_BUILTIN || kind == DT_KIND_CLASS)
+             && ((DtObjectVar *)callable)->row == NULL) {
+        object = ((DtObjectVar *)callable)->object;
+    }
+    if (object == NULL) {
+        return DT_OK;
+    }
+    *out = dt_map_get(&functions, object);
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    PyObject *wanted = wanted_by(object);
+    if (wanted == NULL) {
+        return DT_OK;
+    }
+    trace->wanted_polyfills = wanted;
+    DT_TRY(dt_trace_keep(trace, wanted)); /* another thread may load them meanwhile */
+    return DT_RESTART;
+}

@@ -1,0 +1,41 @@
+/* Substitutes: Python functions that are followed in the place of callables
+ * that can't be (functions and classes written in C, as a rule).
+ *
+ * Two sorts share one table.  A polyfill is ours (python/dyntrace/polyfills/):
+ * its globals are constants and its frames are seen by nobody.  A user's is
+ * registered by dyntrace.substitute_in_graph and is guarded like any function.
+ * Polyfills are loaded per module, when a trace first meets a callable of that
+ * module: dt_substitute_find() then answers DT_RESTART, and the attempt loads
+ * them with no trace alive (dt_substitute_load) and begins anew.
+ *
+ * Only calls are replaced: the callable itself keeps its identity everywhere.
+ */
+#ifndef DT_VARIABLES_SUBSTITUTES_H
+#define DT_VARIABLES_SUBSTITUTES_H
+
+#include "variables/var.h"
+
+/* The function to be followed when `callable` (realised) is called, or NULL in *out.  Runs no user
+ * code.  DT_RESTART: trace->wanted_polyfills names what must be loaded first. */
+DtStatus dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out) DT_MUST_CHECK;
+
+/* Whether this dict is the namespace of polyfills. */
+bool dt_substitute_is_namespace(PyObject *globals);
+
+/* Registers `function` (a Python function) for `original`; -1 with an exception.  Both are kept for
+ * good.  ValueError: the original has a row or a substitute already. */
+int dt_substitute_register(PyObject *original, PyObject *function);
+/* The same for a polyfill; its globals become a namespace of polyfills.  A callable that has a row
+ * or a user's substitute keeps it. */
+int dt_substitute_register_polyfill(PyObject *original, PyObject *function);
+
+/* `modules` is a dict: value of `__module__` -> name of the polyfills; `loader(name)` loads them
+ * and registers each.  Both are kept for good. */
+int dt_substitute_set_loader(PyObject *modules, PyObject *loader);
+/* Calls the loader: Python code of ours runs, so no trace may be alive.  -1 with an exception. */
+int dt_substitute_load(PyObject *name);
+
+/* A new list of (original, function) pairs, in order of registration; NULL with an exception. */
+DT_OWNED PyObject *dt_substitute_list(void);
+
+#endif
