@@ -128,9 +128,14 @@ call_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "operator.index() of an array");
     }
     PyTypeObject *type = dt_var_python_type(trace, arg);
-    if (type == &PyLong_Type || type == &PyBool_Type) {
+    if (type == &PyLong_Type) {
         *out = arg;
         return DT_OK;
+    }
+    if (type == &PyBool_Type) {
+        bool truth;
+        DT_TRY(dt_var_truth(trace, arg, &truth));
+        return dt_var_int(trace, truth, out);
     }
     if (arg->type->kind != DT_KIND_INSTANCE) {
         if (type == NULL || (type->tp_as_number != NULL && type->tp_as_number->nb_index != NULL)) {

@@ -111,11 +111,9 @@ typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
     DtVar base;
     PyObject *object; /* existing partial or NULL */
     DtVar *function;
-    DtVar **pos;
-    uint32_t npos;
-    DtVar **kw;
-    PyObject **kwnames;
-    uint32_t nkw;
+    DtVar *args;         /* tuple tracker */
+    DtDictVar *keywords; /* its own dict, which the program may get hold of */
+    bool exposed;        /* it did: a new partial can't be rebuilt around that dict */
 } DtPartialVar;
 
 /* A copy of everything that a change of `var` may touch, in the trace's arena; NULL with

@@ -1,6 +1,10 @@
 /* functools.partial objects: existing ones are read through their members,
  * new ones are made by the trace.
  *
+ * A new partial of a partial that the trace made is flattened, as the class
+ * does it; one of an existing partial is not, since attributes that somebody
+ * may give that object decide: calls mean the same either way.
+ *
  * Not in here: subclasses of partial (known by identity only).
  */
 #include <string.h>
@@ -8,6 +12,12 @@
 #include "variables/kinds.h"
 
 static PyTypeObject *partial_class; /* kept for the life of the process */
+
+static DtPartialVar *
+new_partial(DtTrace *trace, const DtSource *source)
+{
+    return DT_KINDS_NEW(trace, PARTIAL, DtPartialVar, source);
+}
 
 /* A member of an existing partial as a tracker of its own, with a source. */
 static DtStatus
@@ -21,23 +31,6 @@ build_member(DtTrace *trace, PyObject *object, const DtSource *source, const cha
     return member != NULL ? dt_var_build(trace, value, member, out) : DT_ERROR;
 }
 
-static DtStatus
-set_keywords(DtTrace *trace, DtPartialVar *self, DtVar *const *values, PyObject *const *names,
-             uint32_t count)
-{
-    self->nkw = count;
-    self->kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    self->kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, count + 1);
-    if (self->kw == NULL || self->kwnames == NULL) {
-        return dt_no_memory();
-    }
-    if (count > 0) {
-        memcpy(self->kw, values, count * sizeof(DtVar *));
-        memcpy(self->kwnames, names, count * sizeof(PyObject *));
-    }
-    return DT_OK;
-}
-
 DtStatus
 dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
                  DtVar **out)
@@ -46,7 +39,7 @@ dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
         DT_TRY(dt_guard_type(trace, source, Py_TYPE(object)));
     }
     partial_class = Py_TYPE(object);
-    DtPartialVar *self = DT_KINDS_NEW(trace, PARTIAL, DtPartialVar, source);
+    DtPartialVar *self = new_partial(trace, source);
     PyObject *function = dt_trace_keep_take(trace, PyObject_GetAttrString(object, "func"));
     const DtSource *inner = dt_source_get(trace, DT_SOURCE_PARTIAL_FUNC, source, NULL, 0);
     if (self == NULL || function == NULL || inner == NULL) {
@@ -54,50 +47,61 @@ dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
     }
     self->object = object;
     *out = &self->base;
-    DtVar *args, *keywords;
+    DtVar *keywords;
     DT_TRY(dt_var_build(trace, function, inner, &self->function));
-    DT_TRY(build_member(trace, object, source, "args", &args));
+    DT_TRY(build_member(trace, object, source, "args", &self->args));
     DT_TRY(build_member(trace, object, source, "keywords", &keywords));
-    DT_TRY(dt_var_unpack(trace, args, &self->pos, &self->npos));
-    if (keywords->type->kind != DT_KIND_DICT) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a partial without a dict of keywords");
+    if (keywords->type->kind != DT_KIND_DICT || self->args->type->kind != DT_KIND_TUPLE) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a partial of unusual members");
     }
-    DtDictVar *dict = (DtDictVar *)keywords;
-    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, dict->count + 1);
-    PyObject **names = DT_ARENA_ARRAY(&trace->arena, PyObject *, dict->count + 1);
-    if (values == NULL || names == NULL) {
+    self->keywords = (DtDictVar *)keywords;
+    return DT_OK;
+}
+
+/* ---- Calling
+ * --------------------------------------------------------------------------------------- */
+
+static DtStatus
+merge_args(DtTrace *trace, const DtPartialVar *self, const DtArgs *args, DtArgs *out)
+{
+    DtVar **given;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, self->args, &given, &count));
+    out->npos = count + args->npos;
+    out->pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, out->npos + 1);
+    if (out->pos == NULL) {
         return dt_no_memory();
     }
-    for (uint32_t i = 0; i < dict->count; i++) {
-        values[i] = dict->items[i].value;
-        names[i] = dict->items[i].key;
-        if (!PyUnicode_CheckExact(names[i])) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "keywords must be strings");
-        }
+    for (uint32_t i = 0; i < out->npos; i++) {
+        out->pos[i] = i < count ? given[i] : args->pos[i - count];
     }
-    return set_keywords(trace, self, values, names, dict->count);
+    return DT_OK;
 }
 
 /* Given keywords, then those of the call, which replace given ones of the same name in place. */
 static DtStatus
 merge_keywords(DtTrace *trace, const DtPartialVar *self, const DtArgs *args, DtArgs *out)
 {
-    out->kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, self->nkw + args->nkw + 1);
-    out->kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, self->nkw + args->nkw + 1);
+    const DtDictVar *given = self->keywords;
+    out->kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, given->count + args->nkw + 1);
+    out->kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, given->count + args->nkw + 1);
     if (out->kw == NULL || out->kwnames == NULL) {
         return dt_no_memory();
     }
-    out->nkw = self->nkw;
-    for (uint32_t i = 0; i < self->nkw; i++) {
-        out->kw[i] = self->kw[i];
-        out->kwnames[i] = self->kwnames[i];
+    out->nkw = given->count;
+    for (uint32_t i = 0; i < given->count; i++) {
+        out->kw[i] = given->items[i].value;
+        out->kwnames[i] = given->items[i].key;
+        if (given->items[i].by_identity || !PyUnicode_CheckExact(given->items[i].key)) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "TypeError: keywords must be strings");
+        }
     }
     for (uint32_t i = 0; i < args->nkw; i++) {
         uint32_t at = 0;
-        while (at < self->nkw && PyUnicode_Compare(self->kwnames[at], args->kwnames[i]) != 0) {
+        while (at < given->count && PyUnicode_Compare(out->kwnames[at], args->kwnames[i]) != 0) {
             at++;
         }
-        at = at < self->nkw ? at : out->nkw++;
+        at = at < given->count ? at : out->nkw++;
         out->kw[at] = args->kw[i];
         out->kwnames[at] = args->kwnames[i];
     }
@@ -105,29 +109,32 @@ merge_keywords(DtTrace *trace, const DtPartialVar *self, const DtArgs *args, DtA
 }
 
 static DtStatus
-merge(DtTrace *trace, const DtPartialVar *self, const DtArgs *args, DtArgs *out)
-{
-    out->npos = self->npos + args->npos;
-    out->pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, out->npos + 1);
-    if (out->pos == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < out->npos; i++) {
-        out->pos[i] = i < self->npos ? self->pos[i] : args->pos[i - self->npos];
-    }
-    return merge_keywords(trace, self, args, out);
-}
-
-static DtStatus
 partial_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtPartialVar *self = (DtPartialVar *)var;
     DtArgs all;
-    DT_TRY(merge(trace, self, args, &all));
+    DT_TRY(merge_args(trace, self, args, &all));
+    DT_TRY(merge_keywords(trace, self, args, &all));
     return dt_var_call(trace, self->function, &all, out);
 }
 
-/* functools.partial(function, ...): flattens a partial of a partial, as the class does. */
+/* ---- Making
+ * ---------------------------------------------------------------------------------------- */
+
+static DtStatus
+set_members(DtTrace *trace, DtPartialVar *self, const DtArgs *args)
+{
+    DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &self->args));
+    DT_TRY(dt_dict_new(trace, &self->keywords));
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        DtVar *key;
+        DT_TRY(dt_var_const(trace, args->kwnames[i], &key));
+        DT_TRY(dt_dict_store(trace, self->keywords, key, args->kw[i]));
+    }
+    return DT_OK;
+}
+
+/* functools.partial(function, ...) */
 static DtStatus
 make_partial(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out)
 {
@@ -138,23 +145,23 @@ make_partial(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out)
     if (type == NULL || type->tp_call == NULL) {
         return dt_kinds_raise(trace, "TypeError", "the first argument must be callable");
     }
-    DtPartialVar *self = DT_KINDS_NEW(trace, PARTIAL, DtPartialVar, NULL);
+    DtPartialVar *self = new_partial(trace, NULL);
     if (self == NULL) {
         return DT_ERROR;
     }
-    DtArgs rest = *args;
-    rest.pos++;
-    rest.npos--;
+    DtArgs all = *args;
+    all.pos++;
+    all.npos--;
     self->function = function;
-    if (function->type->kind == DT_KIND_PARTIAL) {
+    if (function->type->kind == DT_KIND_PARTIAL && function->source == NULL) {
         DtPartialVar *inner = (DtPartialVar *)function;
+        DtArgs rest = all;
         self->function = inner->function;
-        DT_TRY(merge(trace, inner, &rest, &rest));
+        DT_TRY(merge_args(trace, inner, &rest, &all));
+        DT_TRY(merge_keywords(trace, inner, &rest, &all));
     }
-    self->pos = rest.pos;
-    self->npos = rest.npos;
     *out = &self->base;
-    return set_keywords(trace, self, rest.kw, rest.kwnames, rest.nkw);
+    return set_members(trace, self, &all);
 }
 
 static const DtMethodRow functools_rows[] = {
@@ -164,23 +171,46 @@ static const DtMethodRow functools_rows[] = {
 
 const DtBuiltinTable dt_builtin_functools_table = {"functools", functools_rows};
 
+/* ---- Members
+ * --------------------------------------------------------------------------------------- */
+
+/* Whether its members are what the class would have made of them. */
+static DtStatus
+check_members(DtTrace *trace, const DtPartialVar *self)
+{
+    if (self->object == NULL && self->function->type->kind == DT_KIND_PARTIAL) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "a member of a partial made of a partial that existed before");
+    }
+    return DT_OK;
+}
+
 static DtStatus
 get_func(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    (void)trace;
     *out = ((DtPartialVar *)self)->function;
-    return DT_OK;
+    return check_members(trace, (DtPartialVar *)self);
 }
 
 static DtStatus
 get_args(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return dt_var_tuple(trace, ((DtPartialVar *)self)->pos, ((DtPartialVar *)self)->npos, out);
+    *out = ((DtPartialVar *)self)->args;
+    return check_members(trace, (DtPartialVar *)self);
+}
+
+static DtStatus
+get_keywords(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    *out = &((DtPartialVar *)self)->keywords->base;
+    ((DtPartialVar *)self)->exposed = true;
+    return check_members(trace, (DtPartialVar *)self);
 }
 
 static const DtGetSetRow partial_getsets[] = {
     {"func", get_func},
     {"args", get_args},
+    {"keywords", get_keywords},
     {NULL, NULL},
 };
 
@@ -192,25 +222,60 @@ partial_type(DtTrace *trace, DtVar *var)
     return partial_class;
 }
 
+/* ---- Rebuilding
+ * ------------------------------------------------------------------------------------ */
+
+/* rebuild(callable, keywords, *args) */
+static PyObject *
+rebuild(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *pos = PyTuple_New(count - 2);
+    for (Py_ssize_t i = 2; pos != NULL && i < count; i++) {
+        Py_INCREF(args[i]);
+        PyTuple_SET_ITEM(pos, i - 2, args[i]);
+    }
+    PyObject *result = pos != NULL ? PyObject_Call(args[0], pos, args[1]) : NULL;
+    Py_XDECREF(pos);
+    return result;
+}
+
+static PyMethodDef rebuild_method = {"rebuild", (PyCFunction)(void (*)(void))rebuild, METH_FASTCALL,
+                                     "Calls with keywords in a dict."};
+
 static DtStatus
 partial_reconstruct(DtCodegen *codegen, DtVar *var)
 {
     DtPartialVar *self = (DtPartialVar *)var;
+    DtTrace *trace = dt_codegen_trace(codegen);
     bool done;
     DT_TRY(dt_kinds_load_source(codegen, var, &done));
     if (done) {
         return DT_OK;
     }
-    if (self->nkw > 0) {
-        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
-                        "a partial with keywords leaves the function");
+    if (self->exposed) {
+        return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                        "a partial whose keywords were looked at leaves the function");
     }
-    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)partial_class));
+    uint32_t count, extra = self->keywords->count > 0 ? 2 : 0;
+    DtVar **args;
+    if (extra > 0) {
+        PyObject *caller = dt_trace_keep_take(trace, PyCFunction_New(&rebuild_method, NULL));
+        if (caller == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_codegen_push_callable(codegen, caller));
+        DT_TRY(dt_codegen_const(codegen, (PyObject *)partial_class));
+        DT_TRY(dt_codegen_var(codegen, &self->keywords->base));
+    }
+    else {
+        DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)partial_class));
+    }
     DT_TRY(dt_codegen_var(codegen, self->function));
-    for (uint32_t i = 0; i < self->npos; i++) {
-        DT_TRY(dt_codegen_var(codegen, self->pos[i]));
+    DT_TRY(dt_var_unpack(trace, self->args, &args, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_codegen_var(codegen, args[i]));
     }
-    return dt_codegen_call(codegen, self->npos + 1);
+    return dt_codegen_call(codegen, count + 1 + extra);
 }
 
 static DtStatus
@@ -219,13 +284,8 @@ partial_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar 
 {
     DtPartialVar *self = (DtPartialVar *)var;
     DT_TRY(visit(trace, self->function, arg));
-    for (uint32_t i = 0; i < self->npos; i++) {
-        DT_TRY(visit(trace, self->pos[i], arg));
-    }
-    for (uint32_t i = 0; i < self->nkw; i++) {
-        DT_TRY(visit(trace, self->kw[i], arg));
-    }
-    return DT_OK;
+    DT_TRY(visit(trace, self->args, arg));
+    return visit(trace, &self->keywords->base, arg);
 }
 
 const DtVarType dt_kind_type_PARTIAL = {

@@ -67,7 +67,7 @@ def load(name: str) -> ModuleType:
     module.__spec__, module.__file__ = spec, spec.origin
     module.__dict__["__builtins__"] = PRISTINE_BUILTINS
     before = len(_found)
-    exec(spec.loader.get_code(qualified), module.__dict__)  # type: ignore[attr-defined]
+    exec(spec.loader.get_code(qualified), module.__dict__)
     found = _found[before:]
     del _found[before:]
     if _core is not None:
