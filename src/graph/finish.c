@@ -217,6 +217,14 @@ provide_symbols(Finish *finish)
         if (!finish->needed[id]) {
             continue;
         }
+        const DtSymbol *known = &finish->trace->symbols.items[id];
+        if (known->source == NULL) {
+            DtGraphSymbol unknown = {id, DT_NO_INPUT, -1, (uint8_t)known->type, known->hint};
+            if (dt_vec_push(&graph->arena, &graph->symbols, unknown) < 0) {
+                return dt_no_memory();
+            }
+            continue;
+        }
         uint32_t i = providers[id].input;
         int dim = providers[id].dim;
         if (!providers[id].known) {
@@ -238,7 +246,6 @@ provide_symbols(Finish *finish)
         if (input->node == NULL) {
             input->symbol = id;
         }
-        const DtSymbol *known = &finish->trace->symbols.items[id];
         DtGraphSymbol symbol = {id, i, dim, (uint8_t)known->type, known->hint};
         if (dt_vec_push(&graph->arena, &graph->symbols, symbol) < 0) {
             return dt_no_memory();
@@ -276,7 +283,8 @@ compact(Finish *finish)
     graph->inputs.count = kept;
     graph->captures.count = graph->captures.count > 0 ? kept : 0;
     for (uint32_t i = 0; i < graph->symbols.count; i++) {
-        graph->symbols.items[i].input = moved[graph->symbols.items[i].input];
+        uint32_t *input = &graph->symbols.items[i].input;
+        *input = *input == DT_NO_INPUT ? DT_NO_INPUT : moved[*input];
     }
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         DtNode *node = graph->nodes.items[i];

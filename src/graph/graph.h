@@ -91,7 +91,8 @@ typedef struct DtGraphInput {
 } DtGraphInput;
 
 /* How a symbol of the graph gets its value: dimension `dim` of input `input`, or input `input`
- * itself (dim -1). */
+ * itself (dim -1).  Input DT_NO_INPUT: it depends on data, stands in shapes only and has none. */
+#define DT_NO_INPUT UINT32_MAX
 typedef struct DtGraphSymbol {
     uint32_t id; /* in the trace's numbering, used by DtSym */
     uint32_t input;

@@ -68,10 +68,14 @@ check_symbols(Lint *lint)
     for (uint32_t i = 0; i < graph->symbols.count; i++) {
         const DtGraphSymbol *symbol = &graph->symbols.items[i];
         REQUIRE(lint, symbol->id < graph->symbol_limit, "symbol %u is past the limit", symbol->id);
-        REQUIRE(lint, symbol->input < graph->inputs.count, "symbol %u is read from input %u of %u",
-                symbol->id, symbol->input, graph->inputs.count);
+        REQUIRE(lint, symbol->input < graph->inputs.count || symbol->input == DT_NO_INPUT,
+                "symbol %u is read from input %u of %u", symbol->id, symbol->input,
+                graph->inputs.count);
         REQUIRE(lint, i == 0 || graph->symbols.items[i - 1].id < symbol->id,
                 "symbol %u is bound twice or out of order", symbol->id);
+        if (symbol->input == DT_NO_INPUT) {
+            continue;
+        }
         const DtGraphInput *input = &graph->inputs.items[symbol->input];
         if (symbol->dim < 0) {
             REQUIRE(lint, input->node == NULL && input->symbol == symbol->id,
@@ -280,6 +284,9 @@ check_all(Lint *lint)
         const DtGraphSymbol *symbol = &graph->symbols.items[i];
         if (symbol->id < graph->symbol_limit && symbol->input < graph->inputs.count) {
             lint->bound[symbol->id] = lint->read[symbol->input] = true;
+        }
+        else if (symbol->id < graph->symbol_limit && symbol->input == DT_NO_INPUT) {
+            lint->bound[symbol->id] = true;
         }
     }
     DT_TRY(check_inputs(lint));

@@ -108,6 +108,9 @@ copy_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym, DtOperand *out)
         out->u.object = value;
         return status;
     }
+    if (dt_trace_depends_on_data(trace, sym)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "the size of a selection as a number");
+    }
     out->u.sym = dt_sym_copy(&graph->arena, sym);
     if (out->u.sym == NULL) {
         return dt_no_memory();

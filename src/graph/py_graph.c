@@ -146,7 +146,9 @@ symbol_binding(const DtGraphSymbol *symbol, const void *Py_UNUSED(arg))
 {
     PyObject *hint = dt_symbols_number((DtSymType)symbol->type, symbol->hint);
     PyObject *dim = symbol->dim >= 0 ? PyLong_FromLong(symbol->dim) : Py_NewRef(Py_None);
-    return Py_BuildValue("(INN)", symbol->input, dim, hint);
+    PyObject *input =
+        symbol->input != DT_NO_INPUT ? PyLong_FromUnsignedLong(symbol->input) : Py_NewRef(Py_None);
+    return Py_BuildValue("(NNN)", input, dim, hint);
 }
 
 static PyObject *

@@ -133,6 +133,9 @@ bind_symbol(const DtSym *symbol, void *arg)
     if (is_bound(trace, graph, dt_symbols_root(trace, symbol->id))) {
         return DT_OK;
     }
+    if (graph->parent != NULL && dt_trace_depends_on_data(trace, symbol)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "a selection in the body of an operator");
+    }
     if (graph->parent != NULL) {
         DT_TRY(dt_graph_bind_sym(trace, graph->parent, symbol));
         return capture_number(graph, symbol);
@@ -142,6 +145,10 @@ bind_symbol(const DtSym *symbol, void *arg)
         return DT_ERROR;
     }
     const DtSource *source = trace->symbols.items[symbol->id].source;
+    if (source == NULL) {
+        DtGraphSymbol unknown = {symbol->id, DT_NO_INPUT, -1, symbol->type, symbol->hint};
+        return dt_vec_push(&graph->arena, &graph->symbols, unknown) < 0 ? dt_no_memory() : DT_OK;
+    }
     const char *text = dt_graph_source_text(graph, source);
     if (text == NULL) {
         return DT_ERROR;
@@ -161,8 +168,12 @@ dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *v
 {
     for (uint32_t i = 0; i < graph->symbols.count; i++) {
         const DtGraphSymbol *symbol = &graph->symbols.items[i];
-        PyObject *object = inputs[symbol->input];
         DtNumber *value = &values[symbol->id];
+        if (symbol->input == DT_NO_INPUT) {
+            *value = symbol->hint; /* nobody computes with it */
+            continue;
+        }
+        PyObject *object = inputs[symbol->input];
         if (symbol->dim >= 0) {
             const DtAdapter *adapter = graph->inputs.items[symbol->input].node->results[0].adapter;
             value->i = adapter->dim(adapter, object, symbol->dim);

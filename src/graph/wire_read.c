@@ -598,7 +598,8 @@ get_symbols(Reader *reader, DtGraph *graph)
     for (uint32_t i = 0; i < count; i++) {
         DtGraphSymbol symbol = {0};
         DT_TRY(get_below(reader, graph->symbol_limit, &symbol.id));
-        DT_TRY(get_below(reader, graph->inputs.count, &symbol.input));
+        DT_TRY(get_below(reader, graph->inputs.count + 1, &symbol.input));
+        symbol.input--; /* 0: DT_NO_INPUT */
         DT_TRY(get_int32(reader, &symbol.dim));
         DT_TRY(get_choice(reader, DT_SYM_BOOL + 1, &symbol.type));
         DT_TRY(get_number(reader, symbol.type, &symbol.hint));

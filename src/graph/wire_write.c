@@ -454,7 +454,7 @@ put_graph(Writer *writer, const DtGraph *graph)
     for (uint32_t i = 0; i < graph->symbols.count; i++) {
         const DtGraphSymbol *symbol = &graph->symbols.items[i];
         put_uint(writer, symbol->id);
-        put_uint(writer, symbol->input);
+        put_uint(writer, symbol->input + 1); /* 0: DT_NO_INPUT */
         put_int(writer, symbol->dim);
         put_byte(writer, symbol->type);
         put_number(writer, symbol->type, symbol->hint);

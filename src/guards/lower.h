@@ -56,11 +56,12 @@ DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr) DT_MU
 DtStatus dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out) DT_MUST_CHECK;
 DtStatus dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type,
                         DtPlace **out) DT_MUST_CHECK;
-/* Where the value of a symbol is read: the array of a dimension, or the number itself. */
+/* Where the value of a symbol is read: the array of a dimension, or the number itself; NULL for a
+ * size that depends on data, which is in no guard. */
 static inline const DtSource *
 dt_lower_symbol_place(const DtSource *source)
 {
-    return source->kind == DT_SOURCE_ARRAY_DIM ? source->base : source;
+    return source != NULL && source->kind == DT_SOURCE_ARRAY_DIM ? source->base : source;
 }
 
 /* lower_facts.c: own facts of a source, in the order of guards.def; `folded` selects those of its

@@ -320,6 +320,9 @@ mentions_synthetic(DtTrace *trace, const DtSym *sym)
 DtStatus
 dt_guard_sym(DtTrace *trace, const DtSym *condition)
 {
+    if (dt_trace_depends_on_data(trace, condition)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "a question about the size of a selection");
+    }
     if (dt_sym_is_const(condition) || mentions_synthetic(trace, condition)) {
         return DT_OK;
     }

@@ -249,6 +249,18 @@ dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber
     return *out != NULL ? DT_OK : dt_no_memory();
 }
 
+bool
+dt_trace_depends_on_data(const DtTrace *trace, const DtSym *sym)
+{
+    if (sym == NULL || dt_sym_is_const(sym)) {
+        return false;
+    }
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        return trace->symbols.items[sym->id].source == NULL;
+    }
+    return dt_trace_depends_on_data(trace, sym->a) || dt_trace_depends_on_data(trace, sym->b);
+}
+
 /* The representative of a symbol's class of equal symbols. */
 static uint32_t
 find_root(DtTrace *trace, uint32_t id)

@@ -53,7 +53,9 @@ typedef struct DtTraceOptions {
 
 /* A symbol: where its value is read at call time. */
 typedef struct DtSymbol {
-    const DtSource *source; /* ARRAY_DIM of an array, or the number itself */
+    const DtSource
+        *source; /* ARRAY_DIM of an array, or the number itself; NULL: a size that depends
+                  * on data and is known when the graph runs: no guard can ask for it */
     DtSymType type;
     DtNumber hint;
     uint32_t same_as; /* id of the symbol it was found equal to (union-find), else its own */
@@ -118,9 +120,11 @@ DtStatus dt_no_memory(void);
  * KeyboardInterrupt stay set: DT_ERROR. */
 DtStatus dt_break_from_exception(DtTrace *trace);
 
-/* A new symbol whose value is read from `source`. */
+/* A new symbol whose value is read from `source` (NULL: see DtSymbol). */
 DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,
                          const DtSym **out) DT_MUST_CHECK;
+/* Does a symbol without a source occur in it?  NULL is allowed. */
+bool dt_trace_depends_on_data(const DtTrace *trace, const DtSym *sym);
 /* Makes two size expressions equal, adding the guard; false in *same if the hints differ. */
 DtStatus dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same) DT_MUST_CHECK;
 /* Guards that the expression (bool) keeps the truth of its hint, and returns it. */

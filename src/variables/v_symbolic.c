@@ -371,6 +371,10 @@ emit_expression(DtCodegen *codegen, const DtSym *sym)
     }
     if (sym->op == DT_SYM_OP_SYMBOL) {
         const DtSource *source = dt_codegen_trace(codegen)->symbols.items[sym->id].source;
+        if (source == NULL) {
+            return dt_break(dt_codegen_trace(codegen), DT_BREAK_DATA_SIZE,
+                            "the size of a selection as a number");
+        }
         return dt_codegen_source(codegen, source);
     }
     if (builtin_of((DtSymOp)sym->op) != NULL) {

@@ -126,7 +126,7 @@ def test_integer_arrays():
     def mask(x):
         return x[x > 2]
 
-    check(mask, grid(), breaks="array-op")
+    check(mask, grid())
 
 
 def test_len_and_iteration():

@@ -159,6 +159,48 @@ def test_out(name):
             same(itself, lambda: (x[0].copy(), *x[1:]), calls=2)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.sum(x, axis=0, out=row)",
+        "np.sum(x, axis=1, out=column)",
+        "x.sum(0, out=row)",
+        "np.mean(x, axis=0, out=row)",
+        "x.std(axis=1, out=column)",
+        "np.max(x, axis=1, out=column)",
+        "np.any(x > 3, axis=0, out=row > 1)",
+        "np.clip(x, 2, 5, out=x)",
+        "x.clip(2, 5, out=x)",
+        "np.matmul(x, x.T, out=square)",
+        "np.dot(x, x.T, out=square)",
+        "x.dot(row, out=column)",
+        "np.cumsum(x, axis=1, out=x)",
+        "np.round(x / 3, 1, out=x)",
+        "np.argmax(x, axis=1, out=np.zeros(3, np.intp))",
+        "np.concatenate([x, x], out=np.zeros((6, 4)))",
+        "np.stack([row, row], out=np.zeros((2, 4)))",
+        "np.sum(x, out=None)",
+    ],
+)
+def test_out_of_functions(call):
+    scope = {"np": np}
+    exec(f"def f(x, row, column, square):\n    got = {call}\n    return got, x.sum()\n", scope)
+    same(scope["f"], lambda: (grid(), np.zeros(4), np.zeros(3), np.zeros((3, 3))))
+
+
+def test_out_of_functions_that_does_not_fit():
+    def strided(x, out):
+        return np.sum(x, axis=0, out=out[::2])
+
+    check(strided, grid(), np.zeros(8), breaks="array-op")
+
+    def narrow(x, out):
+        return np.sum(x, axis=0, out=out)
+
+    check(narrow, grid(), np.zeros(4, "f"), breaks="array-op")
+    check(narrow, grid(), np.zeros(5), breaks="array-shapes")
+
+
 def test_out_of_another_dtype():
     def f(x, y):
         return np.add(x, x, out=y)
@@ -224,6 +266,133 @@ def test_sequences_as_values():
         return x
 
     same(f, lambda: (ramp(), 3))
+
+
+# ---- Reading by index arrays ------------------------------------------------------------------------
+
+SELECTIONS = [
+    "x[x > 1]",
+    "x[x > 1] * 2 + 1",
+    "x[x > 1] - x[x > 1]",
+    "x[m] - x[m].mean() if (m := x > 1) is not None else 0",
+    "x[x > 1].sum(), x[x > 1].mean(), x[x > 1].std(), x[x > 1].max()",
+    "x[x > 1].reshape(-1)",
+    "x[x > 1][::-1]",
+    "x[x > 1][:, None] * 2",
+    "np.sort(x[~(x > 3)])",
+    "np.cumsum(x[x > 1]).T",
+    "np.concatenate([x[x > 1], x[x < 1]])",
+    "np.where(x > 1, x, 0)[x > 1]",
+    "x[x > 1e9]",
+    "x[[0, 2]]",
+    "x[[0, -1, 0]] + x[[1, 1, 1]]",
+    "x[x.argsort()] if x.ndim == 1 else x[x[:, 0].argsort()]",
+    "x[[[0, 1], [1, 2]]]",
+    "x[None, [1, 2]]",
+    "x[[1, 2], None]",
+    "x[np.array([[0], [1]])]",
+    "x[np.array([True, False, True])] if len(x) == 3 else x",
+    "np.copy(x[np.arange(2)])",
+]
+SELECTIONS_2D = [
+    "x[x[:, 0] > 3]",
+    "x[x[:, 0] > 3].sum(axis=1)",
+    "x[:, x[0] > 2]",
+    "x[x[:, 0] > 3, 1]",
+    "x[[0, 2], [1, 3]]",
+    "x[:, [0, 2]]",
+    "x[1, [0, 2]]",
+    "x[[2, 0], 1:]",
+    "x[..., [1, 3]]",
+    "x[[[0], [2]], [1, 3]]",
+    "x[np.arange(3), np.arange(3)]",
+    "x[:, [0, 1], None]",
+    "x[None, :, [0, 1]]",
+    "x[[0, 2]].T @ x[[1, 0]]",
+]
+SELECTIONS_3D = [
+    "x[0, :, [1, 3]]",
+    "x[:, 0, [1, 3]]",
+    "x[[0, 1], :, [1, 3]]",
+    "x[[0, 1], [1, 2]]",
+    "x[:, [0, 1], [1, 2]]",
+    "x[1:, [[0, 1], [1, 2]], :2]",
+    "x[x > 20]",
+    "x[x[..., 0] > 20]",
+]
+
+
+@pytest.mark.parametrize("expression", SELECTIONS + SELECTIONS_2D + SELECTIONS_3D)
+def test_selection(expression):
+    scope = {"np": np}
+    exec(f"def f(x):\n    return {expression}, x + 1\n", scope)
+    arrays = [ramp(4) / 2, grid() / 2, np.asfortranarray(grid()), np.arange(60.0).reshape(3, 4, 5)]
+    if expression in SELECTIONS_2D:
+        arrays = arrays[1:3]
+    elif expression in SELECTIONS_3D:
+        arrays = arrays[3:]
+    for array in arrays:
+        if fits(scope["f"], array):
+            check(scope["f"], array, calls=2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_size_of_a_selection_changes(count):
+    def f(x, y, limit):
+        m = x < limit
+        z = x[m]
+        w = (z * 2 + 1) / (z + 1)
+        difference = x[x < limit] - z
+        y[m] = w
+        y[x >= limit] -= 1
+        return w, z.sum(), w.mean(), z[:, None] * 3, difference
+
+    compiled = Compiled(f)
+    for limit in (3.5, count + 0.5, 3.5):
+        make = lambda limit=limit: (ramp(6), np.zeros(6), limit)  # noqa: E731
+        compare(Outcome(f, make(), {}), Outcome(compiled, make(), {}))
+    assert len(compiled.records) == 1
+
+
+def test_masks_are_not_confused():
+    """Two masks that are written alike select differently once the array was written."""
+
+    def f(x):
+        m = x > 2
+        x += 1
+        a = x[m]
+        b = x[x > 2]
+        return a, b
+
+    check(f, ramp(5))
+
+    def g(x):
+        m = x > 2
+        a = x[m]
+        m[0] = True
+        return a, x[m]
+
+    check(g, ramp(5))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["len(x[x > 1])", "x[x > 1].shape[0] * 1.0", "x[x > 1] + x[x > 0]", "x[x > 1].squeeze()", "[v for v in x[x > 1]]", "x[x > 1][0]"],
+)
+def test_question_about_a_selection(expression):
+    scope = {"np": np}
+    exec(f"def f(x):\n    return {expression}, x + 1\n", scope)
+    check(scope["f"], ramp(1) * 2 if "x > 0" in expression else ramp(4), breaks="data-dependent-size")
+
+
+def test_index_out_of_bounds():
+    def f(x, i):
+        return x[i] + 1
+
+    compiled = Compiled(f)
+    for i in ([0, 1], [0, 7], [-4, 3], [-5, 0]):
+        args = ramp(4), np.array(i)
+        compare(Outcome(f, args, {}), Outcome(compiled, args, {}))
 
 
 # ---- Memory that is the trace's own --------------------------------------------------------------

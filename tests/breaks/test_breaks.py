@@ -159,6 +159,14 @@ def array_mutation():
     expect("array-mutation", fn, A)
 
 
+@case("data-dependent-size")
+def data_dependent_size():
+    def fn(x):
+        return len(x[x > 1]) * x
+
+    expect("data-dependent-size", fn, A)
+
+
 @case("array-kind")
 def array_kind():
     def fn(x):

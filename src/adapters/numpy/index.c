@@ -1,9 +1,11 @@
-/* Indexing: views by ints, slices, None and Ellipsis; items; iteration over a short first axis.
+/* Indexing: views by ints, slices, None and Ellipsis; items; copies by index arrays and masks;
+ * iteration over a short first axis.
  *
  * The shape of a view is an expression of the sizes and bounds.  Comparisons that
  * the form of that expression rests on (is the bound inside?) are decided with a
  * guard unless they hold for every size.
- * Not in here: reading by masks (the shapes depend on data): graph breaks; writing (writes.c).
+ * What a mask selects has a size that depends on data: a symbol that no guard can ask for.
+ * Not in here: writing (writes.c).
  */
 #include "adapters/numpy/internal.h"
 
@@ -105,6 +107,7 @@ add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
         return dt_break(trace, DT_BREAK_RAISES, "a slice with step %lld", (long long)step);
     }
     bool whole = start == NULL && stop == NULL && step == 1;
+    bool view_all = start == NULL && stop == NULL && (step == 1 || step == -1);
     if (start != NULL) {
         DT_TRY(clamp_bound(trace, start, size, step < 0, &start));
     }
@@ -118,7 +121,12 @@ add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
     else {
         stop = step > 0 ? size : dt_np_size(trace, -1);
     }
-    DT_TRY(slice_length(trace, start, stop, step, &length));
+    if (view_all) {
+        length = size;
+    }
+    else {
+        DT_TRY(slice_length(trace, start, stop, step, &length));
+    }
     whole = whole || (step == 1 && dt_sym_equal(length, size));
     view->partial[view->axis] = !whole;
     view->stepped[view->axis] = step != 1;
@@ -340,31 +348,288 @@ emit_view(DtTrace *trace, DtArrayVar *self, DtVar *key, const View *view, DtVar 
     return dt_np_emit_view(trace, DT_NP_op_getitem, args, 2, meta, out);
 }
 
-/* array[integers]: a copy, its bounds checked when it runs. */
-static DtStatus
-take(DtTrace *trace, DtArrayVar *self, DtArrayVar *indices, DtVar **out)
+/* An index array, or a list or bool that stands for one. */
+static bool
+is_advanced(DtVar *item)
 {
-    const DtMeta *base = self->meta, *index = indices->meta;
-    DtOperand args[2] = {dt_np_node(self), dt_np_node(indices)};
-    if (!PyTypeNum_ISINTEGER(dt_np_descr(index->dtype)->type_num) || base->ndim == 0
-        || index->ndim + base->ndim - 1 > DT_NP_MAXDIMS) {
+    const DtArrayVar *array = dt_np_array_of(item);
+    if (array != NULL) {
+        return array->meta->ndim > 0 || !is_integer_scalar(item);
+    }
+    PyObject *constant = dt_var_peek_constant(item);
+    return item->type->kind == DT_KIND_LIST || (constant != NULL && PyBool_Check(constant));
+}
+
+/* ---- Index arrays ---------------------------------------------------------------------------- */
+
+/* An index array in a key: an array of integers or booleans, or a list of ints. */
+typedef struct Advanced {
+    const DtSym *shape[DT_NP_MAXDIMS];
+    uint32_t ndim;
+    uint32_t axes; /* of the base that it takes */
+} Advanced;
+
+/* The same value twice: one node, or two at `start` or later that compute alike from the same. */
+static bool
+same_value(const DtOperand *a, const DtOperand *b, uint32_t start, int depth)
+{
+    if (a->kind != b->kind || depth > 4) {
+        return false;
+    }
+    if (a->kind == DT_OPERAND_CONST) {
+        return a->u.object == b->u.object;
+    }
+    if (a->kind == DT_OPERAND_SYM) {
+        return dt_sym_equal(a->u.sym, b->u.sym);
+    }
+    if (a->kind != DT_OPERAND_NODE || a->result != b->result) {
+        return false;
+    }
+    const DtNode *m = a->u.node, *n = b->u.node;
+    if (m == n) {
+        return true;
+    }
+    bool alike = m->kind == DT_NODE_CALL && n->kind == DT_NODE_CALL && m->callee == n->callee
+                 && m->effect == DT_EFFECT_PURE && m->nargs == n->nargs && m->kwnames == NULL
+                 && n->kwnames == NULL && m->index >= start && n->index >= start;
+    for (uint32_t i = 0; alike && i < m->nargs; i++) {
+        alike = same_value(&m->args[i], &n->args[i], start, depth + 1);
+    }
+    return alike;
+}
+
+/* The number of items that a mask selects: the same for the same mask, if nothing was written in
+ * between. */
+static DtStatus
+count_of_mask(DtTrace *trace, const DtArrayVar *mask, const DtSym **out)
+{
+    const DtGraph *graph = trace->graph;
+    DtOperand operand = dt_np_node(mask);
+    uint32_t start = graph->nodes.count; /* after the last write */
+    while (start > 0 && graph->nodes.items[start - 1]->effect == DT_EFFECT_PURE) {
+        start--;
+    }
+    for (uint32_t i = graph->nodes.count; i-- > start;) {
+        const DtNode *node = graph->nodes.items[i];
+        const DtOperand *key = node->kind == DT_NODE_CALL && node->nargs == 2
+                                       && node->callee == dt_np_callee(DT_NP_op_getitem)
+                                   ? &node->args[1]
+                                   : NULL;
+        const DtSym *count =
+            key != NULL && node->results[0].ndim > 0 ? node->results[0].shape[0] : NULL;
+        if (dt_trace_depends_on_data(trace, count) && count->op == DT_SYM_OP_SYMBOL
+            && same_value(key, &operand, start, 0)) {
+            *out = dt_sym_symbol(&trace->arena, count->id, DT_SYM_INT, count->hint);
+            return *out != NULL ? DT_OK : dt_no_memory();
+        }
+    }
+    return dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, out);
+}
+
+static DtStatus
+read_mask(DtTrace *trace, const DtArrayVar *self, uint32_t axis, const DtArrayVar *mask,
+          Advanced *out)
+{
+    const DtMeta *meta = mask->meta;
+    bool same = meta->ndim > 0 && axis + meta->ndim <= self->meta->ndim;
+    for (uint32_t i = 0; i < meta->ndim && same; i++) {
+        DT_TRY(dt_trace_unify(trace, self->meta->shape[axis + i], meta->shape[i], &same));
+    }
+    if (!same) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "a mask of another shape than the array");
+    }
+    out->axes = meta->ndim;
+    out->ndim = 1;
+    return count_of_mask(trace, mask, &out->shape[0]);
+}
+
+/* The shape of a list of ints, or of lists that have one shape. */
+static DtStatus
+list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
+{
+    DtSeqVar *items = (DtSeqVar *)list;
+    int64_t inner[DT_NP_MAXDIMS];
+    uint32_t depth = 0;
+    bool fits = items->count > 0;
+    for (uint32_t i = 0; i < items->count && fits; i++) {
+        DtVar *item;
+        const DtSym *number = NULL;
+        uint32_t own = 0;
+        DT_TRY(dt_var_realize(trace, items->items[i], &item));
+        item = dt_var_peek(item);
+        PyObject *constant = dt_var_peek_constant(item);
+        if (item->type->kind == DT_KIND_LIST) {
+            DT_TRY(list_shape(trace, item, inner, &own));
+        }
+        else if (constant == NULL || !PyBool_Check(constant)) {
+            DT_TRY(dt_np_sym_of(trace, item, &number));
+        }
+        fits =
+            (own > 0) != (number != NULL) && own + 1 < DT_NP_MAXDIMS
+            && (i == 0 || (own == depth && memcmp(inner, shape + 1, sizeof(inner[0]) * own) == 0));
+        depth = own;
+        memcpy(shape + 1, inner, sizeof(inner[0]) * (fits ? own : 0));
+    }
+    if (!fits) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP,
+                        "an index that is a list of other things than ints");
+    }
+    shape[0] = items->count;
+    *ndim = depth + 1;
+    return DT_OK;
+}
+
+static DtStatus
+read_list(DtTrace *trace, DtVar *list, Advanced *out)
+{
+    int64_t shape[DT_NP_MAXDIMS + 1];
+    DT_TRY(list_shape(trace, list, shape, &out->ndim));
+    out->axes = 1;
+    for (uint32_t i = 0; i < out->ndim; i++) {
+        out->shape[i] = dt_np_size(trace, shape[i]);
+        if (out->shape[i] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+read_advanced(DtTrace *trace, const DtArrayVar *self, uint32_t axis, DtVar *item, Advanced *out)
+{
+    const DtArrayVar *array = dt_np_array_of(item);
+    if (item->type->kind == DT_KIND_LIST) {
+        return read_list(trace, item, out);
+    }
+    if (array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL) {
+        return read_mask(trace, self, axis, array, out);
+    }
+    if (array != NULL && !PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is an array of %s",
-                        dt_np_descr(index->dtype)->typeobj->tp_name);
+                        dt_np_descr(array->meta->dtype)->typeobj->tp_name);
     }
-    DtMeta *meta = dt_np_meta(trace, base->dtype, (uint32_t)(index->ndim + base->ndim - 1));
+    PyObject *constant = dt_var_peek_constant(item);
+    if (constant != NULL && PyBool_Check(constant)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is a bool");
+    }
+    out->axes = 1;
+    out->ndim = array != NULL ? array->meta->ndim : 0; /* a number: an index array of none */
+    if (array != NULL) {
+        memcpy(out->shape, array->meta->shape, sizeof(out->shape[0]) * out->ndim);
+    }
+    return DT_OK;
+}
+
+/* Broadcasts the shapes of the index arrays. */
+static DtStatus
+join_advanced(DtTrace *trace, const Advanced *parts, uint32_t count, Advanced *out)
+{
+    out->ndim = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        out->ndim = parts[i].ndim > out->ndim ? parts[i].ndim : out->ndim;
+    }
+    for (uint32_t axis = 0; axis < out->ndim; axis++) {
+        const DtSym **size = &out->shape[axis];
+        *size = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t missing = out->ndim - parts[i].ndim;
+            bool same = true;
+            if (axis < missing) {
+                continue;
+            }
+            const DtSym *own = parts[i].shape[axis - missing];
+            if (*size == NULL || dt_np_size_is(*size, 1)) {
+                *size = own;
+            }
+            else if (!dt_np_size_is(own, 1)) {
+                DT_TRY(dt_trace_unify(trace, *size, own, &same));
+            }
+            if (!same) {
+                return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "index arrays that do not broadcast");
+            }
+        }
+    }
+    return DT_OK;
+}
+
+/* array[index arrays, slices, ...]: a copy.  The axes of the index arrays stand where the first one
+ * stood, or in front if something stands between two of them.  Whether the indices are inside is
+ * seen when it runs. */
+static DtStatus
+take(DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *const *items, uint32_t count, DtVar **out)
+{
+    Advanced parts[MAX_ITEMS], joined;
+    View view = {.base = self->meta};
+    uint32_t nparts = 0, used = 0, place = 0, last = 0;
+    bool apart = false, ok;
+    for (uint32_t i = 0; i < count; i++) {
+        const DtArrayVar *array = dt_np_array_of(items[i]);
+        bool is_mask = array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL;
+        bool is_slice = items[i]->type->kind == DT_KIND_SLICE;
+        bool is_other = dt_np_is_none(items[i]) || dt_var_peek_constant(items[i]) == Py_Ellipsis
+                        || dt_payload_object(items[i]) == Py_Ellipsis;
+        used += is_other ? 0 : is_mask && !is_slice ? array->meta->ndim : 1;
+    }
+    if (used > self->meta->ndim) {
+        return dt_break(trace, DT_BREAK_RAISES, "an index with too many items");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ItemKind kind = ITEM_INT;
+        if (!is_advanced(items[i])) {
+            DT_TRY(classify(trace, items[i], &kind));
+        }
+        switch (kind) {
+        case ITEM_INT:
+            DT_TRY(read_advanced(trace, self, view.axis, items[i], &parts[nparts]));
+            apart = apart || (nparts > 0 && last + 1 != i);
+            place = nparts == 0 ? view.ndim : place;
+            last = i;
+            view.axis += parts[nparts++].axes;
+            continue;
+        case ITEM_SLICE:
+            DT_TRY(add_slice(trace, &view, (DtSeqVar *)items[i]));
+            break;
+        case ITEM_NEW:
+            DT_TRY(add_new_axis(trace, &view));
+            break;
+        case ITEM_ELLIPSIS:
+            if (view.ellipsis) {
+                return dt_break(trace, DT_BREAK_RAISES, "an index with two Ellipsis");
+            }
+            view.ellipsis = true;
+            add_whole(&view, view.axis + self->meta->ndim - used);
+            break;
+        }
+    }
+    add_whole(&view, self->meta->ndim);
+    DT_TRY(join_advanced(trace, parts, nparts, &joined));
+    place = apart ? 0 : place;
+    uint32_t ndim = view.ndim + joined.ndim;
+    DtOperand args[2] = {dt_np_node(self)};
+    DtMeta *meta = ndim <= DT_NP_MAXDIMS ? dt_np_meta(trace, self->meta->dtype, ndim) : NULL;
     if (meta == NULL) {
-        return DT_ERROR;
+        return PyErr_Occurred()
+                   ? DT_ERROR
+                   : dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", ndim);
     }
-    memcpy(meta->shape, index->shape, sizeof(meta->shape[0]) * index->ndim);
-    memcpy(meta->shape + index->ndim, base->shape + 1, sizeof(meta->shape[0]) * (base->ndim - 1u));
-    if (base->ndim == 1 && index->ndim == 1) {
+    memcpy(meta->shape, view.shape, sizeof(meta->shape[0]) * place);
+    memcpy(meta->shape + place, joined.shape, sizeof(meta->shape[0]) * joined.ndim);
+    memcpy(meta->shape + place + joined.ndim, view.shape + place,
+           sizeof(meta->shape[0]) * (view.ndim - place));
+    if (ndim <= 1) {
         DT_TRY(dt_np_fresh_c(trace, meta));
     }
     else {
         DT_TRY(dt_np_fresh(trace, meta, NULL));
     }
+    DT_TRY(dt_graph_operand(trace, key, &args[1], &ok));
+    if (!ok) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is no constant");
+    }
     return dt_np_emit_one(trace, DT_NP_op_getitem, args, 2, meta, out);
 }
+
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar **out)
@@ -376,12 +641,9 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     (void)adapter;
     DT_TRY(dt_var_realize(trace, key, &key));
     key = dt_var_peek(key);
-    DtArrayVar *indices = dt_np_array_of(key);
+    bool advanced = false;
     if (!dt_np_is_ndarray(self)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index into a NumPy scalar");
-    }
-    if (indices != NULL && indices->meta->ndim > 0) {
-        return take(trace, self, indices, out);
     }
     if (key->type->kind != DT_KIND_LIST) {
         DT_TRY(dt_np_items(trace, key, &parts, &count, &many));
@@ -392,21 +654,13 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(dt_var_realize(trace, parts[i], &items[i]));
         items[i] = dt_var_peek(items[i]);
+        advanced = advanced || is_advanced(items[i]);
+    }
+    if (advanced) {
+        return take(trace, self, key, items, count, out);
     }
     DT_TRY(read_items(trace, items, count, &view));
     return emit_view(trace, self, key, &view, out);
-}
-
-/* An index array, or a list or bool that stands for one. */
-static bool
-is_advanced(DtVar *item)
-{
-    const DtArrayVar *array = dt_np_array_of(item);
-    if (array != NULL) {
-        return array->meta->ndim > 0 || !is_integer_scalar(item);
-    }
-    PyObject *constant = dt_var_peek_constant(item);
-    return item->type->kind == DT_KIND_LIST || (constant != NULL && PyBool_Check(constant));
 }
 
 DtStatus

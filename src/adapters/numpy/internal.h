@@ -296,6 +296,8 @@ DtStatus dt_np_region(DtTrace *, DtArrayVar *self, DtVar *key, DtNpRegion *out) 
 DtStatus dt_np_need_writable(DtTrace *, const DtArrayVar *self, const char *what) DT_MUST_CHECK;
 /* self[...] = value: the result of an operation that fits into `self` (up to broadcasting). */
 DtStatus dt_np_write_all(DtTrace *, DtArrayVar *self, DtVar *value, const char *what) DT_MUST_CHECK;
+/* The result *out of a function goes into out=`target` (None: it stays), which is then *out. */
+DtStatus dt_np_put_into(DtTrace *, DtVar *target, const char *what, DtVar **out) DT_MUST_CHECK;
 /* A call that writes the memory of operand `target` (an array) and gives nothing. */
 DtStatus dt_np_emit_write(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
                           PyObject *kwnames, uint32_t target) DT_MUST_CHECK;

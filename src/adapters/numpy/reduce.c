@@ -242,7 +242,7 @@ mean(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "the mean of complex numbers as reals");
     }
     bool native = r->array->meta->layout & DT_LAYOUT_NATIVE;
-    if (!divides_exactly(result) || !native || differs) {
+    if (!divides_exactly(result) || !native || differs || dt_trace_depends_on_data(trace, count)) {
         return called(trace, DT_NP_mean, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
     DT_TRY(dt_np_reduce(trace, DT_NP_add, r->array, r->mask, r->all, dtype, r->keepdims, &sum));
@@ -263,6 +263,9 @@ variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
     PyObject *dtype = PyTypeNum_ISINTEGER(num) ? dt_np_dtype(NPY_DOUBLE) : NULL;
     bool differs, native = r->array->meta->layout & DT_LAYOUT_NATIVE;
     DT_TRY(count_items(trace, r, &count));
+    if (dt_trace_depends_on_data(trace, count) && r->ddof <= 0) {
+        return called(trace, op, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
+    }
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, count, r->ddof > 0 ? r->ddof : 0, &positive));
     if (!positive) {
         return dt_break(trace, DT_BREAK_RAISES, "var or std with no degrees of freedom");

@@ -45,7 +45,11 @@ dt_np_bounds(const DtTrace *trace, const DtSym *sym, int64_t *low, int64_t *high
     }
     if (sym->op == DT_SYM_OP_SYMBOL) {
         const DtSource *source = trace->symbols.items[sym->id].source;
-        if (source != NULL && source->kind == DT_SOURCE_ARRAY_DIM) {
+        if (source == NULL) { /* of a selection: it may well be 0 or 1 */
+            *low = 0;
+            *high = MAX_SIZE;
+        }
+        else if (source->kind == DT_SOURCE_ARRAY_DIM) {
             *low = 2;
             *high = MAX_SIZE;
         }
@@ -218,8 +222,8 @@ dt_np_settle_size(DtTrace *trace, const DtSym *sym, const DtSym **out)
 {
     bool large;
     *out = sym;
-    if (dt_sym_is_const(sym)) {
-        return DT_OK;
+    if (dt_sym_is_const(sym) || dt_trace_depends_on_data(trace, sym)) {
+        return DT_OK; /* of the latter nothing is known */
     }
     if (sym->hint.i < 2) {
         DT_TRY(dt_trace_specialize(trace, sym));

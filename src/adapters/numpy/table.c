@@ -329,6 +329,52 @@ call_dtype(DtTrace *trace, const DtArgs *args, DtVar **out)
     return source != NULL ? dt_var_build(trace, dtype, source, out) : DT_ERROR;
 }
 
+/* Functions and methods whose out= gets what they would return. */
+static bool
+takes_out(const char *name)
+{
+    static const char *const names[] = {
+        "matmul", "dot",    "sum",     "prod",   "max",    "min",         "any",   "all",
+        "mean",   "var",    "std",     "ptp",    "amax",   "amin",        "clip",  "round",
+        "around", "cumsum", "cumprod", "argmax", "argmin", "concatenate", "stack",
+    };
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(names); i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the keyword argument out= off; NULL: there is none (or memory is out, and the handler will
+ * refuse the argument). */
+static DtVar *
+take_out(DtTrace *trace, DtArgs *args)
+{
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "out") != 0) {
+            continue;
+        }
+        DtVar **kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->nkw);
+        PyObject **names = DT_ARENA_ARRAY(&trace->arena, PyObject *, args->nkw);
+        if (kw == NULL || names == NULL) {
+            return NULL;
+        }
+        DtVar *target = args->kw[i];
+        for (uint32_t j = 0, k = 0; j < args->nkw; j++) {
+            if (j != i) {
+                kw[k] = args->kw[j];
+                names[k++] = args->kwnames[j];
+            }
+        }
+        args->kw = kw;
+        args->kwnames = names;
+        args->nkw--;
+        return target;
+    }
+    return NULL;
+}
+
 DtStatus
 dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args,
            DtVar **out)
@@ -345,9 +391,15 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (row == -2) {
         return DT_ERROR;
     }
+    if (row >= 0 && ufunc == NULL && rows[row].kind == ROW_UFUNC) {
+        return dt_np_call_ufunc(trace, (DtNpOp)row, args, out);
+    }
     if (row >= 0 && ufunc == NULL) {
-        return rows[row].kind == ROW_UFUNC ? dt_np_call_ufunc(trace, (DtNpOp)row, args, out)
-                                           : rows[row].function(trace, (DtNpOp)row, args, out);
+        DtArgs rest = *args;
+        DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
+        DT_TRY(rows[row].function(trace, (DtNpOp)row, &rest, out));
+        return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
+                              : DT_OK;
     }
     if (row >= 0 && rows[row].kind == ROW_UFUNC
         && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "reduce") == 0) {
@@ -369,7 +421,10 @@ dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, Py
     (void)adapter;
     for (size_t i = 0; i < Py_ARRAY_LENGTH(method_rows); i++) {
         if (PyUnicode_CompareWithASCIIString(name, method_rows[i].name) == 0) {
-            return method_rows[i].call(trace, self, args, out);
+            DtArgs rest = *args;
+            DtVar *target = takes_out(method_rows[i].name) ? take_out(trace, &rest) : NULL;
+            DT_TRY(method_rows[i].call(trace, self, &rest, out));
+            return target != NULL ? dt_np_put_into(trace, target, method_rows[i].name, out) : DT_OK;
         }
     }
     const char *text = dt_kinds_text(name);

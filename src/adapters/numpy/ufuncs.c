@@ -475,6 +475,28 @@ put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting, c
     return DT_OK;
 }
 
+/* Where a reduction writes decides the order in which it walks, so the array must be as the result
+ * would be. */
+DtStatus
+dt_np_put_into(DtTrace *trace, DtVar *target, const char *what, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, target, &target));
+    target = dt_var_peek(target);
+    if (dt_np_is_none(target)) {
+        return DT_OK;
+    }
+    DtArrayVar *self = dt_np_array_of(target), *result = dt_np_array_of(*out);
+    if (self == NULL || result == NULL || !dt_np_is_ndarray(self)
+        || self->meta->dtype != result->meta->dtype || self->meta->ndim != result->meta->ndim
+        || !(self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
+        || !same_axes_order(self->meta, result->meta)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such an out=", what);
+    }
+    DT_TRY(put_result(trace, self, *out, NPY_NO_CASTING, what));
+    *out = target;
+    return DT_OK;
+}
+
 /* ---- Operators ------------------------------------------------------------------------------- */
 
 static const struct {

@@ -373,6 +373,9 @@ dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
     }
     for (uint32_t i = 0; i < base->ndim; i++) {
         bool one = dt_np_size_is(base->shape[i], 1), wanted = mask & (1u << i);
+        if (wanted && dt_trace_depends_on_data(trace, base->shape[i])) {
+            return dt_break(trace, DT_BREAK_DATA_SIZE, "squeeze of a selection");
+        }
         if (wanted && !one && !all) {
             return dt_break(trace, DT_BREAK_RAISES, "squeeze of an axis that is not 1");
         }
