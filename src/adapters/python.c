@@ -59,7 +59,7 @@ call_hook(DtHook *hook, const char *name, DT_STEALS PyObject *args, PyObject **o
         return scope.status;
     }
     if (answer == NULL) {
-        return dt_break_from_exception(hook->trace);
+        return dt_break_on_exception(hook->trace);
     }
     *out = dt_trace_keep_take(hook->trace, answer);
     return *out == NULL ? DT_ERROR : DT_OK;
@@ -416,7 +416,7 @@ py_build(const DtAdapter *adapter, DtTrace *trace, PyObject *object, const DtSou
     bool exact_sizes = trace->options.dynamic == 0;
     PyObject *spec = dt_trace_keep_take(trace, make_spec(adapter, object, described, exact_sizes));
     if (spec == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_break_on_exception(trace);
     }
     DT_TRY(dt_guard_type(trace, source, Py_TYPE(object)));
     DT_TRY(add_guard(adapter, trace, DT_GUARD_ADAPTER, source, spec));

@@ -47,6 +47,14 @@ typedef struct DtHandler {
     bool triple; /* 3.10: previous (tb, value, type), then (tb, value, type) */
 } DtHandler;
 
+/* One block of 3.10's block stack as it stands before an instruction. */
+typedef struct DtTryBlock {
+    const struct DtTryBlock *outer;
+    bool running;    /* the handler is running: `depth` holds what was handled before it (tb, value,
+                        type), which the end of the block restores; else a try body */
+    int32_t handler; /* index into `handlers` */
+} DtTryBlock;
+
 /* How many values an exception puts on the stack above `depth`. */
 #define DT_HANDLER_PUSHED(handler) ((handler)->triple ? 6 : 1 + (handler)->lasti)
 
@@ -56,6 +64,8 @@ typedef struct DtBytecode {
     uint32_t count;
     DtHandler *handlers;
     uint32_t handler_count;
+    const DtTryBlock *
+        *blocks; /* 3.10: per instruction, the innermost block; NULL on later versions */
     DtCodeLayout layout;
     DT_BORROWED PyObject *consts; /* tuple */
     DT_BORROWED PyObject *names;  /* tuple */

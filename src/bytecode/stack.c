@@ -13,21 +13,10 @@
 
 #include "core/vec.h"
 
-typedef enum BlockKind {
-    BLOCK_TRY,    /* pushed by SETUP_FINALLY: exceptions go to its handler */
-    BLOCK_HANDLER /* the handler is running; three values restore what was handled before */
-} BlockKind;
-
-typedef struct Block {
-    const struct Block *outer;
-    BlockKind kind;
-    int32_t handler; /* index, for BLOCK_TRY; also identifies a BLOCK_HANDLER */
-} Block;
-
 typedef struct Walk {
     DtArena *arena;
     DtBytecode *bytecode;
-    const Block **blocks; /* per instruction: the chain before it */
+    const DtTryBlock **blocks; /* per instruction: the chain before it */
     uint32_t *work;
     uint32_t work_count;
     DT_VEC(DtHandler) handlers; /* made on the way (3.10) */
@@ -50,10 +39,10 @@ no_memory(void)
 }
 
 static bool
-same_blocks(const Walk *walk, const Block *a, const Block *b)
+same_blocks(const Walk *walk, const DtTryBlock *a, const DtTryBlock *b)
 {
     for (; a != b; a = a->outer, b = b->outer) {
-        if (a == NULL || b == NULL || a->kind != b->kind) {
+        if (a == NULL || b == NULL || a->running != b->running) {
             return false;
         }
         if (a->handler != b->handler
@@ -66,7 +55,7 @@ same_blocks(const Walk *walk, const Block *a, const Block *b)
 
 /* One edge arrives at `index`. */
 static DtStatus
-arrive(Walk *walk, int64_t index, int32_t depth, const Block *blocks)
+arrive(Walk *walk, int64_t index, int32_t depth, const DtTryBlock *blocks)
 {
     DtBytecode *bytecode = walk->bytecode;
     if (index < 0 || index >= bytecode->count) {
@@ -93,13 +82,13 @@ arrive(Walk *walk, int64_t index, int32_t depth, const Block *blocks)
     return DT_OK;
 }
 
-static const Block *
-push_block(Walk *walk, const Block *outer, BlockKind kind, int32_t handler)
+static const DtTryBlock *
+push_block(Walk *walk, const DtTryBlock *outer, bool running, int32_t handler)
 {
-    Block *block = DT_ARENA_NEW(walk->arena, Block);
+    DtTryBlock *block = DT_ARENA_NEW(walk->arena, DtTryBlock);
     if (block != NULL) {
         block->outer = outer;
-        block->kind = kind;
+        block->running = running;
         block->handler = handler;
     }
     return block;
@@ -107,7 +96,7 @@ push_block(Walk *walk, const Block *outer, BlockKind kind, int32_t handler)
 
 /* SETUP_FINALLY: a new handler, entered with the block that runs it. */
 static DtStatus
-setup_block(Walk *walk, uint32_t index, int32_t depth, const Block **blocks)
+setup_block(Walk *walk, uint32_t index, int32_t depth, const DtTryBlock **blocks)
 {
     const DtInstr *instr = &walk->bytecode->instrs[index];
     int32_t number = (int32_t)walk->handlers.count;
@@ -124,8 +113,8 @@ setup_block(Walk *walk, uint32_t index, int32_t depth, const Block **blocks)
     if (dt_vec_push(walk->arena, &walk->handlers, handler) != 0) {
         return no_memory();
     }
-    const Block *running = push_block(walk, *blocks, BLOCK_HANDLER, number);
-    *blocks = push_block(walk, *blocks, BLOCK_TRY, number);
+    const DtTryBlock *running = push_block(walk, *blocks, true, number);
+    *blocks = push_block(walk, *blocks, false, number);
     if (running == NULL || *blocks == NULL) {
         return no_memory();
     }
@@ -134,9 +123,9 @@ setup_block(Walk *walk, uint32_t index, int32_t depth, const Block **blocks)
 
 /* The innermost handler of a chain of blocks; it covers `index` from now on. */
 static int32_t
-covering_handler(Walk *walk, uint32_t index, const Block *blocks)
+covering_handler(Walk *walk, uint32_t index, const DtTryBlock *blocks)
 {
-    while (blocks != NULL && blocks->kind != BLOCK_TRY) {
+    while (blocks != NULL && blocks->running) {
         blocks = blocks->outer;
     }
     if (blocks == NULL) {
@@ -153,9 +142,9 @@ covering_handler(Walk *walk, uint32_t index, const Block *blocks)
 }
 
 static DtStatus
-pop_block(Walk *walk, uint32_t index, BlockKind kind, const Block **blocks)
+pop_block(Walk *walk, uint32_t index, bool running, const DtTryBlock **blocks)
 {
-    if (*blocks == NULL || (*blocks)->kind != kind) {
+    if (*blocks == NULL || (*blocks)->running != running) {
         return broken(walk, index, "no such block to pop");
     }
     *blocks = (*blocks)->outer;
@@ -164,16 +153,16 @@ pop_block(Walk *walk, uint32_t index, BlockKind kind, const Block **blocks)
 
 /* What an instruction does to the chain of blocks. */
 static DtStatus
-step_blocks(Walk *walk, uint32_t index, int32_t depth, const Block **blocks)
+step_blocks(Walk *walk, uint32_t index, int32_t depth, const DtTryBlock **blocks)
 {
     switch (walk->bytecode->instrs[index].op) {
     case DT_OP_SETUP_FINALLY:
         return setup_block(walk, index, depth, blocks);
     case DT_OP_POP_BLOCK:
-        return pop_block(walk, index, BLOCK_TRY, blocks);
+        return pop_block(walk, index, false, blocks);
     case DT_OP_POP_EXCEPT_TRIPLE:
     case DT_OP_END_ASYNC_FOR_TRIPLE:
-        return pop_block(walk, index, BLOCK_HANDLER, blocks);
+        return pop_block(walk, index, true, blocks);
     default:
         return DT_OK;
     }
@@ -197,7 +186,7 @@ static DtStatus
 step(Walk *walk, uint32_t index)
 {
     DtInstr *instr = &walk->bytecode->instrs[index];
-    const Block *blocks = walk->blocks[index];
+    const DtTryBlock *blocks = walk->blocks[index];
     int32_t rest = instr->depth - dt_canonical_popped(instr->op, instr->arg, instr->flags);
     if (rest < 0) {
         return broken(walk, index, "stack popped below zero");
@@ -233,7 +222,7 @@ DtStatus
 dt_stack_compute(DtArena *arena, DtBytecode *bytecode)
 {
     Walk walk = {.arena = arena, .bytecode = bytecode};
-    walk.blocks = DT_ARENA_ARRAY(arena, const Block *, bytecode->count);
+    walk.blocks = DT_ARENA_ARRAY(arena, const DtTryBlock *, bytecode->count);
     walk.work = DT_ARENA_ARRAY(arena, uint32_t, bytecode->count);
     if (walk.blocks == NULL || walk.work == NULL) {
         return no_memory();
@@ -245,6 +234,7 @@ dt_stack_compute(DtArena *arena, DtBytecode *bytecode)
     if (walk.handlers.count > 0) {
         bytecode->handlers = walk.handlers.items;
         bytecode->handler_count = walk.handlers.count;
+        bytecode->blocks = walk.blocks;
     }
     return DT_OK;
 }

@@ -45,4 +45,15 @@ dt_type_is_static(PyTypeObject *type)
     return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
 }
 
+/* Whether a class attribute is a descriptor (method, member, getter, slot wrapper) that a static
+ * type defines in C. */
+static inline bool
+dt_type_is_static_descriptor(PyObject *attribute)
+{
+    PyTypeObject *kind = Py_TYPE(attribute);
+    return (kind == &PyMethodDescr_Type || kind == &PyWrapperDescr_Type
+            || kind == &PyGetSetDescr_Type || kind == &PyMemberDescr_Type)
+           && dt_type_is_static(PyDescr_TYPE(attribute));
+}
+
 #endif

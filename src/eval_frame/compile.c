@@ -205,10 +205,7 @@ run_phases(DtAttempt *attempt)
     DtStatus status = trace_frame(attempt, &result);
     int64_t t1 = now_ns();
     attempt->phases.trace = t1 - t0;
-    if (status == DT_RAISE) {
-        status = dt_break(attempt->trace, DT_BREAK_RAISES, "the frame raises");
-    }
-    DT_TRY(status);
+    DT_TRY(dt_raised_break_if(attempt->trace, status));
     if (dt_state.fault_next) {
         dt_state.fault_next = false;
         return fault(attempt, "a fault asked for by a test");

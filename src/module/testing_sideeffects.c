@@ -164,7 +164,7 @@ journal_script(PyObject *Py_UNUSED(module), PyObject *args)
     }
     DtStatus status = start(&script, items, dict);
     for (Py_ssize_t i = 0; status == DT_OK && i < PyList_GET_SIZE(steps); i++) {
-        status = run_step(&script, PyList_GET_ITEM(steps, i));
+        status = dt_raised_break_if(script.trace, run_step(&script, PyList_GET_ITEM(steps, i)));
     }
     if (status == DT_OK) {
         status = dt_journal_finish(script.trace, dt_none(script.trace));

@@ -449,6 +449,18 @@ op_cell(DtTrace *trace, Operands *in, DtVar **out)
     return dt_var_cell(trace, NULL, -1, in->vars[0], out);
 }
 
+/* Raises the exception and catches it again. */
+static DtStatus
+op_raise(DtTrace *trace, Operands *in, DtVar **out)
+{
+    DtStatus status = dt_raise_var(trace, in->vars[0]);
+    if (status == DT_RAISE) {
+        *out = dt_raised_take(trace);
+        return DT_OK;
+    }
+    return status;
+}
+
 static DtStatus
 op_realize(DtTrace *trace, Operands *in, DtVar **out)
 {
@@ -475,20 +487,35 @@ static const struct {
     const char *name;
     Operation apply;
 } operations[] = {
-    {"binary", op_binary},       {"call", op_call},
-    {"cell", op_cell},           {"compare", op_compare},
-    {"contains", op_contains},   {"delitem", op_delitem},
-    {"dict", op_dict},           {"getattr", op_getattr},
-    {"invert", op_invert},       {"is", op_is},
-    {"iter", op_iter},           {"length", op_length},
-    {"list", op_list},           {"negative", op_negative},
-    {"next", op_next},           {"not", op_not},
-    {"null", op_null},           {"positive", op_positive},
-    {"realize", op_realize},     {"set", op_set},
-    {"setattr", op_setattr},     {"setitem", op_setitem},
-    {"slice", op_slice},         {"specialize", op_specialize},
-    {"subscript", op_subscript}, {"truth", op_truth},
-    {"tuple", op_tuple},         {"unpack", op_unpack},
+    {"binary", op_binary},
+    {"call", op_call},
+    {"cell", op_cell},
+    {"compare", op_compare},
+    {"contains", op_contains},
+    {"delitem", op_delitem},
+    {"dict", op_dict},
+    {"getattr", op_getattr},
+    {"invert", op_invert},
+    {"is", op_is},
+    {"iter", op_iter},
+    {"length", op_length},
+    {"list", op_list},
+    {"negative", op_negative},
+    {"next", op_next},
+    {"not", op_not},
+    {"raise", op_raise},
+    {"null", op_null},
+    {"positive", op_positive},
+    {"realize", op_realize},
+    {"set", op_set},
+    {"setattr", op_setattr},
+    {"setitem", op_setitem},
+    {"slice", op_slice},
+    {"specialize", op_specialize},
+    {"subscript", op_subscript},
+    {"truth", op_truth},
+    {"tuple", op_tuple},
+    {"unpack", op_unpack},
 };
 
 static DtStatus
@@ -588,6 +615,7 @@ trace_program(PyObject *Py_UNUSED(module), PyObject *args)
         status = i < ninputs
                      ? build_input(&machine, PyList_GET_ITEM(inputs, i), i, &var)
                      : apply_instruction(&machine, PyList_GET_ITEM(program, i - ninputs), &var);
+        status = dt_raised_break_if(trace, status);
         if (status == DT_OK && dt_vec_push(&trace->arena, &machine.results, var) < 0) {
             status = dt_no_memory();
         }

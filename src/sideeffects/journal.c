@@ -124,8 +124,8 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
                         "'%s' of a %s is a descriptor with a setter", text, type->tp_name);
     }
     if (type->tp_dictoffset == 0) {
-        return dt_break(trace, DT_BREAK_RAISES, "AttributeError: '%s' object has no attribute '%s'",
-                        type->tp_name, text);
+        return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
+                              type->tp_name, text);
     }
     return DT_OK;
 }

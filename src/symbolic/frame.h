@@ -58,6 +58,14 @@ DtStatus dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals,
 /* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns. */
 DtStatus dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result) DT_MUST_CHECK;
 
+/* After an instruction of `frame` gave DT_RAISE: goes on at its handler, or DT_RAISE when there is
+ * none and the exception leaves the frame. */
+DtStatus dt_frame_unwind(DtTrace *trace, DtFrame *frame) DT_MUST_CHECK;
+/* The exception handled at this level of generators and coroutines, or None; and setting it (None,
+ * or anything that is no exception of the trace: none). */
+DtVar *dt_frame_handled_or_none(DtTrace *trace);
+void dt_frame_set_handled(DtTrace *trace, DtVar *value);
+
 /* Goes on at `target`; a backward jump counts against the unroll limit. */
 DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_CHECK;
 

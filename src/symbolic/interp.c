@@ -2,6 +2,7 @@
  *
  *   bytecode ──► handler of each instruction ──► trackers on stack and in slots
  *                     │
+ *                     ├─► DT_RAISE: on at the handler (unwind.c), or out of the frame
  *                     └─► DT_BREAK: the reason, with the user's line, is in trace->brk
  *
  * Invariants: trace->frame is the frame being interpreted; the stack is as deep
@@ -88,6 +89,10 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         }
         DtStatus status = dt_op_handlers[instr->op](trace, frame, instr);
         assert((status == DT_ERROR) == (PyErr_Occurred() != NULL));
+        assert((status == DT_RAISE) == (trace->raised != NULL));
+        if (DT_UNLIKELY(status == DT_RAISE)) {
+            status = dt_frame_unwind(trace, frame);
+        }
         if (DT_UNLIKELY(status != DT_OK)) {
             return status;
         }
@@ -176,6 +181,6 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     uint32_t count;
     DT_TRY(build_closure(trace, root, frame->closure, &closure, &count));
     DT_TRY(dt_frame_fill_free_slots(root, closure, count));
-    DT_TRY(dt_frame_run(trace, root, result));
+    DT_TRY(dt_raised_break_if(trace, dt_frame_run(trace, root, result)));
     return dt_journal_finish(trace, *result);
 }

@@ -61,11 +61,6 @@ call_stack(DtTrace *trace, DtFrame *frame, DtVar *callable, int32_t first, int32
             return DT_OK;
         }
     }
-    PyObject *object = dt_payload_object(callable);
-    if (object != NULL && PyExceptionClass_Check(object)) {
-        return dt_break(trace, DT_BREAK_RAISES, "an exception is made: %s",
-                        ((PyTypeObject *)object)->tp_name);
-    }
     DtVar *result;
     DT_TRY(dt_var_call(trace, callable, &args, &result));
     frame->sp = base;

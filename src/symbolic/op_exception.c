@@ -1,29 +1,209 @@
-/* Raising: the frame runs plainly, so that the exception, its traceback and every handler are
- * CPython's.
+/* raise, and the instructions of handlers.
  *
- * Bodies of try statements need nothing: the handlers' instructions are only
- * reached through an exception, and those have graph breaks (handlers.def).
+ * Both families of instructions are here: those of 3.11 and later, with the
+ * exception alone on the stack, and those of 3.10, with (traceback, value,
+ * type).  Bodies of try statements need nothing: unwind.c finds the handlers.
+ *
+ * Not in here: with statements (op_with.c), except* (op_group.c).
  */
 #include "symbolic/frame.h"
+#include "variables/kinds.h"
+
+/* ---- raise
+ * ------------------------------------------------------------------------------------------ */
+
+static PyObject *
+exception_class(DtVar *var)
+{
+    PyObject *object = var->type->kind == DT_KIND_CLASS ? dt_payload_object(var) : NULL;
+    return object != NULL && PyExceptionClass_Check(object) ? object : NULL;
+}
+
+/* An exception of a class, or the exception itself; *out NULL: neither. */
+static DtStatus
+instantiate(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    *out = var;
+    if (exception_class(var) != NULL) {
+        DtArgs none = {0};
+        DT_TRY(dt_var_call(trace, var, &none, out));
+        DT_TRY(dt_var_realize(trace, *out, out));
+        if (!dt_exception_is(*out)) {
+            return dt_break(trace, DT_BREAK_RAISES, "an exception class that makes something else");
+        }
+        return DT_OK;
+    }
+    if (dt_exception_is(var)) {
+        return DT_OK;
+    }
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    if (type == NULL || PyExceptionClass_Check((PyObject *)type)) {
+        return dt_break(trace, DT_BREAK_RAISES, "an exception that existed before is raised");
+    }
+    *out = NULL;
+    return DT_OK;
+}
+
+static DtStatus
+set_cause(DtTrace *trace, DtVar *exception, DtVar *cause)
+{
+    DtVar *fixed;
+    DT_TRY(dt_var_realize(trace, cause, &cause));
+    if (dt_var_peek_constant(cause) == Py_None) {
+        return dt_exception_set_cause(trace, exception, cause);
+    }
+    DT_TRY(instantiate(trace, cause, &fixed));
+    if (fixed == NULL) {
+        return dt_raise(trace, PyExc_TypeError, "exception causes must derive from BaseException");
+    }
+    return dt_exception_set_cause(trace, exception, fixed);
+}
 
 DtStatus
 dt_op_raise_varargs(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     if (instr->arg == 0) {
-        return dt_break(trace, DT_BREAK_RAISES, "raise, again");
+        bool known;
+        DtVar *handled = dt_raised_handled(trace, &known);
+        if (handled == NULL) {
+            return dt_break(trace, DT_BREAK_RAISES, "raise, again");
+        }
+        return dt_raise_again(trace, handled);
     }
-    DtStrbuf text = {0};
-    dt_var_repr(*dt_frame_at(frame, instr->arg), &text);
-    DtStatus status = dt_break(trace, DT_BREAK_RAISES, "raise %s", dt_strbuf_text(&text));
-    dt_strbuf_release(&text);
-    return status;
+    DtVar *exception;
+    DT_TRY(instantiate(trace, *dt_frame_at(frame, instr->arg), &exception));
+    if (exception == NULL) {
+        return dt_raise(trace, PyExc_TypeError, "exceptions must derive from BaseException");
+    }
+    if (instr->arg == 2) {
+        DT_TRY(set_cause(trace, exception, *dt_frame_at(frame, 1)));
+    }
+    return dt_raise_var(trace, exception);
 }
 
-/* Only a failing assert loads it. */
 DtStatus
 dt_op_load_assertion_error(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    (void)frame;
     (void)instr;
-    return dt_break(trace, DT_BREAK_RAISES, "AssertionError: an assert does not hold");
+    DtVar *cls;
+    DT_TRY(dt_build_known(trace, PyExc_AssertionError, &cls));
+    dt_frame_push(frame, cls);
+    return DT_OK;
+}
+
+/* ---- except
+ * ----------------------------------------------------------------------------------------- */
+
+static DtStatus
+check_class(DtTrace *trace, DtVar *var, PyObject **cls)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    *cls = exception_class(var);
+    if (*cls != NULL) {
+        return DT_OK;
+    }
+    if (dt_var_python_type(trace, var) == NULL
+        || (var->type->kind == DT_KIND_CLASS && dt_payload_object(var) == NULL)) {
+        return dt_break(trace, DT_BREAK_EXCEPTION_HANDLER,
+                        "an except clause with an unknown value");
+    }
+    return dt_raise(trace, PyExc_TypeError,
+                    "catching classes that do not inherit from BaseException is not allowed");
+}
+
+/* Would `except wanted` catch an exception of this class?  As CPython, a tuple is checked as a
+ * whole before anything is compared, and the classes' __subclasscheck__ is not asked. */
+static DtStatus
+matches(DtTrace *trace, PyTypeObject *raised, DtVar *wanted, bool *out)
+{
+    DtVar **items = &wanted;
+    uint32_t count = 1;
+    DT_TRY(dt_var_realize(trace, wanted, &wanted));
+    if (wanted->type->kind == DT_KIND_TUPLE) {
+        items = ((DtSeqVar *)wanted)->items;
+        count = ((DtSeqVar *)wanted)->count;
+    }
+    *out = false;
+    for (uint32_t i = 0; i < count; i++) {
+        PyObject *cls;
+        DT_TRY(check_class(trace, items[i], &cls));
+        *out = *out || PyType_IsSubtype(raised, (PyTypeObject *)cls);
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_op_check_exc_match(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *wanted = dt_frame_pop(frame), *exception = *dt_frame_at(frame, 1), *answer;
+    PyTypeObject *type = dt_var_python_type(trace, exception);
+    bool match;
+    if (type == NULL) {
+        return dt_break(trace, DT_BREAK_EXCEPTION_HANDLER, "an exception of unknown type");
+    }
+    DT_TRY(matches(trace, type, wanted, &match));
+    DT_TRY(dt_var_bool(trace, match, &answer));
+    dt_frame_push(frame, answer);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_jump_if_not_exc_match(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *wanted = dt_frame_pop(frame), *raised;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &raised));
+    PyObject *cls = exception_class(raised);
+    bool match;
+    if (cls == NULL) {
+        return dt_break(trace, DT_BREAK_EXCEPTION_HANDLER, "an exception of unknown type");
+    }
+    DT_TRY(matches(trace, (PyTypeObject *)cls, wanted, &match));
+    return match ? DT_OK : dt_frame_jump(trace, frame, instr->target);
+}
+
+/* ---- Entering and leaving handlers
+ * -------------------------------------------------------------------- */
+
+DtStatus
+dt_op_push_exc_info(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *exception = dt_frame_pop(frame);
+    dt_frame_push(frame, dt_frame_handled_or_none(trace));
+    dt_frame_push(frame, exception);
+    dt_frame_set_handled(trace, exception);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_pop_except(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    dt_frame_set_handled(trace, dt_frame_pop(frame));
+    return DT_OK;
+}
+
+DtStatus
+dt_op_pop_except_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    dt_frame_set_handled(trace, *dt_frame_at(frame, 2));
+    frame->sp -= 3;
+    return DT_OK;
+}
+
+DtStatus
+dt_op_reraise(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    return dt_raise_again(trace, dt_frame_pop(frame));
+}
+
+DtStatus
+dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    return dt_raise_again(trace, *dt_frame_at(frame, 2));
 }

@@ -158,12 +158,15 @@ attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
-/* Whether the attribute is missing, decided by the break that reading it gives. */
+/* Takes the exception if reading the attribute says that it is missing. */
 static bool
-is_attribute_error(DtTrace *trace)
+take_attribute_error(DtTrace *trace, DtStatus status)
 {
-    return trace->brk.id == DT_BREAK_RAISES
-           && strncmp(trace->brk.message, "AttributeError", strlen("AttributeError")) == 0;
+    if (status != DT_RAISE || !dt_raised_matches(trace, PyExc_AttributeError)) {
+        return false;
+    }
+    (void)dt_raised_take(trace);
+    return true;
 }
 
 static DtStatus
@@ -173,7 +176,7 @@ call_getattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     PyObject *name;
     DT_TRY(attribute_name(trace, args->pos[1], &name));
     DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
-    if (status == DT_BREAK && args->npos == 3 && is_attribute_error(trace)) {
+    if (args->npos == 3 && take_attribute_error(trace, status)) {
         *out = args->pos[2];
         return DT_OK;
     }
@@ -188,7 +191,7 @@ call_hasattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *ignored;
     DT_TRY(attribute_name(trace, args->pos[1], &name));
     DtStatus status = dt_var_getattr(trace, args->pos[0], name, &ignored);
-    if (status == DT_OK || (status == DT_BREAK && is_attribute_error(trace))) {
+    if (status == DT_OK || take_attribute_error(trace, status)) {
         return dt_var_bool(trace, status == DT_OK, out);
     }
     return status;

@@ -198,6 +198,9 @@ dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **ou
     if (cls->tp_base == &PyTuple_Type && dt_namedtuple_is_class(cls)) {
         return dt_namedtuple_call(trace, self, args, out);
     }
+    if (PyExceptionClass_Check((PyObject *)cls)) {
+        return dt_exception_make(trace, self, args, out);
+    }
     if (dt_build_layout(cls) == NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
                         cls->tp_name);

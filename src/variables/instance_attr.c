@@ -156,6 +156,9 @@ static DtStatus
 read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObject *name,
                      DtVar **out)
 {
+    if (dt_exception_keeps(self, attr->found)) {
+        return dt_exception_get(trace, self, name, out);
+    }
     if (Py_IS_TYPE(attr->found, &PyMemberDescr_Type)) {
         bool found;
         DT_TRY(read_own(trace, self, name, attr->found, &found, out));
@@ -228,6 +231,9 @@ dt_instance_generic_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *
     PyObject *member = NULL;
     DT_TRY(dt_class_lookup(trace, self, instance_of(self)->cls, name, &attr));
     if (attr.found != NULL && dt_descr_is_data(attr.found)) {
+        if (dt_exception_keeps(self, attr.found)) {
+            return dt_exception_set(trace, self, name, value);
+        }
         if (Py_IS_TYPE(attr.found, &PyGetSetDescr_Type)) {
             return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is set",
                             dt_kinds_text(name), instance_of(self)->cls->tp_name);

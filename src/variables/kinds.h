@@ -29,7 +29,9 @@ dt_kinds_is(DtVar *var, DtKind kind)
     return dt_var_peek(var)->type->kind == kind;
 }
 
-/* "TypeError: ..." as the traced program would see it: a graph break "raises". */
+/* Raises the builtin exception of that name in the traced program.  The text is for messages only:
+ * it is not vouched for, so a program that catches the exception and looks at it breaks. dt_raise()
+ * is for texts that are exactly CPython's. */
 DtStatus dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
     DT_PRINTF(3, 4);
 const char *dt_kinds_type_name(DtTrace *trace, DtVar *var); /* of the Python type, for messages */
@@ -181,6 +183,37 @@ dt_generator_is(const DtVar *var)
 {
     return var->type->kind == DT_KIND_GENERATOR || var->type->kind == DT_KIND_COROUTINE
            || var->type->kind == DT_KIND_ASYNC_GENERATOR;
+}
+
+/* ---- exceptions ---- */
+/* What calling an exception class gives: a new instance whose __init__ has run. */
+DtStatus dt_exception_make(DtTrace *trace, DtVar *cls, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
+/* A new instance of a builtin exception class with these arguments, made without calling it. */
+DtStatus dt_exception_new(DtTrace *trace, PyTypeObject *cls, DtVar *const *args, uint32_t count,
+                          DtInstanceVar **out) DT_MUST_CHECK;
+/* What C defines for an exception of the trace: calling a method or slot wrapper, reading and
+ * writing members, `raise ... from`, and the slots of its kind that end a trace. */
+DtStatus dt_exception_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
+/* Whether an attribute found in the class is a member that C keeps in an exception of the trace. */
+bool dt_exception_keeps(DtVar *self, PyObject *found);
+DtStatus dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value) DT_MUST_CHECK;
+DtStatus dt_exception_set_cause(DtTrace *trace, DtVar *self, DtVar *value) DT_MUST_CHECK;
+DtStatus dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_exception_children(DtTrace *trace, DtVar *self,
+                               DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                               void *arg) DT_MUST_CHECK;
+DtStatus dt_exception_reconstruct(DtCodegen *codegen, DtVar *self) DT_MUST_CHECK;
+/* A copy of the state, for a change; the caller fills it before anything else happens. */
+DtStatus dt_exception_change(DtTrace *trace, DtInstanceVar *self,
+                             DtExceptionState **out) DT_MUST_CHECK;
+/* Whether a realised tracker is an exception made by the trace. */
+static inline bool
+dt_exception_is(const DtVar *var)
+{
+    return var->type->kind == DT_KIND_INSTANCE && ((const DtInstanceVar *)var)->exception != NULL;
 }
 
 /* ---- functions, methods, objects ---- */

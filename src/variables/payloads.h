@@ -99,12 +99,33 @@ typedef struct DtObjectVar {
     const DtAdapter *adapter; /* ADAPTER_CALLABLE */
 } DtObjectVar;
 
+/* What C keeps of an exception.  A state does not change: a change makes a new one (exception.c),
+ * so that the instance's snapshot is its pointer. */
+typedef struct DtExceptionState {
+    DtVar *args;         /* tuple; NULL: the text is not known to be CPython's */
+    PyObject *prototype; /* a real exception of the same arguments, or NULL; DT_BORROWED */
+    DtVar *cause, *context, *traceback; /* NULL: none */
+    struct DtExceptionField *fields; /* what prototype can't say: `value` of a StopIteration ... */
+    uint32_t nfields;
+    const char *text; /* for messages of breaks */
+    bool suppress_context;
+    const struct DtBreakInfo *where; /* it was first raised, for messages */
+    bool context_unknown; /* an exception handled outside of the trace may be its context */
+    bool raised;          /* has a traceback, which can't be made again */
+} DtExceptionState;
+
+typedef struct DtExceptionField {
+    const char *name;
+    DtVar *value;
+} DtExceptionField;
+
 typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     DtVar base;
     PyObject *object; /* existing object, or NULL: made by the trace */
     PyTypeObject *cls;
     DtVar *cls_var; /* of a new instance: tracker of its class */
     DtVar *payload; /* what a builtin base keeps, or NULL: the base is object (payload.c) */
+    const DtExceptionState *exception; /* of an exception made by the trace, else NULL */
 } DtInstanceVar;
 
 typedef struct DtPartialVar { /* DT_KIND_PARTIAL */

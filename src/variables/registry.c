@@ -47,6 +47,7 @@ typedef struct KindRow {
 #define PAYLOAD_BUILTIN DtObjectVar
 #define PAYLOAD_CLASS DtObjectVar
 #define PAYLOAD_INSTANCE DtInstanceVar
+#define PAYLOAD_TRACEBACK DtVar
 #define PAYLOAD_MODULE DtObjectVar
 #define PAYLOAD_PARTIAL DtPartialVar
 #define PAYLOAD_ADAPTER_CALLABLE DtObjectVar
@@ -274,36 +275,6 @@ dt_kinds_type_name(DtTrace *trace, DtVar *var)
     /* Python prints the last part of a static type's dotted name. */
     const char *dot = strrchr(type->tp_name, '.');
     return dot != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ? dot + 1 : type->tp_name;
-}
-
-DtStatus
-dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *text = dt_arena_vprintf(&trace->arena, format, args);
-    va_end(args);
-    if (text == NULL) {
-        return dt_no_memory();
-    }
-    return dt_break(trace, DT_BREAK_RAISES, "%s: %s", exception, text);
-}
-
-bool
-dt_kinds_take_raised(DtTrace *trace, DtStatus status, PyObject *type, DtVar **exception)
-{
-    const char *name = ((PyTypeObject *)type)->tp_name;
-    *exception = NULL;
-    return status == DT_BREAK && trace->brk.id == DT_BREAK_RAISES
-           && strncmp(trace->brk.message, name, strlen(name)) == 0;
-}
-
-DtStatus
-dt_kinds_raise_again(DtTrace *trace, DtVar *exception)
-{
-    (void)trace;
-    (void)exception;
-    return DT_BREAK;
 }
 
 /* ---- Rows of methods

@@ -433,6 +433,9 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
     DtArgs rest = *args;
     rest.pos++;
     rest.npos--;
+    if (dt_exception_is(self) && PyExceptionClass_Check((PyObject *)of)) {
+        return dt_exception_call(trace, self, descriptor, &rest, out);
+    }
     DtVar *subject = subject_of(trace, self, of);
     const SlotRow *row = NULL;
     if (subject != NULL) {

@@ -90,6 +90,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
     if (options != NULL) {
         trace->options = *options;
     }
+    trace->exc_info = &trace->root_exc_info;
     trace->started_ns = now_ns();
     if (fill_trace(trace, code, globals, builtins, function) != DT_OK) {
         dt_trace_release(trace);
@@ -203,7 +204,7 @@ dt_break(DtTrace *trace, DtBreakId id, const char *format, ...)
 }
 
 DtStatus
-dt_break_from_exception(DtTrace *trace)
+dt_break_on_exception(DtTrace *trace)
 {
     if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) {
         return DT_ERROR;

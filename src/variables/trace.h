@@ -61,6 +61,13 @@ typedef struct DtSymbol {
     uint32_t same_as; /* id of the symbol it was found equal to (union-find), else its own */
 } DtSymbol;
 
+/* One level of "the exception being handled": the root frame has one, and so has each generator
+ * that is traced (`previous`: of whoever resumed it).  Plain calls share their caller's. */
+typedef struct DtExcInfo {
+    DtVar *value; /* NULL: none at this level, the previous one counts */
+    struct DtExcInfo *previous;
+} DtExcInfo;
+
 struct DtTrace {
     DtArena arena;
     DT_VEC(PyObject *) kept; /* DT_OWNED: every object that the arena refers to */
@@ -89,6 +96,9 @@ struct DtTrace {
     uint32_t depth;
     int64_t started_ns;
     DtBreakInfo brk; /* after DT_BREAK */
+    DtVar *raised;   /* after DT_RAISE: the exception on its way, an instance tracker */
+    DtExcInfo root_exc_info;
+    DtExcInfo *exc_info; /* the innermost level */
     DtVar *none, *not_implemented, *null;
     DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
     DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
@@ -115,10 +125,43 @@ PyObject *dt_trace_keep_take(DtTrace *trace, DT_STEALS PyObject *object);
 DtStatus dt_break(DtTrace *trace, DtBreakId id, const char *format, ...) DT_PRINTF(3, 4);
 /* Sets MemoryError and returns DT_ERROR. */
 DtStatus dt_no_memory(void);
-/* For a status from a C API call that failed with a Python exception which the traced program would
- * see too: clears it and breaks with "raises", its text in the message.  MemoryError and
- * KeyboardInterrupt stay set: DT_ERROR. */
+/* For a status from a C API call that failed with a Python exception: clears it and breaks with
+ * "raises", its text in the message.  For adapters, whose own calls may fail with other texts than
+ * the program would see.  MemoryError and KeyboardInterrupt stay set: DT_ERROR. */
+DtStatus dt_break_on_exception(DtTrace *trace);
+
+/* ---- Exceptions of the traced program (exception.c).  A raise returns DT_RAISE; the exception is
+ * then in trace->raised until a handler of the program, or dt_raised_take(), takes it.  Uncaught in
+ * the root frame it becomes the break "raises".
+ * ------------------------------------------------------------------------------------------- */
+
+/* Raises type(text).  The format is PyUnicode_FromFormat's (%s, %d, %zd, %U, %.200s ...; %R and %S
+ * only of objects whose repr and str run no user code), and the text is exactly CPython's. */
+DtStatus dt_raise(DtTrace *trace, PyObject *type, const char *format, ...);
+/* Raises type(value): KeyError and StopIteration take an object rather than a text. */
+DtStatus dt_raise_value(DtTrace *trace, PyObject *type, DtVar *value);
+/* Raises an exception instance, as `raise` does: the handled exception becomes its context.  One
+ * that existed before the trace is a break. */
+DtStatus dt_raise_var(DtTrace *trace, DtVar *exception);
+/* Raises it again, as the end of a `finally` does: its context stays. */
+DtStatus dt_raise_again(DtTrace *trace, DtVar *exception);
+/* Takes the pending real exception, which an operation of the traced program on constants has
+ * raised.  MemoryError, KeyboardInterrupt and others that are no Exception stay set: DT_ERROR. */
+DtStatus dt_raise_from_exception(DtTrace *trace);
+/* The old name of it. */
 DtStatus dt_break_from_exception(DtTrace *trace);
+/* After DT_RAISE: would `except type` (a class or a tuple of them) catch it? */
+bool dt_raised_matches(const DtTrace *trace, PyObject *type);
+/* Takes it: the trace goes on. */
+DtVar *dt_raised_take(DtTrace *trace);
+/* Gives the raise up: the break "raises" with its type and text.  For operations that leave partial
+ * effects behind which are not modelled, and for the root frame. */
+DtStatus dt_raised_break(DtTrace *trace);
+/* `status`, or that break if it is DT_RAISE. */
+DtStatus dt_raised_break_if(DtTrace *trace, DtStatus status);
+/* The exception that `sys.exception()` gives, NULL: none that the trace knows of.  *known false:
+ * one may be handled outside of the trace. */
+DtVar *dt_raised_handled(const DtTrace *trace, bool *known);
 
 /* A new symbol whose value is read from `source` (NULL: see DtSymbol). */
 DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,

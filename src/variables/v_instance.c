@@ -56,6 +56,9 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     if (instance_of(self)->object != NULL) {
         return dt_codegen_const(codegen, instance_of(self)->object);
     }
+    if (dt_exception_is(self)) {
+        return dt_exception_reconstruct(codegen, self);
+    }
     PyObject *new = PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, "__new__");
     new = dt_trace_keep_take(dt_codegen_trace(codegen), new);
     if (new == NULL) {
@@ -64,6 +67,13 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     DT_TRY(dt_codegen_push_callable(codegen, new));
     DT_TRY(dt_codegen_var(codegen, instance_of(self)->cls_var));
     return dt_codegen_call(codegen, 1);
+}
+
+static DtStatus
+instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                  void *arg)
+{
+    return dt_exception_is(self) ? dt_exception_children(trace, self, visit, arg) : DT_OK;
 }
 
 static void
@@ -80,5 +90,6 @@ const DtVarType dt_kind_type_INSTANCE = {
     .tp_setattro = dt_instance_setattr,
     .python_type = instance_type,
     .reconstruct = instance_reconstruct,
+    .children = instance_children,
     .repr = instance_repr,
 };

@@ -95,8 +95,8 @@ module_fallback(DtTrace *trace, DtVar *self, PyObject *dict, PyObject *name, DtV
         return dt_var_call(trace, callable, &args, out);
     }
     DT_TRY(dt_guard_attr_absent(trace, self->source, hook));
-    return dt_break(trace, DT_BREAK_RAISES, "AttributeError: module '%s' has no attribute '%s'",
-                    PyModule_GetName(object_of(self)), dt_kinds_text(name));
+    return dt_kinds_raise(trace, "AttributeError", "module '%s' has no attribute '%s'",
+                          PyModule_GetName(object_of(self)), dt_kinds_text(name));
 }
 
 static DtStatus

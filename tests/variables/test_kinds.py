@@ -55,6 +55,7 @@ CASES = {
     "INSTANCE": ([POINT], [("realize", 0)], "Point"),
     "MODULE": ([math], [("realize", 0)], "module"),
     "PARTIAL": ([functools.partial(function, 1)], [("realize", 0)], "functools.partial"),
+    "TRACEBACK": ([ValueError], [("call", 0), ("raise", 1), ("getattr", 2, "__traceback__")], "traceback"),
     "OPAQUE": ([types.MappingProxyType({})], [("realize", 0)], "mappingproxy"),
 }
 

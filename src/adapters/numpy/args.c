@@ -125,7 +125,7 @@ dt_np_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out
                    : dt_break(trace, DT_BREAK_ARRAY_OP, "%s: dtype= is not a constant", function);
     }
     if (!PyArray_DescrConverter(object, &descr)) {
-        return dt_break_from_exception(trace);
+        return dt_break_on_exception(trace);
     }
     if (!dt_np_dtype_captured(descr)) {
         Py_DECREF(descr);

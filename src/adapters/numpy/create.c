@@ -250,7 +250,7 @@ float_range_length(DtTrace *trace, DtVar *const *bounds, DtNpOperand *operands, 
         }
         values[i] = PyFloat_AsDouble(value);
         if (values[i] == -1.0 && PyErr_Occurred()) {
-            return dt_break_from_exception(trace);
+            return dt_break_on_exception(trace);
         }
         operands[i].operand = dt_np_const(value);
     }

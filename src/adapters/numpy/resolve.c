@@ -37,7 +37,7 @@ static DtStatus
 cache_set(DtTrace *trace, PyObject *key, DT_STEALS PyObject *value, PyObject **out)
 {
     if (value == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_break_on_exception(trace);
     }
     int failed = PyDict_SetItem(cache, key, value);
     *out = value; /* the cache keeps it */

@@ -1,0 +1,27 @@
+/* See messages.h. */
+#include "compat/messages.h"
+
+#if DT_PY310
+const DtWithMessages dt_messages_with = {
+    &PyExc_AttributeError, "__enter__", "__exit__", "__enter__", "__exit__",
+};
+const DtWithMessages dt_messages_async_with = {
+    &PyExc_AttributeError, "__aenter__", "__aexit__", "__aenter__", "__aexit__",
+};
+#else
+const DtWithMessages dt_messages_with = {
+    &PyExc_TypeError,
+    "__enter__",
+    "__exit__",
+    "'%.200s' object does not support the context manager protocol",
+    "'%.200s' object does not support the context manager protocol (missed __exit__ method)",
+};
+const DtWithMessages dt_messages_async_with = {
+    &PyExc_TypeError,
+    "__aenter__",
+    "__aexit__",
+    "'%.200s' object does not support the asynchronous context manager protocol",
+    "'%.200s' object does not support the asynchronous context manager protocol "
+    "(missed __aexit__ method)",
+};
+#endif

@@ -1,0 +1,686 @@
+/* Exception objects: making them, and what C gives them.
+ *
+ *   class call ─► the class's __new__ keeps the arguments ─► __init__ (of C: a row here;
+ *                 of Python: traced) ─► instance tracker with an exception state
+ *
+ * An exception is an instance like any other, so attributes, methods and
+ * special methods that Python code defines work as for user classes; only what
+ * the C types of the standard exceptions define is here, one row for each
+ * attribute, method and kind of __init__.
+ *
+ * Invariant: an exception that was raised is never rebuilt, because its
+ * traceback can't be; nobody pays for one that is caught and dropped.
+ *
+ * Not in here: raising and contexts (exception.c), groups (v_exception_group.c).
+ */
+#include <string.h>
+
+#include "compat/type.h"
+#include "variables/kinds.h"
+
+static DtInstanceVar *
+instance_of(DtVar *var)
+{
+    return (DtInstanceVar *)var;
+}
+
+static const DtExceptionState *
+state_of(DtVar *var)
+{
+    return instance_of(var)->exception;
+}
+
+static DtSeqVar *
+args_of(DtVar *var)
+{
+    return (DtSeqVar *)state_of(var)->args;
+}
+
+static DtStatus
+unknown_text(DtTrace *trace, DtVar *self)
+{
+    return dt_break(trace, DT_BREAK_RAISES, "the text of a %s is looked at",
+                    instance_of(self)->cls->tp_name);
+}
+
+/* ---- Fields: members of the C structs
+ * ---------------------------------------------------------------------- */
+
+static DtExceptionField *
+find_field(const DtExceptionState *state, PyObject *name)
+{
+    for (uint32_t i = 0; i < state->nfields; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, state->fields[i].name) == 0) {
+            return &state->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* Room for `count` fields in a state that nobody shares yet. */
+static DtStatus
+new_fields(DtTrace *trace, DtExceptionState *state, const char *const *names, uint32_t count)
+{
+    state->fields = DT_ARENA_ARRAY(&trace->arena, DtExceptionField, count);
+    if (state->fields == NULL) {
+        return dt_no_memory();
+    }
+    state->nfields = count;
+    for (uint32_t i = 0; i < count; i++) {
+        state->fields[i] = (DtExceptionField){names[i], dt_none(trace)};
+    }
+    return DT_OK;
+}
+
+/* ---- __init__ of the C types
+ * ------------------------------------------------------------------------------- */
+
+typedef struct InitRow {
+    PyObject **type;       /* which C type's tp_init it is */
+    const char *fields[4]; /* keyword arguments among them from `keywords` on */
+    uint32_t nfields;
+    uint32_t keywords;
+    /* Fills the fields that come from positional arguments; NULL: none do. */
+    DtStatus (*fill)(DtTrace *, DtExceptionField *fields, DtVar *const *args, uint32_t count);
+} InitRow;
+
+static DtStatus
+fill_first(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+{
+    (void)trace;
+    if (count > 0) {
+        fields[0].value = args[0];
+    }
+    return DT_OK;
+}
+
+static DtStatus
+fill_only(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+{
+    return count == 1 ? fill_first(trace, fields, args, count) : DT_OK;
+}
+
+static DtStatus
+fill_code(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+{
+    return count > 1 ? dt_var_tuple(trace, args, count, &fields[0].value)
+                     : fill_first(trace, fields, args, count);
+}
+
+static const InitRow init_rows[] = {
+    {&PyExc_BaseException, {NULL}, 0, 0, NULL},
+    {&PyExc_StopIteration, {"value"}, 1, 1, fill_first},
+    {&PyExc_SystemExit, {"code"}, 1, 1, fill_code},
+    {&PyExc_AttributeError, {"name", "obj"}, 2, 0, NULL},
+    {&PyExc_NameError, {"name"}, 1, 0, NULL},
+    {&PyExc_ImportError, {"msg", "name", "path", "name_from"}, 4, 1, fill_only},
+};
+
+static const InitRow *
+find_init(PyTypeObject *type)
+{
+    for (size_t i = 0; i < sizeof(init_rows) / sizeof(init_rows[0]); i++) {
+        if (((PyTypeObject *)*init_rows[i].type)->tp_init == type->tp_init) {
+            return &init_rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* The field of keyword `name`, if this CPython's type has such a member. */
+static DtExceptionField *
+keyword_field(const InitRow *row, PyTypeObject *type, DtExceptionState *state, PyObject *name)
+{
+    DtExceptionField *field = find_field(state, name);
+    bool member = field != NULL && dt_type_lookup(type, name) != NULL;
+    return member && field >= state->fields + row->keywords ? field : NULL;
+}
+
+static DtStatus
+run_init(DtTrace *trace, DtVar *self, PyTypeObject *type, const DtArgs *args)
+{
+    const InitRow *row = find_init(type);
+    if (row == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "__init__ of a %s", type->tp_name);
+    }
+    if (row->nfields == row->keywords && args->nkw > 0) {
+        return dt_raise(trace, PyExc_TypeError, "%.200s() takes no keyword arguments",
+                        instance_of(self)->cls->tp_name);
+    }
+    DtExceptionState *state;
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &state->args));
+    if (row->nfields > 0) {
+        DT_TRY(new_fields(trace, state, row->fields, row->nfields));
+    }
+    if (row->fill != NULL) {
+        DT_TRY(row->fill(trace, state->fields, ((DtSeqVar *)state->args)->items, args->npos));
+    }
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        DtExceptionField *field = keyword_field(row, type, state, args->kwnames[i]);
+        if (field == NULL) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() with keyword argument '%s'",
+                            type->tp_name, dt_kinds_text(args->kwnames[i]));
+        }
+        field->value = args->kw[i];
+    }
+    return DT_OK;
+}
+
+/* ---- Making
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Types whose __new__ or __init__ computes: a real one is made of the same constants. */
+static DtStatus
+make_prototype(DtTrace *trace, PyTypeObject *cls, const DtArgs *args, DtVar **out)
+{
+    bool constant =
+        dt_type_is_static(cls) && args->nkw == 0 && (PyObject *)cls != PyExc_MemoryError;
+    PyObject *values = PyTuple_New((Py_ssize_t)args->npos);
+    if (values == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < args->npos && constant; i++) {
+        PyObject *value = dt_var_as_constant(trace, args->pos[i]);
+        constant = value != NULL && dt_constant_is_safe(value);
+        PyTuple_SET_ITEM(values, (Py_ssize_t)i, Py_XNewRef(value));
+    }
+    if (!constant) {
+        Py_DECREF(values);
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
+                        cls->tp_name);
+    }
+    PyObject *made = PyObject_CallObject((PyObject *)cls, values);
+    Py_DECREF(values);
+    if (made == NULL) {
+        return dt_raise_from_exception(trace);
+    }
+    made = dt_trace_keep_take(trace, made);
+    if (made == NULL) {
+        return DT_ERROR;
+    }
+    DtInstanceVar *self;
+    DtExceptionState *state;
+    /* OSError answers with a class of its own for some numbers. */
+    DT_TRY(dt_exception_new(trace, Py_TYPE(made), NULL, 0, &self));
+    DT_TRY(dt_exception_change(trace, self, &state));
+    state->prototype = made;
+    DT_TRY(dt_constant_wrap_take(trace, Py_NewRef(((PyBaseExceptionObject *)made)->args),
+                                 &state->args));
+    *out = &self->base;
+    return DT_OK;
+}
+
+DtStatus
+dt_exception_make(DtTrace *trace, DtVar *cls_var, const DtArgs *args, DtVar **out)
+{
+    PyTypeObject *cls = (PyTypeObject *)((DtObjectVar *)cls_var)->object;
+    PyTypeObject *native = cls;
+    while (!dt_type_is_static(native)) {
+        native = native->tp_base;
+    }
+    bool plain = ((PyTypeObject *)PyExc_BaseException)->tp_new == cls->tp_new
+                 && (dt_type_is_static(cls) ? find_init(cls) != NULL : true);
+    if (Py_TYPE(cls)->tp_call != PyType_Type.tp_call || (cls->tp_flags & Py_TPFLAGS_IS_ABSTRACT)
+        || cls->tp_finalize != NULL || cls->tp_del != NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
+                        cls->tp_name);
+    }
+    if (!plain) {
+        return make_prototype(trace, cls, args, out);
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, cls_var));
+    DtInstanceVar *self;
+    DT_TRY(dt_exception_new(trace, cls, args->pos, args->npos, &self));
+    self->cls_var = cls_var;
+    *out = &self->base;
+    if (cls->tp_init == native->tp_init) {
+        return run_init(trace, *out, native, args);
+    }
+    DtVar *init, *result;
+    DT_TRY(dt_instance_special(trace, *out, "__init__", &init));
+    DT_TRY(dt_var_call(trace, init, args, &result));
+    DT_TRY(dt_var_realize(trace, result, &result));
+    if (dt_var_peek_constant(result) != Py_None) {
+        return dt_raise(trace, PyExc_TypeError, "__init__() should return None, not '%.200s'",
+                        dt_kinds_type_name(trace, result));
+    }
+    return DT_OK;
+}
+
+/* ---- Methods
+ * --------------------------------------------------------------------------------------------- */
+
+static DtStatus
+call_known(DtTrace *trace, PyObject *callable, DtVar *arg, DtVar **out)
+{
+    DtVar *var;
+    DtArgs args = dt_args_of(&arg, 1);
+    DT_TRY(dt_build_known(trace, callable, &var));
+    return dt_var_call(trace, var, &args, out);
+}
+
+static DtStatus
+repr_of(DtTrace *trace, DtVar *value, DtVar **out)
+{
+    PyObject *repr = PyDict_GetItemString(trace->builtins, "repr");
+    if (repr == NULL || !PyCFunction_CheckExact(repr)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "repr() of another kind");
+    }
+    return call_known(trace, repr, value, out);
+}
+
+static DtStatus
+base_str(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DtSeqVar *args = args_of(self);
+    if (args->count == 0) {
+        return dt_var_const_take(trace, PyUnicode_FromString(""), out);
+    }
+    DtVar *value = args->count == 1 ? args->items[0] : &args->base;
+    return call_known(trace, (PyObject *)&PyUnicode_Type, value, out);
+}
+
+static DtStatus
+exception_str(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
+{
+    (void)ignored;
+    const DtExceptionState *state = state_of(self);
+    reprfunc str = ((PyTypeObject *)PyExc_BaseException)->tp_str;
+    PyTypeObject *native = instance_of(self)->cls;
+    while (!dt_type_is_static(native)) {
+        native = native->tp_base;
+    }
+    if (state->prototype != NULL) {
+        /* Its arguments are constants, and a class of Python would not have come here. */
+        PyObject *text = native->tp_str(state->prototype);
+        return text != NULL ? dt_var_const_take(trace, text, out) : dt_raise_from_exception(trace);
+    }
+    if (state->args == NULL) {
+        return unknown_text(trace, self);
+    }
+    if (native->tp_str == str) {
+        return base_str(trace, self, out);
+    }
+    if (native->tp_str == ((PyTypeObject *)PyExc_KeyError)->tp_str) {
+        /* The key itself, so that an empty one can be seen. */
+        return args_of(self)->count == 1 ? repr_of(trace, args_of(self)->items[0], out)
+                                         : base_str(trace, self, out);
+    }
+    if (native->tp_str == ((PyTypeObject *)PyExc_ImportError)->tp_str) {
+        DtVar *message;
+        DT_TRY(dt_var_realize(trace, state->fields[0].value, &message));
+        PyObject *value = dt_var_peek_constant(message);
+        if (value != NULL && PyUnicode_CheckExact(value)) {
+            *out = message;
+            return DT_OK;
+        }
+        return base_str(trace, self, out);
+    }
+    return unknown_text(trace, self);
+}
+
+static DtStatus
+exception_repr(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
+{
+    (void)ignored;
+    DtSeqVar *args = args_of(self);
+    if (args == NULL) {
+        return unknown_text(trace, self);
+    }
+    DtVar *inside;
+    DT_TRY(repr_of(trace, args->count == 1 ? args->items[0] : &args->base, &inside));
+    PyObject *text = dt_var_as_constant(trace, inside);
+    if (text == NULL) {
+        return unknown_text(trace, self);
+    }
+    const char *name = instance_of(self)->cls->tp_name, *dot = strrchr(name, '.');
+    return dt_var_const_take(trace,
+                             PyUnicode_FromFormat(args->count == 1 ? "%s(%U)" : "%s%U",
+                                                  dot != NULL ? dot + 1 : name, text),
+                             out);
+}
+
+static DtStatus
+add_note(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *note, *notes;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &note));
+    PyTypeObject *type = dt_var_python_type(trace, note);
+    if (type != &PyUnicode_Type) {
+        return dt_raise(trace, PyExc_TypeError, "note must be a str, not '%s'",
+                        dt_kinds_type_name(trace, note));
+    }
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__notes__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    bool deleted;
+    notes = dt_journal_get_attr(trace, self, name, &deleted);
+    if (notes == NULL) {
+        DT_TRY(dt_var_list(trace, NULL, 0, &notes));
+        DT_TRY(dt_journal_set_attr(trace, self, name, notes));
+    }
+    DT_TRY(dt_var_realize(trace, notes, &notes));
+    if (notes->type->kind != DT_KIND_LIST) {
+        return dt_raise(trace, PyExc_TypeError, "Cannot add note: __notes__ is not a list");
+    }
+    PyObject *append = dt_trace_keep_take(trace, PyUnicode_InternFromString("append"));
+    DtVar *method;
+    if (append == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_var_getattr(trace, notes, append, &method));
+    DtArgs one = dt_args_of(&note, 1);
+    return dt_var_call(trace, method, &one, out);
+}
+
+static DtStatus
+set_traceback(DtTrace *trace, DtVar *self, DtVar *value)
+{
+    DtExceptionState *state;
+    DT_TRY(dt_var_realize(trace, value, &value));
+    if (value->type->kind != DT_KIND_TRACEBACK && dt_var_peek_constant(value) != Py_None) {
+        return dt_raise(trace, PyExc_TypeError, "__traceback__ must be a traceback or None");
+    }
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->traceback = value;
+    return DT_OK;
+}
+
+static DtStatus
+with_traceback(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    *out = self;
+    return set_traceback(trace, self, args->pos[0]);
+}
+
+static const DtMethodRow method_rows[] = {
+    {"__str__", exception_str, 0, 0, false},
+    {"__repr__", exception_repr, 0, 0, false},
+    {"add_note", add_note, 1, 1, false},
+    {"with_traceback", with_traceback, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+DtStatus
+dt_exception_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArgs *args,
+                  DtVar **out)
+{
+    PyTypeObject *owner = PyDescr_TYPE(descriptor);
+    PyObject *name = PyDescr_NAME(descriptor);
+    if (PyUnicode_CompareWithASCIIString(name, "__init__") == 0) {
+        *out = dt_none(trace);
+        return run_init(trace, self, owner, args);
+    }
+    for (const DtMethodRow *row = method_rows; row->name != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
+            return dt_kinds_call_row(trace, self, row, args, out);
+        }
+    }
+    return dt_break(trace, DT_BREAK_ATTRIBUTE, "%s() of an exception", dt_kinds_text(name));
+}
+
+/* ---- Attributes that C keeps
+ * ---------------------------------------------------------------------------- */
+
+typedef struct AttributeRow {
+    const char *name;
+    DtUnarySlot get;
+    DtStatus (*set)(DtTrace *, DtVar *self, DtVar *value);
+} AttributeRow;
+
+static DtStatus
+get_args(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    *out = state_of(self)->args;
+    return *out != NULL ? DT_OK : unknown_text(trace, self);
+}
+
+static DtStatus
+set_args(DtTrace *trace, DtVar *self, DtVar *value)
+{
+    DtExceptionState *state;
+    DtVar **items, *args;
+    uint32_t count;
+    if (state_of(self)->prototype != NULL || state_of(self)->args == NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "args of an exception is set");
+    }
+    DT_TRY(dt_var_unpack(trace, value, &items, &count));
+    DT_TRY(dt_var_tuple(trace, items, count, &args));
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->args = args;
+    return DT_OK;
+}
+
+static DtStatus
+get_or_none(DtTrace *trace, DtVar *value, DtVar **out)
+{
+    *out = value != NULL ? value : dt_none(trace);
+    return DT_OK;
+}
+
+static DtStatus
+get_cause(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return get_or_none(trace, state_of(self)->cause, out);
+}
+
+static DtStatus
+get_context(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    if (state_of(self)->context_unknown) {
+        return dt_break(trace, DT_BREAK_RAISES,
+                        "the context of an exception, which may be one that the caller handles");
+    }
+    return get_or_none(trace, state_of(self)->context, out);
+}
+
+static DtStatus
+get_suppress(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_bool(trace, state_of(self)->suppress_context, out);
+}
+
+static DtStatus
+set_suppress(DtTrace *trace, DtVar *self, DtVar *value)
+{
+    DtExceptionState *state;
+    bool truth;
+    DT_TRY(dt_var_truth(trace, value, &truth));
+    if (dt_var_python_type(trace, value) != &PyBool_Type) {
+        return dt_kinds_raise(trace, "TypeError", "attribute value type must be bool");
+    }
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->suppress_context = truth;
+    return DT_OK;
+}
+
+/* None or an exception of the trace. */
+static DtStatus
+check_chained(DtTrace *trace, const char *what, DtVar *value, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, value, &value));
+    *out = dt_var_peek_constant(value) == Py_None ? NULL : value;
+    if (*out == NULL || dt_exception_is(value)) {
+        return DT_OK;
+    }
+    PyTypeObject *type = dt_var_python_type(trace, value);
+    if (type != NULL && !PyExceptionClass_Check((PyObject *)type)) {
+        return dt_raise(trace, PyExc_TypeError,
+                        "exception %s must be None or derive from BaseException", what);
+    }
+    return dt_break(trace, DT_BREAK_RAISES, "an exception %s that existed before", what);
+}
+
+DtStatus
+dt_exception_set_cause(DtTrace *trace, DtVar *self, DtVar *value)
+{
+    DtExceptionState *state;
+    DT_TRY(check_chained(trace, "cause", value, &value));
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->cause = value;
+    state->suppress_context = true;
+    return DT_OK;
+}
+
+static DtStatus
+set_context(DtTrace *trace, DtVar *self, DtVar *value)
+{
+    DtExceptionState *state;
+    DT_TRY(check_chained(trace, "context", value, &value));
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->context = value;
+    state->context_unknown = false;
+    return DT_OK;
+}
+
+DtStatus
+dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    if (state_of(self)->traceback == NULL && state_of(self)->raised) {
+        DtExceptionState *state;
+        DtVar *traceback = DT_KINDS_NEW(trace, TRACEBACK, DtVar, NULL);
+        if (traceback == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+        state->traceback = traceback;
+    }
+    return get_or_none(trace, state_of(self)->traceback, out);
+}
+
+static const AttributeRow attribute_rows[] = {
+    {"args", get_args, set_args},
+    {"__cause__", get_cause, dt_exception_set_cause},
+    {"__context__", get_context, set_context},
+    {"__suppress_context__", get_suppress, set_suppress},
+    {"__traceback__", dt_exception_traceback, set_traceback},
+};
+
+static const AttributeRow *
+find_attribute(PyObject *name)
+{
+    for (size_t i = 0; i < sizeof(attribute_rows) / sizeof(attribute_rows[0]); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, attribute_rows[i].name) == 0) {
+            return &attribute_rows[i];
+        }
+    }
+    return NULL;
+}
+
+bool
+dt_exception_keeps(DtVar *self, PyObject *found)
+{
+    return dt_exception_is(self) && dt_type_is_static_descriptor(found)
+           && PyExceptionClass_Check((PyObject *)PyDescr_TYPE(found));
+}
+
+DtStatus
+dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    const AttributeRow *row = find_attribute(name);
+    if (row != NULL) {
+        return row->get(trace, self, out);
+    }
+    const DtExceptionField *field = find_field(state_of(self), name);
+    if (field != NULL) {
+        *out = field->value;
+        return DT_OK;
+    }
+    PyObject *prototype = state_of(self)->prototype;
+    if (prototype != NULL) {
+        /* A member or getter of a C type: no code of the user's. */
+        PyObject *value = PyObject_GenericGetAttr(prototype, name);
+        if (value == NULL) {
+            return dt_raise_from_exception(trace);
+        }
+        if (dt_constant_is_safe(value)) {
+            return dt_var_const_take(trace, value, out);
+        }
+        Py_DECREF(value);
+    }
+    return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
+                    instance_of(self)->cls->tp_name);
+}
+
+DtStatus
+dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
+{
+    const AttributeRow *row = find_attribute(name);
+    if (row != NULL && value != NULL) {
+        return row->set(trace, self, value);
+    }
+    const DtExceptionField *field = find_field(state_of(self), name);
+    if (field == NULL || value == NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed",
+                        dt_kinds_text(name), instance_of(self)->cls->tp_name);
+    }
+    DtExceptionState *state;
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    const DtExceptionField *old = state->fields;
+    state->fields = DT_ARENA_ARRAY(&trace->arena, DtExceptionField, state->nfields);
+    if (state->fields == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(state->fields, old, state->nfields * sizeof(*old));
+    state->fields[field - old].value = value;
+    return DT_OK;
+}
+
+/* ---- Leaving the trace
+ * --------------------------------------------------------------------------------- */
+
+DtStatus
+dt_exception_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                      void *arg)
+{
+    const DtExceptionState *state = state_of(self);
+    return state->args != NULL ? visit(trace, state->args, arg) : DT_OK;
+}
+
+/* BaseException.__new__(cls, *args): keeps the arguments and runs no __init__, whose effects are in
+ * the journal. */
+DtStatus
+dt_exception_reconstruct(DtCodegen *codegen, DtVar *self)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    const DtExceptionState *state = state_of(self);
+    PyTypeObject *cls = instance_of(self)->cls;
+    bool plain = state->args != NULL && state->cause == NULL && state->context == NULL
+                 && state->traceback == NULL && !state->suppress_context && state->nfields == 0
+                 && cls->tp_new == ((PyTypeObject *)PyExc_BaseException)->tp_new;
+    if (state->raised || !plain) {
+        return dt_break(trace, DT_BREAK_RECONSTRUCT, "a %s that was raised in the function",
+                        cls->tp_name);
+    }
+    PyObject *new = PyObject_GetAttrString(PyExc_BaseException, "__new__");
+    new = dt_trace_keep_take(trace, new);
+    if (new == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, new));
+    DT_TRY(dt_codegen_var(codegen, instance_of(self)->cls_var));
+    for (uint32_t i = 0; i < args_of(self)->count; i++) {
+        DT_TRY(dt_codegen_var(codegen, args_of(self)->items[i]));
+    }
+    return dt_codegen_call(codegen, args_of(self)->count + 1);
+}
+
+/* ---- Tracebacks
+ * ---------------------------------------------------------------------------------------- */
+
+static PyTypeObject *
+traceback_type(DtTrace *trace, DtVar *self)
+{
+    (void)trace;
+    (void)self;
+    return &PyTraceBack_Type;
+}
+
+/* Of an exception that was raised in the trace.  It can be handed around and compared with None;
+ * any other use is a break. */
+const DtVarType dt_kind_type_TRACEBACK = {
+    .kind = DT_KIND_TRACEBACK,
+    .python_type = traceback_type,
+};
