@@ -30,9 +30,10 @@ typedef struct DtPlace {
 /* Handlers that run; context 0 is that of code outside of all handlers, with base 0. */
 typedef struct DtContext {
     int32_t outer; /* -1 for context 0 */
+    int32_t kind;  /* private */
     int32_t base;  /* stack slots below it belong to this context and may not be touched */
     int32_t key;   /* the instruction that the handler begins with */
-    int32_t block; /* 3.10: the innermost open try block around the handler, or -1 */
+    int32_t block; /* 3.10: the innermost try block of `outer` that is open around it, or -1 */
 } DtContext;
 
 /* 3.10: an open try block. */
@@ -60,10 +61,10 @@ DtStatus dt_places_build(DtArena *arena, const DtBytecode *bytecode,
 /* May a frame go on at landing q when it has reached point p? */
 bool dt_places_is_edge(const DtPlaces *places, int32_t p, int32_t q);
 
-/* The landing at which a frame that has run everything before instruction `at`, and nothing of
- * it, may go on: `at` itself, or the beginning of the group that it stands in (KW_NAMES .. CALL,
- * the canonical instructions of one real one) if nothing of the group so far has an effect.  -1:
- * there is none. */
+/* Where a trace has to stop so that a frame can do instruction `at` itself: the landing nearest
+ * before it on the straight way to it, `at` itself included.  Between the two lie only parts of one
+ * group (KW_NAMES .. CALL, the canonical instructions of one real one, the loop of an `await`).
+ * -1: there is none. */
 int32_t dt_places_landing_before(const DtPlaces *places, int32_t at);
 
 /* The points that control reaches first when landing q has run plainly without an exception:

@@ -73,6 +73,7 @@ int32_t dt_driver_depth(const DtDriverMap *map, int32_t q);
 /* Index of a unified slot, or of nslots + a stack position, in dt_pyframe_memory().  When `map` is
  * straight it is the number itself, so that the memory is an array of unified slots (always, apart
  * from code on 3.10 that captures an argument). */
+int dt_driver_nslots(const DtDriverMap *map);
 bool dt_driver_is_straight(const DtDriverMap *map);
 int dt_driver_slot(const DtDriverMap *map, int slot);
 

@@ -25,11 +25,13 @@ fill_slots(PyCodeObject *code, DtCodeLayout *layout)
 {
     int slot = 0;
     for (; slot < layout->nlocals; slot++) {
+        layout->memory[slot] = slot;
         layout->slots[slot].name = PyTuple_GET_ITEM(code->co_varnames, slot);
         layout->slots[slot].kind = DT_SLOT_LOCAL;
     }
     for (int i = 0; i < layout->ncells; i++) {
         Py_ssize_t arg = code->co_cell2arg ? code->co_cell2arg[i] : CO_CELL_NOT_AN_ARG;
+        layout->memory[arg != CO_CELL_NOT_AN_ARG ? (int)arg : slot] = layout->nlocals + i;
         if (arg != CO_CELL_NOT_AN_ARG) {
             layout->slots[arg].kind |= DT_SLOT_CELL;
             layout->deref[i] = (int)arg;
@@ -44,7 +46,9 @@ fill_slots(PyCodeObject *code, DtCodeLayout *layout)
         layout->slots[slot].name = PyTuple_GET_ITEM(code->co_freevars, i);
         layout->slots[slot].kind = DT_SLOT_FREE;
         layout->deref[layout->ncells + i] = slot;
+        layout->memory[slot] = layout->nlocals + layout->ncells + i;
     }
+    layout->stack_start = layout->nlocals + layout->nderef;
 }
 
 static void
@@ -77,7 +81,9 @@ fill_slots(PyCodeObject *code, DtCodeLayout *layout)
             layout->free_start = i;
         }
         layout->deref[i] = i;
+        layout->memory[i] = i;
     }
+    layout->stack_start = layout->nslots;
 }
 
 static void
@@ -98,7 +104,8 @@ dt_code_layout(DtArena *arena, PyCodeObject *code, DtCodeLayout *layout)
     count_slots(code, layout);
     layout->slots = DT_ARENA_ARRAY(arena, DtSlot, layout->nslots + 1);
     layout->deref = DT_ARENA_ARRAY(arena, int, layout->nderef + 1);
-    if (layout->slots == NULL || layout->deref == NULL) {
+    layout->memory = DT_ARENA_ARRAY(arena, int, layout->nslots + 1);
+    if (layout->slots == NULL || layout->deref == NULL || layout->memory == NULL) {
         PyErr_NoMemory();
         return DT_ERROR;
     }
@@ -227,3 +234,61 @@ dt_code_new(const DtCodeParts *p)
         p->qualname, p->firstlineno, p->linetable, p->exceptiontable);
 #endif
 }
+
+#if DT_PY310
+
+DT_OWNED PyCodeObject *
+dt_code_with(PyCodeObject *code, const DtCodeParts *p)
+{
+    return PyCode_NewWithPosOnlyArgs(
+        code->co_argcount, code->co_posonlyargcount, code->co_kwonlyargcount, code->co_nlocals,
+        p->stacksize, code->co_flags, p->code, p->consts, code->co_names, code->co_varnames,
+        code->co_freevars, code->co_cellvars, code->co_filename, code->co_name,
+        code->co_firstlineno, p->linetable);
+}
+
+#else
+
+/* A new code object derives the kinds of its slots from three tuples of names, which can't say that
+ * a variable is hidden (of a comprehension in a class body, 3.12 on).  Same slots, same kinds. */
+static void
+share_slot_kinds(PyCodeObject *made, PyCodeObject *code)
+{
+    if (PyBytes_GET_SIZE(made->co_localspluskinds) == PyBytes_GET_SIZE(code->co_localspluskinds)) {
+        PyObject *derived = made->co_localspluskinds;
+        Py_INCREF(code->co_localspluskinds);
+        made->co_localspluskinds = code->co_localspluskinds;
+        Py_DECREF(derived);
+    }
+}
+
+DT_OWNED PyCodeObject *
+dt_code_with(PyCodeObject *code, const DtCodeParts *p)
+{
+    PyCodeObject *made = NULL;
+    DtCodeParts parts = *p;
+    parts.argcount = code->co_argcount;
+    parts.posonlyargcount = code->co_posonlyargcount;
+    parts.kwonlyargcount = code->co_kwonlyargcount;
+    parts.flags = code->co_flags;
+    parts.firstlineno = code->co_firstlineno;
+    parts.names = code->co_names;
+    parts.varnames = PyCode_GetVarnames(code);
+    parts.cellvars = PyCode_GetCellvars(code);
+    parts.freevars = PyCode_GetFreevars(code);
+    parts.filename = code->co_filename;
+    parts.name = code->co_name;
+    parts.qualname = code->co_qualname;
+    if (parts.varnames != NULL && parts.cellvars != NULL && parts.freevars != NULL) {
+        made = dt_code_new(&parts);
+    }
+    if (made != NULL) {
+        share_slot_kinds(made, code);
+    }
+    Py_XDECREF(parts.varnames);
+    Py_XDECREF(parts.cellvars);
+    Py_XDECREF(parts.freevars);
+    return made;
+}
+
+#endif

@@ -38,7 +38,10 @@ typedef struct DtCodeLayout {
     int free_start; /* first free slot */
     DtSlot *slots;  /* nslots of them */
     int nderef;
-    int *deref; /* 3.10's cell-and-free number -> slot; later versions: the identity */
+    int *deref;  /* 3.10's cell-and-free number -> slot; later versions: the identity */
+    int *memory; /* slot -> index in the frame's array (dt_pyframe_memory); the identity, apart from
+                    code on 3.10 that captures an argument: there it is where the cell lies */
+    int stack_start; /* index of the value stack's first value in that array */
 } DtCodeLayout;
 
 /* Fills `layout`, in the arena. */
@@ -88,6 +91,10 @@ typedef struct DtCodeParts {
     PyObject *linetable;      /* bytes */
     PyObject *exceptiontable; /* bytes; not used on 3.10 */
 } DtCodeParts;
+
+/* The same code object with other instructions: only `code`, `consts`, `linetable`,
+ * `exceptiontable` and `stacksize` of the parts are used.  NULL with an exception. */
+DT_OWNED PyCodeObject *dt_code_with(PyCodeObject *code, const DtCodeParts *parts) DT_MUST_CHECK;
 
 /* A new code object; NULL with an exception.  On 3.11 and later the interpreter
  * derives slots from varnames, cellvars and freevars, in the unified order. */

@@ -3,6 +3,10 @@
 
 #include "compat/code.h"
 
+#if DT_PY310
+#include <opcode.h>
+#endif
+
 DtEvalFrame
 dt_pyframe_evaluator(void)
 {
@@ -13,6 +17,47 @@ void
 dt_pyframe_set_evaluator(DtEvalFrame evaluator)
 {
     _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), (_PyFrameEvalFunction)evaluator);
+}
+
+DtPyFrame *
+dt_pyframe_current(PyThreadState *tstate)
+{
+#if DT_PY310
+    return tstate->frame;
+#elif DT_PY313
+    return tstate->current_frame;
+#else
+    return tstate->cframe->current_frame;
+#endif
+}
+
+PyObject **
+dt_pyframe_memory(DtPyFrame *frame)
+{
+#if DT_PY310
+    return frame->f_localsplus;
+#else
+    return frame->localsplus;
+#endif
+}
+
+void
+dt_pyframe_set_blocks(DtPyFrame *frame, int keep, const DtPyBlock *blocks, int count)
+{
+#if DT_PY310
+    for (int i = 0; i < count; i++) {
+        PyTryBlock *block = &frame->f_blockstack[keep + i];
+        block->b_type = SETUP_FINALLY;
+        block->b_handler = blocks[i].handler;
+        block->b_level = blocks[i].level;
+    }
+    frame->f_iblock = keep + count;
+#else
+    (void)frame;
+    (void)keep;
+    (void)blocks;
+    (void)count;
+#endif
 }
 
 #if DT_PY310

@@ -48,6 +48,14 @@ DT_BORROWED DtPyFrame *dt_pyframe_current(PyThreadState *tstate);
  * `memory` and `stack_start` of DtCodeLayout.  References in it are the frame's. */
 PyObject **dt_pyframe_memory(DtPyFrame *frame);
 
+/* 3.10 keeps open blocks in the frame: all but the `keep` outermost ones are closed, and `count`
+ * new ones that lead to handlers are opened.  Later versions have no blocks: nothing. */
+typedef struct DtPyBlock {
+    int32_t handler; /* instruction unit */
+    int32_t level;   /* stack depth that the handler is given */
+} DtPyBlock;
+void dt_pyframe_set_blocks(DtPyFrame *frame, int keep, const DtPyBlock *blocks, int count);
+
 /* Takes a frame that will not run off the stack.  A pending exception stays.  Returns -1 with an
  * exception if that failed (memory at the first use). */
 int dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame);

@@ -10,6 +10,7 @@ extern PyMethodDef dt_testing_bytecode_methods[];
 extern PyMethodDef dt_testing_variables_methods[];
 extern PyMethodDef dt_testing_guards_methods[];
 extern PyMethodDef dt_testing_graph_methods[];
+extern PyMethodDef dt_testing_driver_methods[];
 extern PyMethodDef dt_testing_sideeffects_methods[];
 #if DYNTRACE_HAVE_NUMPY
 extern PyMethodDef dt_testing_native_methods[];

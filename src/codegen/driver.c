@@ -1,0 +1,530 @@
+/* Building driver code; see driver.h.
+ *
+ *   the user's instructions, with a site in front of each point:
+ *
+ *       None × room               room for the values of the quick edge
+ *       LOAD_CONST probe
+ *       FOR_ITER way              exhausted: the quick edge (or "plain", if there is none)
+ *       jump if True ladder       a landing lies at the context's base
+ *       POP_TOP × (room + 1)      False: nothing done
+ *
+ *   ways of quick edges: drop what q has not, go to q
+ *   per context: a ladder of POP_TOPs down to base + 1, where the landing is on top; a binary
+ *   search for its q; a pad per landing: make room, let the landing fill it, go to q
+ *
+ * Everything new lies behind the user's instructions, so their jumps keep their directions.
+ */
+#include "codegen/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytecode/opcodes.h"
+#include "codegen/driver_code.h"
+#include "codegen/driver_map.h"
+
+enum { UNIT_BYTES = 2, SPARE = 4 };
+
+typedef struct RawSource {
+    int32_t instr;  /* its first canonical instruction */
+    int32_t target; /* number of a real instruction, or -1 */
+    int32_t arg;
+    uint8_t opcode;
+} RawSource;
+
+typedef struct Builder {
+    DtArena *arena;
+    const DtPlaces *places;
+    const DtBytecode *bytecode;
+    const DtDriverPoint **point_of; /* per canonical instruction, or NULL */
+    DtDriverMap *map;
+    DtDriverCode code;
+    RawSource *raws;
+    uint32_t nraws;
+    int32_t *raw_of;  /* per canonical instruction */
+    int32_t **ladder; /* per context: label per stack depth; NULL: nothing comes from there */
+    int32_t *ways;    /* per canonical instruction: label of its point's quick edge */
+} Builder;
+
+static DtStatus
+no_memory(void)
+{
+    PyErr_NoMemory();
+    return DT_ERROR;
+}
+
+/* Each real instruction has two labels: with its probe, and behind it. */
+static int32_t
+entry_label(const Builder *builder, int32_t instr)
+{
+    return 2 * builder->raw_of[instr];
+}
+
+static int32_t
+body_label(const Builder *builder, int32_t instr)
+{
+    return 2 * builder->raw_of[instr] + 1;
+}
+
+static void
+need_stack(Builder *builder, int32_t depth)
+{
+    if (depth > builder->code.stacksize) {
+        builder->code.stacksize = depth;
+    }
+}
+
+/* What is emitted next has the line and the handler of an instruction; -1: of none. */
+static void
+stand_at(Builder *builder, int32_t instr)
+{
+    if (instr < 0) {
+        builder->code.position = (DtSpan){-1, -1, -1, -1};
+        builder->code.handler = -1;
+        return;
+    }
+    const DtInstr *from = &builder->bytecode->instrs[instr];
+    builder->code.position = (DtSpan){from->line, from->end_line, from->col, from->end_col};
+    builder->code.handler = DT_PY310 ? -1 : from->handler;
+}
+
+/* --- reading ------------------------------------------------------------- */
+
+static int32_t
+read_argument(const uint8_t *bytes, uint32_t unit, int extended_arg)
+{
+    uint32_t arg = bytes[unit * UNIT_BYTES + 1];
+    for (int shift = 8; unit > 0 && bytes[(unit - 1) * UNIT_BYTES] == extended_arg; shift += 8) {
+        unit--;
+        arg |= (uint32_t)bytes[unit * UNIT_BYTES + 1] << shift;
+    }
+    return (int32_t)arg;
+}
+
+/* The unit that a jump goes to, or -1. */
+static int64_t
+target_unit(const RawSource *raw, uint32_t unit)
+{
+    const DtOpcodeInfo *info = dt_opcodes_get(raw->opcode);
+    int64_t next = (int64_t)unit + 1 + info->caches;
+    switch ((DtJumpKind)info->jump) {
+    case DT_JUMP_ABS:
+        return raw->arg;
+    case DT_JUMP_FWD:
+        return next + raw->arg;
+    case DT_JUMP_BACK:
+        return next - raw->arg;
+    case DT_JUMP_NONE:
+        break;
+    }
+    return -1;
+}
+
+/* The real instructions; decoding has checked them. */
+static DtStatus
+read_raws(Builder *builder, const uint8_t *bytes, uint32_t units)
+{
+    const DtBytecode *bytecode = builder->bytecode;
+    int extended_arg = dt_opcodes_find("EXTENDED_ARG");
+    int32_t *raw_at = DT_ARENA_ARRAY(builder->arena, int32_t, units + 1);
+    builder->raws = DT_ARENA_ARRAY(builder->arena, RawSource, bytecode->count + 1);
+    builder->raw_of = DT_ARENA_ARRAY(builder->arena, int32_t, bytecode->count + 1);
+    if (raw_at == NULL || builder->raws == NULL || builder->raw_of == NULL) {
+        return no_memory();
+    }
+    for (uint32_t i = 0; i < bytecode->count; i++) {
+        const DtInstr *instr = &bytecode->instrs[i];
+        if (!(instr->flags & (DT_INSTR_CONTINUES | DT_INSTR_SYNTHETIC))) {
+            uint32_t unit = instr->offset / UNIT_BYTES;
+            int32_t number = (int32_t)builder->nraws++;
+            builder->raws[number] = (RawSource){
+                .instr = (int32_t)i,
+                .opcode = bytes[instr->offset],
+                .arg = read_argument(bytes, unit, extended_arg),
+            };
+            raw_at[unit] = number;
+            for (; unit > 0 && bytes[(unit - 1) * UNIT_BYTES] == extended_arg; unit--) {
+                raw_at[unit - 1] = number; /* jumps go to the first prefix */
+            }
+        }
+        builder->raw_of[i] = (int32_t)builder->nraws - 1;
+    }
+    for (uint32_t r = 0; r < builder->nraws; r++) {
+        RawSource *raw = &builder->raws[r];
+        int64_t unit = target_unit(raw, bytecode->instrs[raw->instr].offset / UNIT_BYTES);
+        raw->target = unit < 0 ? -1 : raw_at[unit];
+    }
+    return DT_OK;
+}
+
+/* --- points -------------------------------------------------------------- */
+
+static DtStatus
+illegal(int32_t at, const char *what)
+{
+    PyErr_Format(PyExc_SystemError, "driver code: %s at instruction %d", what, (int)at);
+    return DT_ERROR;
+}
+
+static bool
+is_quick_edge(const DtPlaces *places, const DtDriverPoint *point)
+{
+    if (point->quick == DT_LAND_NOWHERE) {
+        return true;
+    }
+    if (point->quick == DT_LAND_RETURN) {
+        return places->places[point->at].context == 0;
+    }
+    return point->quick >= 0 && point->quick < (int32_t)places->bytecode->count
+           && dt_places_is_edge(places, point->at, point->quick);
+}
+
+static DtStatus
+take_point(Builder *builder, const DtDriverPoint *point)
+{
+    const DtPlaces *places = builder->places;
+    if (point->at < 0 || point->at >= (int32_t)builder->bytecode->count
+        || !(places->places[point->at].flags & DT_PLACE_POINT)
+        || builder->point_of[point->at] != NULL) {
+        return illegal(point->at, "no probe can stand");
+    }
+    if (!is_quick_edge(places, point) || Py_TYPE(point->probe)->tp_iternext == NULL) {
+        return illegal(point->at, "no such edge");
+    }
+    int32_t depth = builder->bytecode->instrs[point->at].depth;
+    int32_t context = places->places[point->at].context;
+    int32_t there =
+        point->quick == DT_LAND_NOWHERE ? 0 : dt_driver_depth(builder->map, point->quick);
+    *point->site = (DtDriverSite){
+        .map = builder->map,
+        .at = point->at,
+        .depth = depth,
+        .base = places->contexts[context].base,
+        .quick = point->quick,
+        .room = there > depth ? there - depth : 0,
+    };
+    builder->point_of[point->at] = point;
+    return DT_OK;
+}
+
+static DtStatus
+take_points(Builder *builder, const DtDriverPoint *points, uint32_t npoints)
+{
+    uint32_t contexts = builder->places->context_count;
+    uint32_t count = builder->bytecode->count;
+    builder->point_of = DT_ARENA_ARRAY(builder->arena, const DtDriverPoint *, count + 1);
+    builder->ways = DT_ARENA_ARRAY(builder->arena, int32_t, count + 1);
+    builder->ladder = DT_ARENA_ARRAY(builder->arena, int32_t *, contexts + 1);
+    if (builder->point_of == NULL || builder->ways == NULL || builder->ladder == NULL) {
+        return no_memory();
+    }
+    for (uint32_t i = 0; i < npoints; i++) {
+        DT_TRY(take_point(builder, &points[i]));
+    }
+    return DT_OK;
+}
+
+/* --- sites --------------------------------------------------------------- */
+
+/* Where the rung of a context's ladder is for a stack of this depth. */
+static int32_t
+rung(Builder *builder, int32_t context, int32_t depth)
+{
+    int32_t size = builder->bytecode->max_depth + SPARE;
+    int32_t **ladder = &builder->ladder[context];
+    if (*ladder == NULL) {
+        *ladder = DT_ARENA_ARRAY(builder->arena, int32_t, size);
+        if (*ladder == NULL) {
+            builder->code.no_memory = true;
+            return -1;
+        }
+        for (int32_t i = 0; i < size; i++) {
+            (*ladder)[i] = -1;
+        }
+    }
+    if ((*ladder)[depth] < 0) {
+        (*ladder)[depth] = dt_driver_code_label(&builder->code);
+    }
+    return (*ladder)[depth];
+}
+
+static bool
+falls_to_target(const Builder *builder, const DtDriverSite *site)
+{
+    return site->quick > site->at && dt_driver_code_loop_skip(&builder->code) == 0
+           && dt_driver_depth(builder->map, site->quick) >= site->depth;
+}
+
+static void
+emit_site(Builder *builder, const DtDriverPoint *point)
+{
+    const DtDriverSite *site = point->site;
+    int32_t context = builder->places->places[site->at].context;
+    DtDriverCode *code = &builder->code;
+    stand_at(builder, site->at);
+    need_stack(builder, site->depth + site->room + 2);
+    for (int32_t i = 0; i < site->room; i++) {
+        dt_driver_code_load(code, Py_None);
+    }
+    dt_driver_code_load(code, point->probe);
+    if (site->quick == DT_LAND_NOWHERE) {
+        int32_t plain = dt_driver_code_label(code);
+        dt_driver_code_for_iter(code, plain);
+        dt_driver_code_jump(code, rung(builder, context, site->depth + 2));
+        dt_driver_code_loop_end(code, plain);
+        return;
+    }
+    bool straight = falls_to_target(builder, site);
+    int32_t way = straight ? body_label(builder, site->quick) : dt_driver_code_label(code);
+    builder->ways[site->at] = straight ? -1 : way;
+    dt_driver_code_for_iter(code, way);
+    dt_driver_code_jump_if(code,
+                           rung(builder, context, site->depth + site->room + 1 + DT_JUMP_IF_KEEPS));
+    dt_driver_code_pop(code, site->room + 1);
+}
+
+static void
+emit_copies(Builder *builder)
+{
+    DtDriverCode *code = &builder->code;
+    for (uint32_t r = 0; r < builder->nraws; r++) {
+        const RawSource *raw = &builder->raws[r];
+        dt_driver_code_bind(code, entry_label(builder, raw->instr));
+        if (builder->point_of[raw->instr] != NULL) {
+            emit_site(builder, builder->point_of[raw->instr]);
+        }
+        dt_driver_code_bind(code, body_label(builder, raw->instr));
+        stand_at(builder, raw->instr);
+        dt_driver_code_put(code, raw->opcode, raw->arg, raw->target < 0 ? -1 : 2 * raw->target);
+    }
+}
+
+/* --- behind the user's instructions -------------------------------------- */
+
+/* Goes to q, with its stack on the stack. */
+static void
+emit_arrival(Builder *builder, int32_t q)
+{
+    if (q == DT_LAND_RETURN) {
+        dt_driver_code_return(&builder->code);
+    }
+    else {
+        dt_driver_code_jump(&builder->code, body_label(builder, q));
+    }
+}
+
+static void
+emit_way(Builder *builder, const DtDriverSite *site)
+{
+    int32_t over = site->depth - dt_driver_depth(builder->map, site->quick);
+    stand_at(builder, site->quick == DT_LAND_RETURN ? site->at : site->quick);
+    dt_driver_code_loop_end(&builder->code, builder->ways[site->at]);
+    dt_driver_code_pop(&builder->code, over);
+    emit_arrival(builder, site->quick);
+}
+
+/* [.. landing] -> [.. the stack of q] */
+static void
+emit_pad(Builder *builder, int32_t q, int32_t base)
+{
+    DtDriverCode *code = &builder->code;
+    int32_t depth = dt_driver_depth(builder->map, q);
+    int32_t filled = dt_driver_code_label(code);
+    need_stack(builder, depth + 2);
+    if (depth > base) {
+        dt_driver_code_copy_top(code);
+    }
+    for (int32_t i = base + 1; i < depth; i++) {
+        dt_driver_code_load(code, Py_None);
+        dt_driver_code_swap_two(code);
+    }
+    dt_driver_code_for_iter(code, filled);
+    dt_driver_code_return(code); /* never: a landing is exhausted at once */
+    stand_at(builder, q);
+    dt_driver_code_loop_end(code, filled);
+    emit_arrival(builder, q);
+    stand_at(builder, -1);
+}
+
+static void
+load_number(DtDriverCode *code, int32_t number)
+{
+    PyObject *object = PyLong_FromLong(number);
+    if (object == NULL) {
+        PyErr_Clear(); /* MemoryError: told when everything is placed */
+        code->no_memory = true;
+        return;
+    }
+    dt_driver_code_load(code, object);
+    Py_DECREF(object);
+}
+
+/* [.. landing]: its q is one of `landings`, which are in order. */
+static void
+emit_search(Builder *builder, const int32_t *landings, uint32_t count, int32_t base)
+{
+    DtDriverCode *code = &builder->code;
+    if (count == 1) {
+        emit_pad(builder, landings[0], base);
+        return;
+    }
+    uint32_t half = count / 2;
+    int32_t lower = dt_driver_code_label(code);
+    dt_driver_code_copy_top(code);
+    load_number(code, landings[half]);
+    dt_driver_code_less(code);
+    dt_driver_code_jump_if(code, lower);
+    emit_search(builder, landings + half, count - half, base);
+    dt_driver_code_bind(code, lower);
+    dt_driver_code_pop(code, DT_JUMP_IF_KEEPS);
+    emit_search(builder, landings, half, base);
+}
+
+/* The landings with a pad in a context, in order. */
+static DtStatus
+find_landings(Builder *builder, int32_t context, int32_t **landings, uint32_t *count)
+{
+    int32_t *found = DT_ARENA_ARRAY(builder->arena, int32_t, builder->bytecode->count + 1);
+    uint32_t used = 0;
+    if (found == NULL) {
+        return no_memory();
+    }
+    if (context == 0) {
+        found[used++] = DT_LAND_RETURN;
+    }
+    for (uint32_t i = 0; i < builder->bytecode->count; i++) {
+        const DtPlace *place = &builder->places->places[i];
+        if (place->context == context && place->flags & DT_PLACE_PAD) {
+            builder->map->places[i].pad = true;
+            found[used++] = (int32_t)i;
+        }
+    }
+    *landings = found;
+    *count = used;
+    return DT_OK;
+}
+
+static DtStatus
+emit_context(Builder *builder, int32_t context)
+{
+    int32_t *landings;
+    uint32_t count;
+    int32_t base = builder->places->contexts[context].base;
+    const int32_t *ladder = builder->ladder[context];
+    int32_t top = builder->bytecode->max_depth + SPARE - 1;
+    DT_TRY(find_landings(builder, context, &landings, &count));
+    stand_at(builder, -1);
+    need_stack(builder, base + 3);
+    while (top > base + 1 && ladder[top] < 0) {
+        top--;
+    }
+    for (int32_t depth = top; depth >= base + 1; depth--) {
+        if (ladder[depth] >= 0) {
+            dt_driver_code_bind(&builder->code, ladder[depth]);
+        }
+        dt_driver_code_pop(&builder->code, depth > base + 1);
+    }
+    if (count > 0) {
+        emit_search(builder, landings, count, base);
+    }
+    else {
+        dt_driver_code_return(&builder->code); /* never: there is nowhere to land */
+    }
+    return DT_OK;
+}
+
+/* --- the whole ----------------------------------------------------------- */
+
+static DtStatus
+emit_all(Builder *builder)
+{
+    const DtBytecode *bytecode = builder->bytecode;
+    for (uint32_t i = 0; i < 2 * builder->nraws; i++) {
+        dt_driver_code_label(&builder->code);
+    }
+    emit_copies(builder);
+    for (uint32_t i = 0; i < bytecode->count; i++) {
+        const DtDriverPoint *point = builder->point_of[i];
+        if (point != NULL && point->quick != DT_LAND_NOWHERE && builder->ways[i] >= 0) {
+            emit_way(builder, point->site);
+        }
+    }
+    for (uint32_t c = 0; c < builder->places->context_count; c++) {
+        if (builder->ladder[c] != NULL) {
+            DT_TRY(emit_context(builder, (int32_t)c));
+        }
+    }
+    dt_driver_code_const(&builder->code, (PyObject *)builder->map);
+    return DT_OK;
+}
+
+static DtStatus
+label_handlers(Builder *builder)
+{
+    const DtBytecode *bytecode = builder->bytecode;
+    int32_t *labels = DT_ARENA_ARRAY(builder->arena, int32_t, bytecode->handler_count + 1);
+    if (labels == NULL) {
+        return no_memory();
+    }
+    for (uint32_t i = 0; i < bytecode->handler_count; i++) {
+        labels[i] = entry_label(builder, bytecode->handlers[i].target);
+    }
+    builder->code.handler_labels = labels;
+    return DT_OK;
+}
+
+/* 3.10: the blocks of landings lead to units of the new code. */
+static void
+place_blocks(Builder *builder)
+{
+    DtDriverMap *map = builder->map;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < map->count; i++) {
+        total += (uint32_t)map->places[i].nblocks;
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        map->blocks[i].handler =
+            dt_driver_code_unit(&builder->code, entry_label(builder, map->blocks[i].handler));
+    }
+}
+
+static DtStatus
+build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObject **driver)
+{
+    PyObject *bytes = dt_code_bytes_new(builder->bytecode->code);
+    if (bytes == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = read_raws(builder, (const uint8_t *)PyBytes_AS_STRING(bytes),
+                                (uint32_t)(PyBytes_GET_SIZE(bytes) / UNIT_BYTES));
+    Py_DECREF(bytes);
+    DT_TRY(status);
+    DT_TRY(take_points(builder, points, npoints));
+    DT_TRY(label_handlers(builder));
+    DT_TRY(emit_all(builder));
+    DT_TRY(dt_driver_code_place(&builder->code));
+    place_blocks(builder);
+    return dt_driver_code_finish(&builder->code, driver);
+}
+
+DtStatus
+dt_driver_build(DtArena *arena, const DtPlaces *places, const DtDriverPoint *points,
+                uint32_t npoints, DT_OWNED PyCodeObject **driver)
+{
+    Builder builder = {
+        .arena = arena,
+        .places = places,
+        .bytecode = places->bytecode,
+        .map = dt_driver_map_new(places),
+        .code = {.arena = arena, .bytecode = places->bytecode, .handler = -1},
+    };
+    *driver = NULL;
+    dt_driver_code_start(&builder.code);
+    if (builder.map == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = build(&builder, points, npoints, driver);
+    dt_driver_code_release(&builder.code);
+    Py_DECREF(builder.map); /* the driver has it, or nobody */
+    return status;
+}
