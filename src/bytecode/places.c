@@ -199,8 +199,9 @@ step(Walk *walk, uint32_t index)
     const DtInstr *instr = &walk->bytecode->instrs[index];
     State state = walk->states[index];
     int32_t rest = instr->depth - dt_canonical_popped(instr->op, instr->arg, instr->flags);
-    bool triples = DT_PY310;
-    if (instr->handler >= 0 && !triples) {
+    /* 3.10's handlers are entered where their blocks are opened; PUSH_EXC_INFO does not raise. */
+    bool raises = !DT_PY310 && instr->op != DT_OP_PUSH_EXC_INFO;
+    if (instr->handler >= 0 && raises) {
         raise_to_handler(walk, instr, state);
     }
     state = step_state(walk, instr, state);
@@ -276,6 +277,25 @@ is_inside_call(const DtBytecode *bytecode, uint32_t index)
     return instrs[index - 1].op == DT_OP_KW_NAMES || precall;
 }
 
+/* What CPython itself looks at when it runs, by the instructions before or behind: what a generator
+ * waits for, and on 3.10 whose awaitable it was, for the text of an error. */
+static bool
+has_neighbours(const DtBytecode *bytecode, uint32_t index)
+{
+    switch (bytecode->instrs[index].op) {
+    case DT_OP_SEND:
+    case DT_OP_END_SEND:
+    case DT_OP_YIELD_FROM:
+        return true;
+    case DT_OP_GET_AWAITABLE:
+        return DT_PY310;
+    case DT_OP_CALL_FUNCTION:
+        return index > 0 && bytecode->instrs[index - 1].op == DT_OP_COPY;
+    default:
+        return false;
+    }
+}
+
 static int32_t
 flags_of(const Walk *walk, uint32_t index)
 {
@@ -286,14 +306,8 @@ flags_of(const Walk *walk, uint32_t index)
         || is_inside_call(walk->bytecode, index)) {
         return 0;
     }
-    switch (instr->op) {
-    case DT_OP_SEND:
-    case DT_OP_END_SEND:
-    case DT_OP_YIELD_FROM:
-        return DT_PLACE_LANDING; /* generators look at what stands around these */
-    default:
-        return DT_PLACE_LANDING | DT_PLACE_POINT;
-    }
+    return has_neighbours(walk->bytecode, index) ? DT_PLACE_LANDING
+                                                 : DT_PLACE_LANDING | DT_PLACE_POINT;
 }
 
 /* The loop behind a SEND is of one piece. */
