@@ -524,6 +524,12 @@ call_reversed(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_iter_reversed(trace, arg, out);
     case DT_KIND_RANGE:
         return dt_iter_range(trace, arg, true, out);
+    case DT_KIND_CONSTANT:
+        if (PyUnicode_CheckExact(((DtConstVar *)arg)->value)
+            || PyBytes_CheckExact(((DtConstVar *)arg)->value)) {
+            return dt_iter_reversed_constant(trace, arg, out);
+        }
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a constant");
     case DT_KIND_INSTANCE:
         return call_special(trace, arg, "__reversed__", NULL, 0, out);
     default:
@@ -590,6 +596,9 @@ static DtStatus
 call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
+    if (args->npos == 2) {
+        return dt_iter_callable(trace, args->pos[0], args->pos[1], out);
+    }
     return dt_var_iter(trace, args->pos[0], out);
 }
 
@@ -634,7 +643,7 @@ static const DtMethodRow builtin_rows[] = {
     {"hash", call_hash, 1, 1, false},
     {"hex", fold_call, 1, 1, false},
     {"int", call_int, 0, 2, false},
-    {"iter", call_iter, 1, 1, false},
+    {"iter", call_iter, 1, 2, false},
     {"len", call_len, 1, 1, false},
     {"list", call_list, 0, 1, false},
     {"map", call_map, 2, -1, false},

@@ -239,6 +239,13 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     if (behaves_as(found, &PyClassMethod_Type)) {
         return bind_class_method(trace, attr, name, self, cls_var, out);
     }
+    if (type == &PyClassMethodDescr_Type && dt_builtin_find(found) != NULL) {
+        DT_TRY(build_attr(trace, attr, found, out));
+        if (cls_var == NULL) {
+            DT_TRY(dt_class_of(trace, self, &cls_var));
+        }
+        return dt_method_new(trace, *out, cls_var, out);
+    }
     if (behaves_as(found, &PyProperty_Type)) {
         return call_accessor(trace, attr, "fget", self, NULL, out);
     }

@@ -168,6 +168,11 @@ DtStatus dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, u
                      DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable,
                         DtVar **out) DT_MUST_CHECK;
+/* Over the items of a str or bytes constant. */
+DtStatus dt_iter_constant(DtTrace *trace, DtVar *constant, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_reversed_constant(DtTrace *trace, DtVar *constant, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_callable(DtTrace *trace, DtVar *callable, DtVar *sentinel,
+                          DtVar **out) DT_MUST_CHECK;
 /* next(iterator): what it yields, or NULL when it is exhausted, or the StopIteration that it raises
  * (dt_var_iternext() takes that for exhaustion too). */
 DtStatus dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out) DT_MUST_CHECK;

@@ -49,8 +49,12 @@ typedef struct DtIterVar {          /* DT_KIND_ITERATOR */
     DtVar *function; /* of map and filter */
     DtVar **parts;   /* inner iterators of zip, map, enumerate ... */
     uint32_t nparts;
+    DtVar *state[3];   /* other values that a step changes, by row */
+    PyTypeObject *cls; /* what it is in Python, or NULL: the row knows */
+    void *more;        /* by row */
     int64_t index;
     int64_t extra; /* start of enumerate, expected size of a dict */
+    bool started;  /* a step was made */
     bool exhausted;
 } DtIterVar;
 

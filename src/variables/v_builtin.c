@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "variables/kinds.h"
+#include "variables/iterators.h"
 
 /* Object -> row; objects are kept for the life of the process. */
 static DtArena table_arena;
@@ -62,15 +62,20 @@ dt_builtin_init(void)
         return 0;
     }
     dt_arena_init(&table_arena);
-    const DtBuiltinTable *tables[] = {&dt_builtin_table, &dt_builtin_math_table,
-                                      &dt_builtin_operator_table, &dt_builtin_functools_table,
-                                      &dt_builtin_types_table};
+    const DtBuiltinTable *tables[] = {&dt_builtin_table,
+                                      &dt_builtin_math_table,
+                                      &dt_builtin_operator_table,
+                                      &dt_builtin_functools_table,
+                                      &dt_builtin_types_table,
+                                      &dt_builtin_itertools_table,
+                                      &dt_builtin_itertools_pools_table,
+                                      &dt_builtin_itertools_groups_table};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (register_table(tables[i]) < 0) {
             return -1;
         }
     }
-    return 0;
+    return dt_iter_groups_init() < 0 ? -1 : dt_iter_chain_init();
 }
 
 DtStatus

@@ -389,9 +389,7 @@ constant_iter(DtTrace *trace, DtVar *self, DtVar **out)
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a string of %zd characters is iterated over",
                         item_count(value));
     }
-    DtVar *items;
-    DT_TRY(dt_constant_wrap_take(trace, PySequence_Tuple(value), &items));
-    return dt_iter_sequence(trace, items, out);
+    return dt_iter_constant(trace, self, out);
 }
 
 /* ---- Attributes

@@ -6,13 +6,8 @@
  * Not in here: iterators that existed before the trace (no source reads their
  * items: a graph break), user classes with __next__ (v_instance.c).
  */
-#include "variables/kinds.h"
-
-struct DtIterRow {
-    const char *name;
-    DtStatus (*next)(DtTrace *trace, DtIterVar *self, DtVar **out); /* NULL: exhausted */
-    PyTypeObject *(*python_type)(DtIterVar *self);
-};
+#include "compat/iterators.h"
+#include "variables/iterators.h"
 
 static DtStatus
 new_iterator(DtTrace *trace, const DtIterRow *row, DtVar *subject, DtIterVar **out)
@@ -27,9 +22,16 @@ new_iterator(DtTrace *trace, const DtIterRow *row, DtVar *subject, DtIterVar **o
     return DT_OK;
 }
 
-/* Iterators over `count` iterables. */
-static DtStatus
-iterate_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables, uint32_t count)
+DtStatus
+dt_iter_make(DtTrace *trace, const DtIterRow *row, DtVar *cls, DtIterVar **out)
+{
+    DT_TRY(new_iterator(trace, row, NULL, out));
+    (*out)->cls = cls != NULL ? (PyTypeObject *)((DtObjectVar *)cls)->object : NULL;
+    return DT_OK;
+}
+
+DtStatus
+dt_iter_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables, uint32_t count)
 {
     self->parts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
     if (self->parts == NULL) {
@@ -42,8 +44,29 @@ iterate_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables, uint32_t
     return DT_OK;
 }
 
+DtStatus
+dt_iter_append(DtTrace *trace, DtSeqVar *list, DtVar *item)
+{
+    DT_TRY(dt_kinds_will_change(trace, &list->base));
+    if (dt_vec_reserve(&trace->arena, (void **)&list->items, &list->capacity, list->count,
+                       list->count + 1, sizeof(DtVar *))
+        < 0) {
+        return dt_no_memory();
+    }
+    list->items[list->count++] = item;
+    return DT_OK;
+}
+
 /* ---- Tuples and lists
  * ------------------------------------------------------------------------------- */
+
+static DtStatus
+position_in_sequence(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
+{
+    (void)trace;
+    out->subject = self->state[0] != NULL ? self->state[0] : self->subject;
+    return DT_OK;
+}
 
 static DtStatus
 next_of_sequence(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -70,8 +93,38 @@ type_of_sequence_iterator(DtIterVar *self)
     return self->subject->type->kind == DT_KIND_LIST ? &PyListIter_Type : &PyTupleIter_Type;
 }
 
-static const DtIterRow sequence_row = {"iter", next_of_sequence, type_of_sequence_iterator};
-static const DtIterRow reversed_row = {"reversed", next_reversed, NULL};
+static const DtIterRow sequence_row = {.name = "iter",
+                                       .next = next_of_sequence,
+                                       .python_type = type_of_sequence_iterator,
+                                       .position = position_in_sequence,
+                                       .latches = true};
+bool
+dt_iter_is_over_tuple(const DtIterVar *self)
+{
+    return self->row == &sequence_row && self->state[0] == NULL
+           && self->subject->type->kind == DT_KIND_TUPLE;
+}
+
+static DtStatus
+position_reversed(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
+{
+    (void)trace;
+    out->subject = self->state[0] != NULL ? self->state[0] : self->subject;
+    out->reversed = true;
+    return DT_OK;
+}
+
+static PyTypeObject *
+type_of_reversed(DtIterVar *self)
+{
+    return self->subject->type->kind == DT_KIND_LIST ? &PyListRevIter_Type : &PyReversed_Type;
+}
+
+static const DtIterRow reversed_row = {.name = "reversed",
+                                       .next = next_reversed,
+                                       .python_type = type_of_reversed,
+                                       .position = position_reversed,
+                                       .latches = true};
 
 DtStatus
 dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out)
@@ -86,6 +139,43 @@ dt_iter_reversed(DtTrace *trace, DtVar *sequence, DtVar **out)
     DT_TRY(new_iterator(trace, &reversed_row, sequence, &self));
     self->index = (int64_t)((DtSeqVar *)sequence)->count - 1;
     *out = &self->base;
+    return DT_OK;
+}
+
+/* The class of the iterator that a constant gives: there is one per kind of string. */
+static DtStatus
+set_class_of_constant(DtIterVar *self, PyObject *value)
+{
+    PyObject *iterator = PyObject_GetIter(value);
+    if (iterator == NULL) {
+        return DT_ERROR;
+    }
+    self->cls = Py_TYPE(iterator); /* static */
+    Py_DECREF(iterator);
+    return DT_OK;
+}
+
+DtStatus
+dt_iter_constant(DtTrace *trace, DtVar *constant, DtVar **out)
+{
+    DtIterVar *self;
+    DtVar *items;
+    PyObject *value = ((DtConstVar *)constant)->value;
+    DT_TRY(dt_constant_wrap_take(trace, PySequence_Tuple(value), &items));
+    DT_TRY(new_iterator(trace, &sequence_row, items, &self));
+    self->state[0] = constant;
+    *out = &self->base;
+    return set_class_of_constant(self, value);
+}
+
+DtStatus
+dt_iter_reversed_constant(DtTrace *trace, DtVar *constant, DtVar **out)
+{
+    DtVar *items;
+    PyObject *value = ((DtConstVar *)constant)->value;
+    DT_TRY(dt_constant_wrap_take(trace, PySequence_Tuple(value), &items));
+    DT_TRY(dt_iter_reversed(trace, items, out));
+    ((DtIterVar *)*out)->state[0] = constant;
     return DT_OK;
 }
 
@@ -112,7 +202,27 @@ type_of_range_iterator(DtIterVar *self)
     return &PyRangeIter_Type;
 }
 
-static const DtIterRow range_row = {"range iterator", next_of_range, type_of_range_iterator};
+/* What is left is a range of its own. */
+static DtStatus
+position_in_range(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
+{
+    DtRangeVar *range = (DtRangeVar *)self->subject;
+    int64_t at = self->exhausted ? range->length : self->index, step = range->step;
+    int64_t first = range->start + at * step, stop = range->stop;
+    if (self->extra) {
+        first = range->start + (range->length - 1 - at) * step;
+        stop = range->start - step;
+        step = -step;
+    }
+    out->moved = true;
+    return dt_range_new(trace, first, stop, step, &out->subject);
+}
+
+static const DtIterRow range_row = {.name = "range iterator",
+                                    .next = next_of_range,
+                                    .python_type = type_of_range_iterator,
+                                    .position = position_in_range,
+                                    .latches = true};
 
 DtStatus
 dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out)
@@ -127,19 +237,36 @@ dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out)
 /* ---- Dicts and sets
  * --------------------------------------------------------------------------------- */
 
+/* state: the key that the last step gave.  When it is not where it was, keys before it have been
+ * deleted, and where CPython goes on depends on the dict's own table. */
+enum { LAST_KEY };
+
 static DtStatus
-next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
+check_unchanged(DtTrace *trace, DtIterVar *self)
 {
     DtDictVar *dict = (DtDictVar *)self->subject;
     if (dict->count != (uint32_t)self->extra) {
         return dt_kinds_raise(trace, "RuntimeError", "%s changed size during iteration",
                               dict->base.type->kind == DT_KIND_SET ? "Set" : "dictionary");
     }
+    if (self->index > 0 && dict->items[self->index - 1].key_var != self->state[LAST_KEY]) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                        "iteration over a %s whose keys are exchanged meanwhile",
+                        dict->base.type->name);
+    }
+    return DT_OK;
+}
+
+static DtStatus
+next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
+{
+    DtDictVar *dict = (DtDictVar *)self->subject;
+    DT_TRY(check_unchanged(trace, self));
     if (self->index >= (int64_t)dict->count) {
-        *out = NULL;
         return DT_OK;
     }
     DtEntry *entry = &dict->items[self->index++];
+    self->state[LAST_KEY] = entry->key_var;
     if (self->nparts == 2) {
         DtVar *pair[2] = {entry->key_var, entry->value};
         return dt_var_tuple(trace, pair, 2, out);
@@ -148,7 +275,39 @@ next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
     return DT_OK;
 }
 
-static const DtIterRow dict_row = {"dict iterator", next_of_dict, NULL};
+static PyTypeObject *
+type_of_dict_iterator(DtIterVar *self)
+{
+    PyTypeObject *const types[] = {&PyDictIterKey_Type, &PyDictIterValue_Type,
+                                   &PyDictIterItem_Type};
+    return self->subject->type->kind == DT_KIND_SET ? &PySetIter_Type : types[self->nparts];
+}
+
+/* The one that is made again walks over the dict as it is then: it must not change any more. */
+static DtStatus
+position_in_dict(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
+{
+    DtDictVar *dict = (DtDictVar *)self->subject;
+    bool changed = !self->exhausted && dict->count != (uint32_t)self->extra;
+    for (uint32_t i = 0; i < trace->changed.count; i++) {
+        changed = changed || trace->changed.items[i] == self->subject;
+    }
+    if (changed
+        || (self->index > 0 && !self->exhausted
+            && dict->items[self->index - 1].key_var != self->state[LAST_KEY])) {
+        return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                        "an iterator over a %s that was changed leaves the function",
+                        dict->base.type->name);
+    }
+    out->subject = self->subject;
+    return self->nparts > 0 ? dt_dict_view(trace, dict, (int)self->nparts, &out->subject) : DT_OK;
+}
+
+static const DtIterRow dict_row = {.name = "dict iterator",
+                                   .next = next_of_dict,
+                                   .python_type = type_of_dict_iterator,
+                                   .position = position_in_dict,
+                                   .latches = true};
 
 DtStatus
 dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
@@ -172,7 +331,15 @@ next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
     return dt_var_subscript(trace, self->subject, index, out);
 }
 
-static const DtIterRow getitem_row = {"iterator", next_of_getitem, NULL};
+static PyTypeObject *
+type_of_getitem(DtIterVar *self)
+{
+    (void)self;
+    return &PySeqIter_Type;
+}
+
+static const DtIterRow getitem_row = {
+    .name = "iterator", .next = next_of_getitem, .python_type = type_of_getitem, .latches = true};
 
 DtStatus
 dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out)
@@ -180,178 +347,36 @@ dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out)
     return new_iterator(trace, &getitem_row, instance, (DtIterVar **)out);
 }
 
-/* ---- enumerate, zip, map, filter
- * ----------------------------------------------------------------------- */
-
-static DtStatus
-next_of_enumerate(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar *pair[2];
-    DT_TRY(dt_var_iternext(trace, self->parts[0], &pair[1]));
-    if (pair[1] == NULL) {
-        *out = NULL;
-        return DT_OK;
-    }
-    DT_TRY(dt_var_int(trace, self->extra + self->index++, &pair[0]));
-    return dt_var_tuple(trace, pair, 2, out);
-}
-
-static PyTypeObject *
-type_of_enumerate(DtIterVar *self)
-{
-    (void)self;
-    return &PyEnum_Type;
-}
-
-static const DtIterRow enumerate_row = {"enumerate", next_of_enumerate, type_of_enumerate};
+/* ---- Rebuilding
+ * -------------------------------------------------------------------------------- */
 
 DtStatus
-dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start, DtVar **out)
+dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
 {
-    DtIterVar *self;
-    DT_TRY(new_iterator(trace, &enumerate_row, NULL, &self));
-    self->extra = start;
-    *out = &self->base;
-    return iterate_parts(trace, self, &iterable, 1);
+    (void)args;
+    (void)count;
+    return dt_break(trace, DT_BREAK_RECONSTRUCT, "a %s iterator leaves the function%s",
+                    self->row->name, self->started ? " after it was started" : "");
 }
 
-/* One value of each part; *out = NULL when the first short part is exhausted. */
-static DtStatus
-next_of_parts(DtTrace *trace, DtIterVar *self, DtVar ***out)
+DtStatus
+dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
 {
-    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, self->nparts + 1);
-    if (values == NULL) {
-        return dt_no_memory();
+    if (self->nparts + 1 > DT_ITER_REBUILD_MAX) {
+        return dt_iter_rebuild_never(trace, self, args, count);
     }
-    *out = NULL;
+    *count = 0;
     for (uint32_t i = 0; i < self->nparts; i++) {
-        DT_TRY(dt_var_iternext(trace, self->parts[i], &values[i]));
-        if (values[i] == NULL) {
-            if (i > 0 && self->extra) {
-                return dt_kinds_raise(trace, "ValueError",
-                                      "zip() argument %u is shorter than "
-                                      "argument%s",
-                                      (unsigned)i + 1, i == 1 ? " 1" : "s before it");
-            }
-            if (i == 0 && self->extra) {
-                for (uint32_t k = 1; k < self->nparts; k++) {
-                    DT_TRY(dt_var_iternext(trace, self->parts[k], &values[k]));
-                    if (values[k] != NULL) {
-                        return dt_kinds_raise(trace, "ValueError",
-                                              "zip() argument %u is longer "
-                                              "than argument 1",
-                                              (unsigned)k + 1);
-                    }
-                }
-            }
-            return DT_OK;
-        }
+        args[(*count)++] = self->parts[i];
     }
-    *out = values;
     return DT_OK;
 }
 
-static DtStatus
-next_of_zip(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar **values;
-    *out = NULL;
-    if (self->nparts == 0) {
-        return DT_OK;
-    }
-    DT_TRY(next_of_parts(trace, self, &values));
-    return values != NULL ? dt_var_tuple(trace, values, self->nparts, out) : DT_OK;
-}
-
-static PyTypeObject *
-type_of_zip(DtIterVar *self)
-{
-    (void)self;
-    return &PyZip_Type;
-}
-
-static const DtIterRow zip_row = {"zip", next_of_zip, type_of_zip};
-
 DtStatus
-dt_iter_zip(DtTrace *trace, DtVar *const *iterables, uint32_t count, bool strict, DtVar **out)
+dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
 {
-    DtIterVar *self;
-    DT_TRY(new_iterator(trace, &zip_row, NULL, &self));
-    self->extra = strict;
-    *out = &self->base;
-    return iterate_parts(trace, self, iterables, count);
-}
-
-static DtStatus
-next_of_map(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar **values;
-    *out = NULL;
-    DT_TRY(next_of_parts(trace, self, &values));
-    if (values == NULL) {
-        return DT_OK;
-    }
-    DtArgs args = dt_args_of(values, self->nparts);
-    return dt_var_call(trace, self->function, &args, out);
-}
-
-static PyTypeObject *
-type_of_map(DtIterVar *self)
-{
-    (void)self;
-    return &PyMap_Type;
-}
-
-static const DtIterRow map_row = {"map", next_of_map, type_of_map};
-
-DtStatus
-dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, uint32_t count, DtVar **out)
-{
-    DtIterVar *self;
-    DT_TRY(new_iterator(trace, &map_row, NULL, &self));
-    self->function = function;
-    *out = &self->base;
-    return iterate_parts(trace, self, iterables, count);
-}
-
-static DtStatus
-next_of_filter(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    for (;;) {
-        DT_TRY(dt_var_iternext(trace, self->parts[0], out));
-        if (*out == NULL) {
-            return DT_OK;
-        }
-        DtVar *answer = *out;
-        if (dt_var_peek_constant(self->function) != Py_None) {
-            DtArgs args = dt_args_of(out, 1);
-            DT_TRY(dt_var_call(trace, self->function, &args, &answer));
-        }
-        bool truth;
-        DT_TRY(dt_var_truth(trace, answer, &truth));
-        if (truth) {
-            return DT_OK;
-        }
-    }
-}
-
-static PyTypeObject *
-type_of_filter(DtIterVar *self)
-{
-    (void)self;
-    return &PyFilter_Type;
-}
-
-static const DtIterRow filter_row = {"filter", next_of_filter, type_of_filter};
-
-DtStatus
-dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out)
-{
-    DtIterVar *self;
-    DT_TRY(new_iterator(trace, &filter_row, NULL, &self));
-    self->function = function;
-    *out = &self->base;
-    return iterate_parts(trace, self, &iterable, 1);
+    return (self->started ? dt_iter_rebuild_never : dt_iter_rebuild_parts)(trace, self, args,
+                                                                           count);
 }
 
 /* ---- One step of any iterator
@@ -425,8 +450,11 @@ iterator_iternext(DtTrace *trace, DtVar *var, DtVar **out)
         return DT_OK;
     }
     DT_TRY(dt_kinds_will_change(trace, var));
+    self->started = true;
     DT_TRY(self->row->next(trace, self, out));
-    self->exhausted = *out == NULL;
+    if (*out == NULL && self->row->latches) {
+        self->exhausted = true;
+    }
     return DT_OK;
 }
 
@@ -435,38 +463,58 @@ iterator_type(DtTrace *trace, DtVar *var)
 {
     (void)trace;
     DtIterVar *self = (DtIterVar *)var;
+    if (self->cls != NULL) {
+        return self->cls;
+    }
     return self->row->python_type != NULL ? self->row->python_type(self) : NULL;
 }
 
-/* What is left of a tuple or range can be iterated over anew; other iterators are not rebuilt. */
+static DtStatus
+restore_position(DtCodegen *codegen, DtIterVar *self)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    DtIterPosition at = {0};
+    PyObject *restore = dt_iterators_restore();
+    if (restore == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(self->row->position(trace, self, &at));
+    DtVar *index = dt_none(trace);
+    if (!self->exhausted || at.moved) {
+        DT_TRY(dt_var_int(trace, at.moved ? 0 : self->index, &index));
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, restore));
+    DT_TRY(dt_codegen_var(codegen, at.subject));
+    DT_TRY(dt_codegen_const(codegen, at.reversed ? Py_True : Py_False));
+    DT_TRY(dt_codegen_var(codegen, index));
+    return dt_codegen_call(codegen, 3);
+}
+
+/* A call of the class with what is left, or the iterator of its subject moved to its position. */
 static DtStatus
 iterator_reconstruct(DtCodegen *codegen, DtVar *var)
 {
     DtIterVar *self = (DtIterVar *)var;
     DtTrace *trace = dt_codegen_trace(codegen);
-    DtVar *rest = NULL;
-    if (self->row == &sequence_row && self->subject->type->kind == DT_KIND_TUPLE) {
-        DtSeqVar *tuple = (DtSeqVar *)self->subject;
-        uint32_t at = self->exhausted ? tuple->count : (uint32_t)self->index;
-        DT_TRY(dt_var_tuple(trace, tuple->items + at, tuple->count - at, &rest));
+    if (self->row->position != NULL) {
+        return restore_position(codegen, self);
     }
-    else if (self->row == &range_row && !self->extra) {
-        DtRangeVar *range = (DtRangeVar *)self->subject;
-        int64_t at = self->exhausted ? range->length : self->index;
-        DT_TRY(
-            dt_range_new(trace, range->start + at * range->step, range->stop, range->step, &rest));
-    }
-    else {
+    PyTypeObject *cls = iterator_type(trace, var);
+    if (self->row->rebuild == NULL || cls == NULL) {
         return dt_break(trace, DT_BREAK_RECONSTRUCT, "a %s iterator leaves the function",
                         self->row->name);
     }
-    PyObject *iter = PyDict_GetItemString(trace->builtins, "iter");
-    if (iter == NULL) {
-        return dt_break(trace, DT_BREAK_RECONSTRUCT, "builtin iter is gone");
+    if (self->exhausted) {
+        return dt_iter_rebuild_never(trace, self, NULL, NULL);
     }
-    DT_TRY(dt_codegen_push_callable(codegen, iter));
-    DT_TRY(dt_codegen_var(codegen, rest));
-    return dt_codegen_call(codegen, 1);
+    DtVar *args[DT_ITER_REBUILD_MAX];
+    uint32_t count = 0;
+    DT_TRY(self->row->rebuild(trace, self, args, &count));
+    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)cls));
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_codegen_var(codegen, args[i]));
+    }
+    return dt_codegen_call(codegen, count);
 }
 
 static DtStatus
@@ -480,13 +528,40 @@ iterator_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar
     for (uint32_t i = 0; self->parts != NULL && i < self->nparts; i++) {
         DT_TRY(visit(trace, self->parts[i], arg));
     }
+    for (size_t i = 0; i < sizeof(self->state) / sizeof(self->state[0]); i++) {
+        if (self->state[i] != NULL) {
+            DT_TRY(visit(trace, self->state[i], arg));
+        }
+    }
     return self->function != NULL ? visit(trace, self->function, arg) : DT_OK;
 }
+
+static DtStatus
+call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DT_TRY(dt_iter_next(trace, self, out));
+    return *out != NULL ? DT_OK : dt_iter_raise_stop(trace, dt_none(trace));
+}
+
+static DtStatus
+call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return iterator_iter(trace, self, out);
+}
+
+static const DtMethodRow iterator_methods[] = {
+    {"__next__", call_next, 0, 0, false},
+    {"__iter__", call_iter, 0, 0, false},
+    {NULL, NULL, 0, 0, false},
+};
 
 const DtVarType dt_kind_type_ITERATOR = {
     .kind = DT_KIND_ITERATOR,
     .tp_iter = iterator_iter,
     .tp_iternext = iterator_iternext,
+    .methods = iterator_methods,
     .python_type = iterator_type,
     .reconstruct = iterator_reconstruct,
     .children = iterator_children,

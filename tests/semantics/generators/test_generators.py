@@ -140,9 +140,11 @@ def zip_consumption(x):
 
 
 def map_and_filter(x):
-    return list(map(lambda a, b: a + b, count_up(3), forever(1))), list(
-        filter(lambda i: i % 2, count_up(6))
-    ), x + 1
+    return (
+        list(map(lambda a, b: a + b, count_up(3), forever(1))),
+        list(filter(lambda i: i % 2, count_up(6))),
+        x + 1,
+    )
 
 
 def enumerate_generator(x):
@@ -575,9 +577,11 @@ def nested_genexpr(x):
 
 
 def genexpr_in_genexpr(x):
-    return [sum(j for j in range(i)) for i in range(4)], list(
-        sum(k for k in row) for row in ([1, 2], [3])
-    ), x + 1
+    return (
+        [sum(j for j in range(i)) for i in range(4)],
+        list(sum(k for k in row) for row in ([1, 2], [3])),
+        x + 1,
+    )
 
 
 def genexpr_with_closure_of_argument(x):

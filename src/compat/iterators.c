@@ -1,0 +1,105 @@
+/* Mirrors the iterators of Objects/listobject.c, tupleobject.c, unicodeobject.c, bytesobject.c,
+ * dictobject.c, setobject.c and enumobject.c: those over sequences have __setstate__, those over
+ * dicts and sets are moved step by step.
+ */
+#include "compat/iterators.h"
+
+static PyObject *
+make_iterator(PyObject *subject, int reversed)
+{
+    return reversed ? PyObject_CallOneArg((PyObject *)&PyReversed_Type, subject)
+                    : PyObject_GetIter(subject);
+}
+
+/* A container of the same type without items: an exhausted iterator keeps nothing alive. */
+static PyObject *
+make_empty(PyObject *subject)
+{
+    if (Py_IS_TYPE(subject, &PyDictKeys_Type) || Py_IS_TYPE(subject, &PyDictValues_Type)
+        || Py_IS_TYPE(subject, &PyDictItems_Type)) {
+        static const char *const names[] = {"keys", "values", "items"};
+        int which = Py_IS_TYPE(subject, &PyDictKeys_Type)     ? 0
+                    : Py_IS_TYPE(subject, &PyDictValues_Type) ? 1
+                                                              : 2;
+        PyObject *dict = PyDict_New();
+        PyObject *view = dict != NULL ? PyObject_CallMethod(dict, names[which], NULL) : NULL;
+        Py_XDECREF(dict);
+        return view;
+    }
+    return PyObject_CallNoArgs((PyObject *)Py_TYPE(subject));
+}
+
+/* Takes `steps` steps, or all when it is negative; -1 with an exception. */
+static int
+advance(PyObject *iterator, Py_ssize_t steps)
+{
+    for (Py_ssize_t i = 0; steps < 0 || i < steps; i++) {
+        PyObject *item = PyIter_Next(iterator);
+        if (item == NULL) {
+            return PyErr_Occurred() ? -1 : 0;
+        }
+        Py_DECREF(item);
+    }
+    return 0;
+}
+
+static PyObject *
+make_exhausted(PyObject *subject, int reversed)
+{
+    PyObject *empty = make_empty(subject);
+    PyObject *iterator = empty != NULL ? make_iterator(empty, reversed) : NULL;
+    Py_XDECREF(empty);
+    if (iterator != NULL && advance(iterator, -1) < 0) {
+        Py_CLEAR(iterator);
+    }
+    return iterator;
+}
+
+static int
+move_to(PyObject *iterator, PyObject *index)
+{
+    PyObject *method = PyObject_GetAttrString(iterator, "__setstate__");
+    if (method != NULL) {
+        PyObject *none = PyObject_CallOneArg(method, index);
+        Py_DECREF(method);
+        Py_XDECREF(none);
+        return none != NULL ? 0 : -1;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
+    PyErr_Clear(); /* AttributeError of an iterator without __setstate__ */
+    Py_ssize_t steps = PyLong_AsSsize_t(index);
+    return steps < 0 ? -1 : advance(iterator, steps);
+}
+
+static PyObject *
+restore(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "an iterator is restored from three values");
+        return NULL;
+    }
+    int reversed = args[1] == Py_True;
+    if (args[2] == Py_None) {
+        return make_exhausted(args[0], reversed);
+    }
+    PyObject *iterator = make_iterator(args[0], reversed);
+    if (iterator != NULL && move_to(iterator, args[2]) < 0) {
+        Py_CLEAR(iterator);
+    }
+    return iterator;
+}
+
+DT_BORROWED PyObject *
+dt_iterators_restore(void)
+{
+    static PyObject *function; /* kept for the life of the process */
+    static PyMethodDef method = {"restore_iterator", (PyCFunction)(void (*)(void))restore,
+                                 METH_FASTCALL, NULL};
+    if (function == NULL) {
+        function = PyCFunction_New(&method, NULL);
+    }
+    return function;
+}

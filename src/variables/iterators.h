@@ -1,0 +1,55 @@
+/* What the files of iterators share: rows, and making trackers of them.  Private to variables/.
+ *
+ * An iterator is a DtIterVar; its row says what next() does.  Everything that a step changes is in
+ * the struct itself (or in lists that are journalled on their own), so a copy of the struct is
+ * enough to take a step back.  A step never writes into `parts`.
+ */
+#ifndef DT_VARIABLES_ITERATORS_H
+#define DT_VARIABLES_ITERATORS_H
+
+#include "variables/kinds.h"
+
+/* Arguments of the call that makes an iterator anew. */
+#define DT_ITER_REBUILD_MAX 64
+
+/* restore(subject, reversed, index) of compat/iterators.h makes it; `moved`: the subject begins at
+ * the position, and the index is 0. */
+typedef struct DtIterPosition {
+    DtVar *subject;
+    bool reversed, moved;
+} DtIterPosition;
+
+struct DtIterRow {
+    const char *name;
+    /* One step.  *out is NULL before the call; NULL after it: exhausted. */
+    DtStatus (*next)(DtTrace *trace, DtIterVar *self, DtVar **out);
+    PyTypeObject *(*python_type)(DtIterVar *self); /* or self->cls */
+    /* The arguments of a call of self->cls that makes an iterator over what is left; a break when
+     * there is none.  NULL: the row is rebuilt in another way. */
+    DtStatus (*rebuild)(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+    DtStatus (*position)(DtTrace *trace, DtIterVar *self, DtIterPosition *out); /* or that */
+    bool latches; /* lets go of what it iterates over when it is exhausted */
+};
+
+/* A new iterator of the class tracker `cls`, which is called (NULL: none). */
+DtStatus dt_iter_make(DtTrace *trace, const DtIterRow *row, DtVar *cls,
+                      DtIterVar **out) DT_MUST_CHECK;
+/* Its inner iterators, over `count` iterables, in order. */
+DtStatus dt_iter_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables,
+                       uint32_t count) DT_MUST_CHECK;
+/* Appends to a list of the trace's own. */
+DtStatus dt_iter_append(DtTrace *trace, DtSeqVar *list, DtVar *item) DT_MUST_CHECK;
+bool dt_iter_is_over_tuple(const DtIterVar *self);
+
+/* Rebuilders: never; from the parts as long as no step was made; from the parts at any time. */
+DtStatus dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+DtStatus dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+DtStatus dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+
+/* Rows of itertools that have files of their own. */
+int dt_iter_groups_init(void); /* -1 with an exception */
+int dt_iter_chain_init(void);
+extern const DtBuiltinTable dt_builtin_itertools_table, dt_builtin_itertools_pools_table,
+    dt_builtin_itertools_groups_table;
+
+#endif
