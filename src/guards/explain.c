@@ -275,6 +275,12 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_DICT_KEYS:
         dt_strbuf_add(buf, "has other keys");
         break;
+    case DT_GUARD_SET_ITEMS:
+        dt_strbuf_add(buf, "has other elements");
+        break;
+    case DT_GUARD_SET_LAYOUT:
+        dt_strbuf_add(buf, "has them in another order");
+        break;
     case DT_GUARD_ATTR_ABSENT:
         dt_strbuf_add(buf, "has one now");
         break;

@@ -104,6 +104,12 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
         instr->x = keys;
         return DT_OK;
     }
+    case DT_GUARD_SET_ITEMS:
+        instr->op = DT_GOP_SET_ITEMS;
+        return DT_OK;
+    case DT_GUARD_SET_LAYOUT:
+        instr->op = DT_GOP_SET_LAYOUT;
+        return DT_OK;
     case DT_GUARD_ATTR_ABSENT: {
         DtPlace *place;
         PyTypeObject *type = dt_lower_known_type(source);

@@ -313,6 +313,16 @@ write_keys(PyObject *keys)
     return list;
 }
 
+/* (slots, (element, element ...)) */
+static PyObject *
+write_layout(PyObject *layout)
+{
+    PyObject *items = PyTuple_GetSlice(layout, 1, PyTuple_GET_SIZE(layout));
+    PyObject *written = items != NULL ? write_keys(items) : NULL;
+    Py_XDECREF(items);
+    return written != NULL ? Py_BuildValue("(ON)", PyTuple_GET_ITEM(layout, 0), written) : NULL;
+}
+
 static PyObject *
 write_payload(const DtFact *fact)
 {
@@ -333,7 +343,11 @@ write_payload(const DtFact *fact)
     case DT_GUARD_GLOBAL_ABSENT:
         return write_key(fact->object);
     case DT_GUARD_DICT_KEYS:
+    case DT_GUARD_SET_ITEMS:
         return write_keys(fact->object);
+    case DT_GUARD_SET_LAYOUT:
+        /* Strings may lie elsewhere in the next process: then the guard does not hold. */
+        return write_layout(fact->object);
     case DT_GUARD_SYM:
         return write_sym(fact->sym);
     case DT_GUARD_ADAPTER:
@@ -612,6 +626,27 @@ read_keys(PyObject *payload, PyObject *dict, PyObject **out)
 }
 
 static DtStatus
+read_layout(PyObject *payload, PyObject **out)
+{
+    if (!PyTuple_Check(payload) || PyTuple_GET_SIZE(payload) != 2
+        || !PyBytes_CheckExact(PyTuple_GET_ITEM(payload, 0))) {
+        return damaged("order of a set");
+    }
+    PyObject *items, *slots = PyTuple_Pack(1, PyTuple_GET_ITEM(payload, 0));
+    if (slots == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = read_keys(PyTuple_GET_ITEM(payload, 1), NULL, &items);
+    if (status == DT_OK) {
+        *out = PySequence_Concat(slots, items);
+        Py_DECREF(items);
+        status = *out != NULL ? DT_OK : DT_ERROR;
+    }
+    Py_DECREF(slots);
+    return status;
+}
+
+static DtStatus
 read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
 {
     PyObject *object = NULL, *part = payload;
@@ -644,7 +679,11 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
         DT_TRY(read_key(payload, NULL, &object));
         break;
     case DT_GUARD_DICT_KEYS:
+    case DT_GUARD_SET_ITEMS:
         DT_TRY(read_keys(payload, value, &object));
+        break;
+    case DT_GUARD_SET_LAYOUT:
+        DT_TRY(read_layout(payload, &object));
         break;
     case DT_GUARD_SYM:
         return read_sym(reader->trace, payload, &fact->sym);

@@ -377,6 +377,10 @@ do_LENGTH:
     HOLD(dt_read_has_length(regs[in->a], in->x, in->y.i));
 do_KEYS:
     HOLD(dt_read_has_keys(in->x, regs[in->a]));
+do_SET_ITEMS:
+    HOLD(dt_read_has_items(in->x, regs[in->a]));
+do_SET_LAYOUT:
+    HOLD(dt_read_has_layout(in->x, regs[in->a]));
 do_ABSENT:
     HOLD(dt_read_is_absent(regs[in->a], in->x));
 do_SLOT_EMPTY:

@@ -3,6 +3,7 @@
 
 #include "compat/dict.h"
 #include "compat/object.h"
+#include "compat/set.h"
 #include "compat/type.h"
 
 /* ---- Attributes
@@ -229,4 +230,45 @@ dt_read_has_keys(DtKeys *keys, PyObject *dict)
     }
     keys->version = dt_dict_version(dict);
     return true;
+}
+
+static bool
+is_among(PyObject *key, PyObject *const *items, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (dt_recipe_same_constant(key, items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Elements in the order of the table; most sets that are passed were made in the same way. */
+static bool
+has_items(PyObject *set, PyObject *const *items, Py_ssize_t count, bool ordered)
+{
+    if (!PySet_CheckExact(set) || PySet_GET_SIZE(set) != count) {
+        return false;
+    }
+    Py_ssize_t slot = 0;
+    PyObject *key;
+    for (Py_ssize_t i = 0; dt_set_next(set, &slot, &key); i++) {
+        if (!dt_recipe_same_constant(key, items[i]) && (ordered || !is_among(key, items, count))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+dt_read_has_items(PyObject *items, PyObject *set)
+{
+    return has_items(set, &PyTuple_GET_ITEM(items, 0), PyTuple_GET_SIZE(items), false);
+}
+
+bool
+dt_read_has_layout(PyObject *layout, PyObject *set)
+{
+    return has_items(set, &PyTuple_GET_ITEM(layout, 1), PyTuple_GET_SIZE(layout) - 1, true)
+           && dt_set_has_slots(set, PyTuple_GET_ITEM(layout, 0));
 }

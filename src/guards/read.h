@@ -33,6 +33,10 @@ int dt_read_verify_type(DtTypeState *state);
 /* Exact type and number of items. */
 int dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length);
 bool dt_read_has_keys(DtKeys *keys, PyObject *dict);
+/* An exact set of these elements, in any order; elements are identical, or equal constants. */
+bool dt_read_has_items(PyObject *items, PyObject *set);
+/* The same in the same slots of the table: `layout` is (slots, element, element ...). */
+bool dt_read_has_layout(PyObject *layout, PyObject *set);
 /* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with
  * an error. */
 int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);

@@ -6,6 +6,7 @@
 
 #include "compat/code.h"
 #include "compat/dict.h"
+#include "compat/set.h"
 
 const DtGuardRow dt_guard_rows[DT_GUARD_COUNT] = {
 #define GUARD(NAME, TEXT) {#NAME, TEXT},
@@ -269,6 +270,46 @@ dt_guard_dict_keys(DtTrace *trace, const DtSource *source, PyObject *dict)
         return DT_ERROR;
     }
     DtFact fact = {.kind = DT_GUARD_DICT_KEYS, .source = source, .object = keys};
+    return add_here(trace, &fact);
+}
+
+/* (first, element, element ...) in the order of the table; `first` may be NULL. */
+static PyObject *
+elements_of(PyObject *set, PyObject *first)
+{
+    Py_ssize_t at = first != NULL ? 1 : 0, slot = 0;
+    PyObject *items = PyTuple_New(PySet_GET_SIZE(set) + at), *key;
+    if (items != NULL && first != NULL) {
+        PyTuple_SET_ITEM(items, 0, Py_NewRef(first));
+    }
+    while (items != NULL && dt_set_next(set, &slot, &key)) {
+        PyTuple_SET_ITEM(items, at++, Py_NewRef(key));
+    }
+    return items;
+}
+
+DtStatus
+dt_guard_set_items(DtTrace *trace, const DtSource *source, PyObject *set)
+{
+    PyObject *items = dt_trace_keep_take(trace, elements_of(set, NULL));
+    if (items == NULL) {
+        return DT_ERROR;
+    }
+    DtFact fact = {.kind = DT_GUARD_SET_ITEMS, .source = source, .object = items};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_set_layout(DtTrace *trace, const DtSource *source, PyObject *set)
+{
+    PyObject *slots = dt_set_slots(set);
+    PyObject *items = slots != NULL ? elements_of(set, slots) : NULL;
+    Py_XDECREF(slots);
+    items = dt_trace_keep_take(trace, items);
+    if (items == NULL) {
+        return DT_ERROR;
+    }
+    DtFact fact = {.kind = DT_GUARD_SET_LAYOUT, .source = source, .object = items};
     return add_here(trace, &fact);
 }
 

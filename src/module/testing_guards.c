@@ -315,6 +315,10 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         return dt_guard_length(trace, source, (PyTypeObject *)type, number);
     case DT_GUARD_DICT_KEYS:
         return dt_guard_dict_keys(trace, source, argument);
+    case DT_GUARD_SET_ITEMS:
+        return dt_guard_set_items(trace, source, argument);
+    case DT_GUARD_SET_LAYOUT:
+        return dt_guard_set_layout(trace, source, argument);
     case DT_GUARD_ATTR_ABSENT:
         return dt_guard_attr_absent(trace, source, argument);
     case DT_GUARD_CELL_EMPTY:

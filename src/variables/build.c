@@ -54,6 +54,7 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyMethodDescr_Type, dt_builtin_build},
     {NULL, NULL, &PyWrapperDescr_Type, dt_builtin_build},
     {NULL, NULL, &PyClassMethodDescr_Type, dt_builtin_build},
+    {"types", "MethodWrapperType", NULL, dt_builtin_build},
     {NULL, NULL, &PyType_Type, dt_class_build},
     {NULL, NULL, &PyModule_Type, dt_module_build},
     {"functools", "partial", NULL, dt_partial_build},

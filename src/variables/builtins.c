@@ -4,7 +4,8 @@
  *
  * Not in here: types and attributes (builtins_types.c), math and operator (builtins_math.c).
  */
-#include "variables/kinds.h"
+#include "variables/fold.h"
+#include "variables/text.h"
 
 /* ---- Helpers
  * ---------------------------------------------------------------------------------------- */
@@ -37,42 +38,34 @@ check_keywords(DtTrace *trace, const DtArgs *args, const char *function, const c
     return DT_OK;
 }
 
-/* Calls the real builtin type or function on constants. */
+/* Calls the real builtin type or function on what is known. */
 static DtStatus
 fold_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyObject *callable = ((DtObjectVar *)self)->object;
-    PyObject *values = PyTuple_New(args->npos);
-    if (values == NULL) {
-        return DT_ERROR;
+    return dt_fold_call(trace, ((DtObjectVar *)self)->object, NULL, args, out);
+}
+
+DtStatus
+dt_builtin_hash(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    PyObject *value = dt_var_as_constant(trace, var);
+    if (value != NULL && dt_constant_has_nan(value)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a NaN");
     }
-    for (uint32_t i = 0; i < args->npos; i++) {
-        PyObject *value = dt_var_as_constant(trace, args->pos[i]);
-        if (value == NULL || !dt_constant_is_safe(value)) {
-            Py_DECREF(values);
-            PyObject *name = PyObject_GetAttrString(callable, "__name__");
-            DtStatus status = dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() of a %s",
-                                       name != NULL ? dt_kinds_text(name) : "a builtin",
-                                       dt_var_peek(args->pos[i])->type->name);
-            Py_XDECREF(name);
-            return status;
-        }
-        Py_INCREF(value);
-        PyTuple_SET_ITEM(values, i, value);
+    DtEntry key;
+    DT_TRY(dt_dict_key(trace, var, &key));
+    if (key.by_identity) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a %s, which is its address",
+                        dt_var_peek(var)->type->name);
     }
-    PyObject *result = PyObject_Call(callable, values, NULL);
-    Py_DECREF(values);
-    return dt_constant_wrap_take(trace, result, out);
+    return dt_var_const_take(trace, PyLong_FromSsize_t(key.hash), out);
 }
 
 static DtStatus
 call_hash(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyObject *value = dt_var_as_constant(trace, args->pos[0]);
-    if (value != NULL && dt_constant_has_nan(value)) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a NaN");
-    }
-    return fold_call(trace, self, args, out);
+    (void)self;
+    return dt_builtin_hash(trace, args->pos[0], out);
 }
 
 static DtStatus
@@ -427,17 +420,8 @@ call_dict(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 make_set(DtTrace *trace, PyTypeObject *cls, const DtArgs *args, DtVar **out)
 {
-    DtVar **items = NULL;
-    uint32_t count = 0;
-    if (args->npos > 0) {
-        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
-    }
-    DT_TRY(dt_var_set(trace, items, count, out));
-    if (cls == &PyFrozenSet_Type) {
-        ((DtDictVar *)*out)->cls = cls;
-        (*out)->mutation = DT_IMMUTABLE;
-    }
-    return DT_OK;
+    return args->npos > 0 ? dt_set_from(trace, cls, args->pos[0], out)
+                          : dt_set_make(trace, cls, NULL, 0, out);
 }
 
 static DtStatus
@@ -512,29 +496,56 @@ call_filter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_iter_filter(trace, args->pos[0], args->pos[1], out);
 }
 
+/* A dict or view backwards: as it is now, since it may not change size meanwhile anyway. */
 static DtStatus
-call_reversed(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+reversed_entries(DtTrace *trace, DtVar *var, DtVar **out)
 {
-    (void)self;
-    DtVar *arg;
-    DT_TRY(realize_first(trace, args, &arg));
+    DtVar **items, *list;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, var, &items, &count));
+    DT_TRY(dt_var_tuple(trace, items, count, &list));
+    return dt_iter_reversed(trace, list, out);
+}
+
+DtStatus
+dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, arg, &arg));
     switch (arg->type->kind) {
     case DT_KIND_TUPLE:
     case DT_KIND_LIST:
         return dt_iter_reversed(trace, arg, out);
     case DT_KIND_RANGE:
         return dt_iter_range(trace, arg, true, out);
+    case DT_KIND_DICT:
+    case DT_KIND_DICT_VIEW:
+        return reversed_entries(trace, arg, out);
     case DT_KIND_CONSTANT:
         if (PyUnicode_CheckExact(((DtConstVar *)arg)->value)
             || PyBytes_CheckExact(((DtConstVar *)arg)->value)) {
             return dt_iter_reversed_constant(trace, arg, out);
         }
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a constant");
+        break;
     case DT_KIND_INSTANCE:
         return call_special(trace, arg, "__reversed__", NULL, 0, out);
     default:
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a %s", arg->type->name);
+        break;
     }
+    PyTypeObject *type = dt_var_python_type(trace, arg);
+    if (type != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)
+        && !PyObject_HasAttrString((PyObject *)type, "__reversed__")) {
+        DtArgs one = dt_args_of(&arg, 1);
+        return dt_fold_failure(trace, (PyObject *)&PyReversed_Type, &one);
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a %s", arg->type->name);
+}
+
+static DtStatus
+call_reversed(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_builtin_reversed(trace, args->pos[0], out);
 }
 
 static DtStatus
@@ -619,15 +630,40 @@ call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_str(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    if (args->npos == 0) {
-        return dt_var_const_take(trace, PyUnicode_FromString(""), out);
+    if (args->npos == 0 && args->nkw == 0) {
+        return dt_var_const_take(trace, PyUnicode_New(0, 0), out);
+    }
+    if (args->npos == 1 && args->nkw == 0) {
+        return dt_text_str(trace, args->pos[0], out);
     }
     return fold_call(trace, self, args, out);
+}
+
+static DtStatus
+call_repr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_text_repr(trace, args->pos[0], out);
+}
+
+static DtStatus
+call_ascii(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_text_ascii(trace, args->pos[0], out);
+}
+
+static DtStatus
+call_format(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return dt_text_format(trace, args->pos[0], args->npos > 1 ? args->pos[1] : NULL, out);
 }
 
 static const DtMethodRow builtin_rows[] = {
     {"abs", call_abs, 1, 1, false},
     {"all", call_all, 1, 1, false},
+    {"ascii", call_ascii, 1, 1, false},
     {"any", call_any, 1, 1, false},
     {"bin", fold_call, 1, 1, false},
     {"bool", call_bool, 0, 1, false},
@@ -638,7 +674,7 @@ static const DtMethodRow builtin_rows[] = {
     {"enumerate", call_enumerate, 1, 2, true},
     {"filter", call_filter, 2, 2, false},
     {"float", call_float, 0, 1, false},
-    {"format", fold_call, 1, 2, false},
+    {"format", call_format, 1, 2, false},
     {"frozenset", call_frozenset, 0, 1, false},
     {"hash", call_hash, 1, 1, false},
     {"hex", fold_call, 1, 1, false},
@@ -653,13 +689,13 @@ static const DtMethodRow builtin_rows[] = {
     {"ord", fold_call, 1, 1, false},
     {"pow", call_pow, 2, 3, false},
     {"range", call_range, 1, 3, false},
-    {"repr", fold_call, 1, 1, false},
+    {"repr", call_repr, 1, 1, false},
     {"reversed", call_reversed, 1, 1, false},
     {"round", call_round, 1, 2, false},
     {"set", call_set, 0, 1, false},
     {"slice", call_slice, 1, 3, false},
     {"sorted", call_sorted, 1, 1, true},
-    {"str", call_str, 0, 1, false},
+    {"str", call_str, 0, 3, true},
     {"sum", call_sum, 1, 2, true},
     {"tuple", call_tuple, 0, 1, false},
     {"zip", call_zip, 0, -1, true},

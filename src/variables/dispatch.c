@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "variables/kinds.h"
+#include "variables/fold.h"
 #include "variables/substitutes.h"
 
 static DtStatus
@@ -33,27 +33,19 @@ array_operand(DtVar *left, DtVar *right)
 /* ---- Numbers
  * ----------------------------------------------------------------------------------- */
 
-/* The TypeError of an operator that neither side has.  Constants raise it themselves, since some
- * types have texts of their own. */
+/* The TypeError of an operator that neither side has.  Some types have texts of their own. */
 static DtStatus
 no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
 {
-    PyObject *a = dt_var_as_constant(trace, left), *b = dt_var_as_constant(trace, right);
-    if (a != NULL && b != NULL && dt_constant_is_safe(a) && dt_constant_is_safe(b)
-        && !DT_BINARY_IS_INPLACE(op)) {
-        DtVar *ignored;
-        DtStatus status = dt_constant_binary(trace, op, a, b, &ignored);
-        if (status != DT_OK) {
-            return status;
-        }
-    }
-    const char *symbol = dt_canonical_binary_symbol((int)op);
-    if (DT_BINARY_PLAIN(op) == DT_BINARY_POWER) {
-        symbol = DT_BINARY_IS_INPLACE(op) ? "**=" : "** or pow()";
-    }
-    return dt_kinds_raise(trace, "TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
-                          symbol, dt_kinds_type_name(trace, left),
-                          dt_kinds_type_name(trace, right));
+    return dt_fold_binary_failure(trace, op, left, right);
+}
+
+/* Whether the real type may know operators that the kind does not. */
+static bool
+has_number_slots(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    return type == NULL || type->tp_as_number != NULL || type->tp_as_sequence != NULL;
 }
 
 DtStatus
@@ -68,7 +60,8 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
     }
     DtStatus (*first)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = left->type->nb_binary;
     DtStatus (*second)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = right->type->nb_binary;
-    if (first == NULL && second == NULL) {
+    if (first == NULL && second == NULL
+        && (has_number_slots(trace, left) || has_number_slots(trace, right))) {
         return missing_slot(trace, dt_canonical_binary_symbol((int)op), left);
     }
     *out = dt_not_implemented(trace);

@@ -44,6 +44,13 @@ DtStatus dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, 
 DtStatus dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObject *name,
                              DtVar **out) DT_MUST_CHECK;
 
+/* The wrapper that the builtin type has for a special method which the slots can answer, or NULL
+ * (slot_methods.c). */
+DT_BORROWED PyObject *dt_slot_method_find(PyTypeObject *type, PyObject *name);
+/* hash(var) and reversed(var) (builtins.c). */
+DtStatus dt_builtin_hash(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_builtin_reversed(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+
 /* Before an existing or new mutable tracker changes. */
 DtStatus dt_kinds_will_change(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 
@@ -105,6 +112,8 @@ bool
 dt_constant_is_safe(PyObject *value); /* exact builtin immutable type: its slots run no user code */
 DtStatus dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *right,
                             DtVar **out) DT_MUST_CHECK;
+/* The operator on real objects: a new reference or NULL with its exception. */
+DT_OWNED PyObject *dt_constant_operate(DtBinaryOp op, PyObject *left, PyObject *right);
 DtStatus dt_constant_compare(DtTrace *trace, int op, PyObject *left, PyObject *right,
                              DtVar **out) DT_MUST_CHECK;
 /* A new reference's tracker: constants become constants, tuples trackers of their items. */
@@ -146,13 +155,26 @@ DtStatus dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool 
 /* ---- dicts and sets ---- */
 /* The entry's key for a tracker; TypeError (break) for unhashable ones, break for unknown. */
 DtStatus dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out) DT_MUST_CHECK;
-DtEntry *dt_dict_find(DtDictVar *dict, const DtEntry *key);
+/* Whether hashing or comparing an existing object would run Python code. */
+bool dt_dict_is_followed(PyObject *key);
+/* The entry of an equal key, or NULL.  Follows __eq__ of instances whose hashes are equal. */
+DtStatus dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key,
+                      DtEntry **out) DT_MUST_CHECK;
 DtStatus dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value) DT_MUST_CHECK;
+extern const DtMethodRow dt_dict_fromkeys_row;
 DtStatus dt_dict_new(DtTrace *trace, DtDictVar **out) DT_MUST_CHECK;
 DtStatus dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
 /* Copies entries of a mapping, or of an iterable of pairs, into `dict`. */
 DtStatus dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other) DT_MUST_CHECK;
 DtStatus dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out) DT_MUST_CHECK;
+DtStatus dt_set_make(DtTrace *trace, PyTypeObject *cls, DtVar *const *items, uint32_t count,
+                     DtVar **out) DT_MUST_CHECK;
+/* set(iterable) or frozenset(iterable). */
+DtStatus dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out) DT_MUST_CHECK;
+/* A new set or frozenset with the elements of a real one, all constants. */
+DtStatus dt_set_wrap(DtTrace *trace, PyObject *set, DtVar **out) DT_MUST_CHECK;
+/* A real set in which the elements lie as in the program's; *out NULL: that is not known. */
+DtStatus dt_set_fold(DtTrace *trace, DtDictVar *set, DT_OWNED PyObject **out) DT_MUST_CHECK;
 
 /* ---- iterators (v_iter.c) ---- */
 DtStatus dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;

@@ -10,15 +10,19 @@
 #include "variables/trace.h"
 #include "variables/var.h"
 
-/* One entry of a dict or element of a set.  Keys are constants (compared by value) or objects known
- * by identity (`by_identity`); `hash` is what the real key hashes to, or its address. */
+/* One entry of a dict or element of a set.  Keys are constants (compared by value), objects known
+ * by identity (`by_identity`), or instances whose __hash__ and __eq__ are followed (`traced`);
+ * `hash` is what the real key hashes to, or an address. */
 typedef struct DtEntry {
-    PyObject *key; /* DT_BORROWED from the trace */
+    PyObject *key; /* DT_BORROWED from the trace; NULL: an object made by the trace */
     Py_hash_t hash;
     bool by_identity;
+    bool traced;
     DtVar *key_var;
     DtVar *value; /* NULL in a set */
 } DtEntry;
+
+typedef struct DtSetStep DtSetStep; /* variables/set_layout.c */
 
 typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of insertion */
     DtVar base;
@@ -27,6 +31,10 @@ typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of ins
     uint32_t capacity;
     PyTypeObject *cls; /* dict, set, frozenset */
     PyObject *object;  /* the existing dict or set, or NULL; DT_BORROWED */
+    uint32_t changes;  /* how often keys came or went */
+    /* Of a set: how its table came to be, from which the order of its elements follows.  NULL: it
+     * is not known. */
+    const DtSetStep *layout;
 } DtDictVar;
 
 typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
@@ -56,6 +64,7 @@ typedef struct DtIterVar {          /* DT_KIND_ITERATOR */
     int64_t extra; /* start of enumerate, expected size of a dict */
     bool started;  /* a step was made */
     bool exhausted;
+    uint32_t changes; /* of a dict or set when the iteration began */
 } DtIterVar;
 
 typedef enum DtGeneratorState {

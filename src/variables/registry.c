@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "compat/type.h"
-#include "variables/kinds.h"
+#include "variables/fold.h"
+#include "variables/proxy.h"
 
 static DtVarType table[DT_KIND_COUNT];
 
@@ -112,7 +113,7 @@ dt_variables_init(void)
         inherit_slots(into, &dt_kind_base);
     }
     /* On failure the exception stays set for the module's init function. */
-    if (dt_build_init() == 0) {
+    if (dt_build_init() == 0 && dt_proxy_init() == 0) {
         (void)dt_builtin_init();
     }
 }
@@ -291,29 +292,38 @@ dt_kinds_find_method(const DtVarType *type, PyObject *name)
     return NULL;
 }
 
+/* The TypeError of a call that does not fit, raised by the real function on stand-ins. */
+static DtStatus
+raise_mismatch(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args)
+{
+    PyObject *callable = NULL, *receiver = NULL;
+    DtKind kind = self->type->kind;
+    if (kind == DT_KIND_BUILTIN || kind == DT_KIND_CLASS) {
+        callable = Py_NewRef(((DtObjectVar *)self)->object);
+    }
+    else {
+        DT_TRY(dt_fold_stand_in(trace, self, &receiver));
+        callable = PyObject_GetAttrString(receiver, row->name);
+        Py_DECREF(receiver);
+        PyErr_Clear(); /* a method that only we have: breaks below */
+    }
+    bool builtin = callable != NULL && !PyFunction_Check(callable) && !PyMethod_Check(callable);
+    DtStatus status = builtin
+                          ? dt_fold_failure(trace, callable, args)
+                          : dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                                     "%s() is called with arguments that do not fit", row->name);
+    Py_XDECREF(callable);
+    return status;
+}
+
 DtStatus
 dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args,
                   DtVar **out)
 {
-    if (args->nkw > 0 && !row->keywords) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() is called with keyword arguments",
-                        row->name);
-    }
-    if (args->npos < (uint32_t)row->min_args && args->nkw == 0) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                        "%s() takes at least %d arguments, %u were given", row->name, row->min_args,
-                        (unsigned)args->npos);
-    }
-    if (row->max_args >= 0 && args->npos > (uint32_t)row->max_args) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                        "%s() takes at most %d arguments, %u were given", row->name, row->max_args,
-                        (unsigned)args->npos);
-    }
-    if (args->npos < (uint32_t)row->min_args) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                        "%s() is called with its positional arguments by keyword", row->name);
-    }
-    return row->call(trace, self, args, out);
+    bool fits = args->npos >= (uint32_t)row->min_args
+                && (row->max_args < 0 || args->npos <= (uint32_t)row->max_args)
+                && (args->nkw == 0 || row->keywords);
+    return fits ? row->call(trace, self, args, out) : raise_mismatch(trace, self, row, args);
 }
 
 DtStatus
@@ -423,9 +433,19 @@ base_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 static DtStatus
 base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
+    PyTypeObject *type = dt_var_python_type(trace, self);
     const DtMethodRow *row = dt_kinds_find_method(self->type, name);
+    if (row != NULL && type != NULL && dt_type_lookup(type, name) == NULL) {
+        row = NULL; /* a frozenset lacks methods that a set has */
+    }
     if (row != NULL) {
         return dt_kinds_method_row(trace, self, row, name, out);
+    }
+    PyObject *wrapper = dt_slot_method_find(type, name);
+    if (wrapper != NULL) {
+        DtVar *function;
+        DT_TRY(dt_build_known(trace, wrapper, &function));
+        return dt_method_new(trace, function, self, out);
     }
     for (const DtGetSetRow *get = self->type->getsets; get != NULL && get->name != NULL; get++) {
         if (PyUnicode_CompareWithASCIIString(name, get->name) == 0) {
@@ -435,7 +455,6 @@ base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
         return dt_class_of(trace, self, out);
     }
-    PyTypeObject *type = dt_var_python_type(trace, self);
     if (type != NULL && dt_type_lookup(type, name) == NULL && type->tp_dictoffset == 0) {
         return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
                               dt_kinds_type_name(trace, self), dt_kinds_text(name));

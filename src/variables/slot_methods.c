@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "compat/type.h"
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 typedef struct SlotRow {
     const char *name;
@@ -390,6 +390,35 @@ find_row(const SlotRow *rows, PyObject *name)
     return rows->name != NULL ? rows : NULL;
 }
 
+/* What the real wrapper does with an operand that the slot does not know: NotImplemented, or the
+ * exception of a sequence's operator. */
+static DtStatus
+ask_wrapper(DtTrace *trace, const char *name, DtVar *self, DtVar *other, DtVar **out)
+{
+    PyObject *a = NULL, *b = NULL, *result = NULL;
+    *out = dt_not_implemented(trace);
+    if (dt_var_peek(other)->type->kind == DT_KIND_ARRAY) {
+        return DT_OK;
+    }
+    DtStatus status = dt_fold_stand_in(trace, self, &a);
+    if (status == DT_OK) {
+        status = dt_fold_stand_in(trace, other, &b);
+    }
+    if (status == DT_OK) {
+        result = PyObject_CallMethod(a, name, "(O)", b);
+        if (result == NULL) {
+            status = dt_break_from_exception(trace);
+        }
+        else if (result != Py_NotImplemented) {
+            status = dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", name, self->type->name);
+        }
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return status;
+}
+
 static DtStatus
 call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -399,16 +428,24 @@ call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, Dt
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() is called with %u arguments",
                         row->name, (unsigned)(args->npos + args->nkw));
     }
-    return row->call(trace, row, self, args, out);
+    DT_TRY(row->call(trace, row, self, args, out));
+    bool is_operator = row->call == slot_binary || row->call == slot_reflected;
+    return is_operator && *out == dt_not_implemented(trace) && self->type->kind != DT_KIND_CONSTANT
+               ? ask_wrapper(trace, row->name, self, args->pos[0], out)
+               : DT_OK;
 }
 
 /* What the descriptor's own type is responsible for: the whole value, or an instance's payload. */
 static DtVar *
-subject_of(DtTrace *trace, DtVar *self, PyTypeObject *of)
+subject_of(DtTrace *trace, DtVar *self, PyObject *descriptor)
 {
+    PyTypeObject *of = ((PyDescrObject *)descriptor)->d_type;
+    PyObject *name = ((PyDescrObject *)descriptor)->d_name;
     PyTypeObject *type = dt_var_python_type(trace, self);
     DtVar *payload = dt_payload_of(self);
-    if (of == &PyBaseObject_Type || of == &PyType_Type || type == of) {
+    if (of == &PyBaseObject_Type || of == &PyType_Type || type == of
+        || (type != NULL && dt_type_lookup(type, name) == descriptor && dt_payload_of(self) == self
+            && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
         return self;
     }
     if (payload != self) {
@@ -425,9 +462,9 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
     PyObject *name = ((PyDescrObject *)descriptor)->d_name;
     const char *text = dt_kinds_text(name);
     DtVar *self;
-    if (args->npos == 0) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s.%s() without arguments", of->tp_name,
-                        text);
+    PyTypeObject *type = args->npos > 0 ? dt_var_python_type(trace, args->pos[0]) : NULL;
+    if (args->npos == 0 || (type != NULL && !PyType_IsSubtype(type, of))) {
+        return dt_fold_failure(trace, descriptor, args);
     }
     DT_TRY(dt_var_realize(trace, args->pos[0], &self));
     DtArgs rest = *args;
@@ -436,17 +473,16 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
     if (dt_exception_is(self) && PyExceptionClass_Check((PyObject *)of)) {
         return dt_exception_call(trace, self, descriptor, &rest, out);
     }
-    DtVar *subject = subject_of(trace, self, of);
+    DtVar *subject = subject_of(trace, self, descriptor);
     const SlotRow *row = NULL;
     if (subject != NULL) {
         bool is_instance = self->type->kind == DT_KIND_INSTANCE;
         bool is_class = self->type->kind == DT_KIND_CLASS;
-        row = of == &PyBaseObject_Type ? (is_instance ? find_row(object_rows, name) : NULL)
+        row = of == &PyBaseObject_Type ? find_row(is_instance ? object_rows : builtin_rows, name)
               : of == &PyType_Type     ? (is_class ? find_row(type_rows, name) : NULL)
                                        : find_row(builtin_rows, name);
     }
-    if (row != NULL
-        && (Py_IS_TYPE(descriptor, &PyWrapperDescr_Type) || row->call == object_format)) {
+    if (row != NULL) {
         DT_TRY(call_row(trace, row, subject, &rest, out));
     }
     else if (subject != NULL && of != &PyBaseObject_Type && of != &PyType_Type
@@ -469,4 +505,16 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
         *out = self; /* list.__iadd__ and its like give the object itself */
     }
     return DT_OK;
+}
+
+PyObject *
+dt_slot_method_find(PyTypeObject *type, PyObject *name)
+{
+    PyObject *found =
+        type != NULL && PyUnicode_READ_CHAR(name, 0) == '_' ? dt_type_lookup(type, name) : NULL;
+    if (found == NULL
+        || !(Py_IS_TYPE(found, &PyWrapperDescr_Type) || Py_IS_TYPE(found, &PyMethodDescr_Type))) {
+        return NULL;
+    }
+    return find_row(builtin_rows, name) != NULL ? found : NULL;
 }

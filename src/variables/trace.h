@@ -189,6 +189,11 @@ DtStatus dt_guard_length(DtTrace *, const DtSource *, PyTypeObject *exact,
                          int64_t length) DT_MUST_CHECK;
 /* Exactly these keys in this order; keys are str/int/tuples of such or compared by identity. */
 DtStatus dt_guard_dict_keys(DtTrace *, const DtSource *, PyObject *dict) DT_MUST_CHECK;
+/* An exact set of exactly these elements, in any order. */
+DtStatus dt_guard_set_items(DtTrace *, const DtSource *, PyObject *set) DT_MUST_CHECK;
+/* The same elements in the same slots of its table: the order of iteration, now and after changes.
+ */
+DtStatus dt_guard_set_layout(DtTrace *, const DtSource *, PyObject *set) DT_MUST_CHECK;
 /* The name is absent from the instance dict, or from the module's/class's own dict. */
 DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
 /* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher).

@@ -6,7 +6,10 @@
  */
 #include <string.h>
 
+#include "compat/type.h"
+#include "variables/fold.h"
 #include "variables/iterators.h"
+#include "variables/text.h"
 
 /* Object -> row; objects are kept for the life of the process. */
 static DtArena table_arena;
@@ -93,97 +96,46 @@ dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
 /* ---- Calling
  * ---------------------------------------------------------------------------------------- */
 
-/* Methods of constants that make objects as large as an argument says. */
-static bool
-result_is_bounded(PyObject *args)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *arg = PyTuple_GET_ITEM(args, i);
-        if (PyLong_Check(arg)) {
-            int overflow;
-            long value = PyLong_AsLongAndOverflow(arg, &overflow);
-            if (overflow != 0 || value > 100000) {
-                return false;
-            }
-        }
-        else if (PyUnicode_Check(arg) && PyUnicode_GET_LENGTH(arg) > 100000) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The arguments as constants: a tuple, or NULL with *status set (DT_OK: some is no constant). */
+/* The object that a builtin method or a slot of a builtin object is bound to; NULL: none. */
 static PyObject *
-constant_arguments(DtTrace *trace, const DtArgs *args, DtStatus *status)
+receiver_of(PyObject *object)
 {
-    *status = DT_OK;
-    PyObject *tuple = PyTuple_New(args->npos);
-    for (uint32_t i = 0; tuple != NULL && i < args->npos; i++) {
-        DtVar *arg;
-        *status = dt_var_realize(trace, args->pos[i], &arg);
-        if (*status != DT_OK) {
-            Py_DECREF(tuple);
-            return NULL;
-        }
-        PyObject *value = NULL;
-        if (arg->type->kind == DT_KIND_LIST) {
-            /* str.join and its like take a list of constants. */
-            DtVar *copy;
-            DtSeqVar *list = (DtSeqVar *)arg;
-            *status = dt_var_tuple(trace, list->items, list->count, &copy);
-            arg = *status == DT_OK ? copy : NULL;
-        }
-        value = arg != NULL ? dt_var_as_constant(trace, arg) : NULL;
-        if (value == NULL || !dt_constant_is_safe(value)) {
-            Py_DECREF(tuple);
-            return NULL;
-        }
-        Py_INCREF(value);
-        PyTuple_SET_ITEM(tuple, i, value);
+    PyObject *self = NULL;
+    if (PyCFunction_CheckExact(object)) {
+        return PyCFunction_GET_SELF(object);
     }
-    if (tuple == NULL) {
-        *status = DT_ERROR;
+    if (!PyType_Check(object) && !(Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        && Py_TYPE(object)->tp_dictoffset == 0 && !Py_IS_TYPE(object, &PyMethodDescr_Type)
+        && !Py_IS_TYPE(object, &PyWrapperDescr_Type)
+        && !Py_IS_TYPE(object, &PyClassMethodDescr_Type)) {
+        self = PyObject_GetAttrString(object, "__self__");
+        PyErr_Clear();    /* it has none */
+        Py_XDECREF(self); /* the object keeps it */
     }
-    return tuple;
+    return self;
 }
 
-/* A builtin method bound to a constant: 'abc'.upper() */
-static DtStatus
-call_constant_method(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar **out)
+/* Class methods and static methods of builtin types that only make a value of their arguments. */
+static const char *const pure_class_methods[] = {
+    "from_bytes", "fromhex", "maketrans", "__getformat__", NULL,
+};
+
+static bool
+is_pure_class_method(PyObject *object, PyObject *receiver)
 {
-    DtStatus status;
-    PyObject *values = constant_arguments(trace, args, &status);
-    if (values == NULL) {
-        return status != DT_OK ? status
-                               : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                                          "%s() of a constant with arguments that are none",
-                                          ((PyCFunctionObject *)method)->m_ml->ml_name);
+    if (!PyCFunction_CheckExact(object)
+        || (receiver != NULL
+            && (!PyType_CheckExact(receiver)
+                || (((PyTypeObject *)receiver)->tp_flags & Py_TPFLAGS_HEAPTYPE)))) {
+        return false;
     }
-    if (!result_is_bounded(values)) {
-        Py_DECREF(values);
-        return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "the result of %s() may be very large",
-                        ((PyCFunctionObject *)method)->m_ml->ml_name);
-    }
-    PyObject *keywords = args->nkw > 0 ? PyDict_New() : NULL;
-    for (uint32_t i = 0; i < args->nkw && keywords != NULL; i++) {
-        PyObject *value = dt_var_as_constant(trace, args->kw[i]);
-        if (value == NULL || !dt_constant_is_safe(value)) {
-            Py_DECREF(values);
-            Py_DECREF(keywords);
-            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a keyword that is no constant");
-        }
-        if (PyDict_SetItem(keywords, args->kwnames[i], value) < 0) {
-            Py_CLEAR(keywords);
+    const char *name = ((PyCFunctionObject *)object)->m_ml->ml_name;
+    for (const char *const *pure = pure_class_methods; *pure != NULL; pure++) {
+        if (strcmp(name, *pure) == 0) {
+            return true;
         }
     }
-    PyObject *result = NULL;
-    if (args->nkw == 0 || keywords != NULL) {
-        result = PyObject_Call(method, values, keywords);
-    }
-    Py_DECREF(values);
-    Py_XDECREF(keywords);
-    return dt_constant_wrap_take(trace, result, out);
+    return false;
 }
 
 static DtStatus
@@ -193,18 +145,24 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (self->row != NULL) {
         return dt_kinds_call_row(trace, var, self->row, args, out);
     }
-    PyObject *object = self->object;
-    if (PyCFunction_CheckExact(object) && PyCFunction_GET_SELF(object) != NULL
-        && dt_constant_is_safe(PyCFunction_GET_SELF(object))) {
-        return call_constant_method(trace, object, args, out);
+    PyObject *object = self->object, *receiver = receiver_of(object);
+    if (receiver != NULL && dt_constant_is_safe(receiver)) {
+        return dt_text_call_method(trace, object, receiver, args, out);
     }
     if (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)) {
         return dt_slot_method_call(trace, object, args, out);
     }
-    if (PyCFunction_CheckExact(object) && PyCFunction_GET_SELF(object) != NULL
-        && PyType_Check(PyCFunction_GET_SELF(object))
+    if (is_pure_class_method(object, receiver)) {
+        return dt_fold_call(trace, object, NULL, args, out);
+    }
+    if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_CheckExact(receiver)
+        && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "fromkeys") == 0
+        && receiver == (PyObject *)&PyDict_Type) {
+        return dt_kinds_call_row(trace, var, &dt_dict_fromkeys_row, args, out);
+    }
+    if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_Check(receiver)
         && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__new__") == 0) {
-        return dt_class_new(trace, (PyTypeObject *)PyCFunction_GET_SELF(object), args, out);
+        return dt_class_new(trace, (PyTypeObject *)receiver, args, out);
     }
     PyObject *name = PyObject_GetAttrString(object, "__name__");
     if (name == NULL) {

@@ -9,7 +9,8 @@
  */
 #include <math.h>
 
-#include "variables/kinds.h"
+#include "compat/set.h"
+#include "variables/text.h"
 
 /* Folding never makes an object beyond these sizes. */
 #define MAX_FOLDED_ITEMS 1000000
@@ -32,6 +33,16 @@ dt_constant_is_safe(PyObject *value)
     if (type == &PyTuple_Type) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
             if (!dt_constant_is_safe(PyTuple_GET_ITEM(value, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    if (type == &PyFrozenSet_Type) {
+        PyObject *item;
+        Py_ssize_t slot = 0;
+        while (dt_set_next(value, &slot, &item)) {
+            if (!dt_constant_is_safe(item)) {
                 return false;
             }
         }
@@ -137,6 +148,24 @@ wrap_items(DtTrace *trace, PyObject *sequence, DtVar **out)
                                         : dt_var_list(trace, items, (uint32_t)count, out);
 }
 
+static DtStatus
+wrap_dict(DtTrace *trace, PyObject *dict, DtVar **out)
+{
+    DtVar **pairs = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2 * PyDict_GET_SIZE(dict) + 1);
+    if (pairs == NULL) {
+        return dt_no_memory();
+    }
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    uint32_t count = 0;
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        DT_TRY(dt_constant_wrap_take(trace, Py_NewRef(key), &pairs[2 * count]));
+        DT_TRY(dt_constant_wrap_take(trace, Py_NewRef(value), &pairs[2 * count + 1]));
+        count++;
+    }
+    return dt_var_dict(trace, pairs, count, out);
+}
+
 DtStatus
 dt_constant_wrap_take(DtTrace *trace, PyObject *value, DtVar **out)
 {
@@ -146,6 +175,12 @@ dt_constant_wrap_take(DtTrace *trace, PyObject *value, DtVar **out)
     DtStatus status;
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) {
         status = wrap_items(trace, value, out);
+    }
+    else if (PyDict_CheckExact(value)) {
+        status = wrap_dict(trace, value, out);
+    }
+    else if (PyAnySet_CheckExact(value)) {
+        status = dt_set_wrap(trace, value, out);
     }
     else if (dt_constant_is_safe(value) || value == Py_NotImplemented) {
         status = dt_var_const(trace, value, out);
@@ -182,7 +217,12 @@ power(PyObject *left, PyObject *right)
     return PyNumber_Power(left, right, Py_None);
 }
 
-/* In-place operators of immutable objects are the plain ones. */
+static PyObject *
+power_in_place(PyObject *left, PyObject *right)
+{
+    return PyNumber_InPlacePower(left, right, Py_None);
+}
+
 static const binaryfunc number_functions[] = {
     [DT_BINARY_ADD] = PyNumber_Add,
     [DT_BINARY_AND] = PyNumber_And,
@@ -247,6 +287,28 @@ is_too_large(DtBinaryOp op, PyObject *left, PyObject *right)
     return false;
 }
 
+PyObject *
+dt_constant_operate(DtBinaryOp op, PyObject *left, PyObject *right)
+{
+    static const binaryfunc in_place[] = {
+        [DT_BINARY_ADD] = PyNumber_InPlaceAdd,
+        [DT_BINARY_AND] = PyNumber_InPlaceAnd,
+        [DT_BINARY_FLOOR_DIVIDE] = PyNumber_InPlaceFloorDivide,
+        [DT_BINARY_LSHIFT] = PyNumber_InPlaceLshift,
+        [DT_BINARY_MATRIX_MULTIPLY] = PyNumber_InPlaceMatrixMultiply,
+        [DT_BINARY_MULTIPLY] = PyNumber_InPlaceMultiply,
+        [DT_BINARY_REMAINDER] = PyNumber_InPlaceRemainder,
+        [DT_BINARY_OR] = PyNumber_InPlaceOr,
+        [DT_BINARY_POWER] = power_in_place,
+        [DT_BINARY_RSHIFT] = PyNumber_InPlaceRshift,
+        [DT_BINARY_SUBTRACT] = PyNumber_InPlaceSubtract,
+        [DT_BINARY_TRUE_DIVIDE] = PyNumber_InPlaceTrueDivide,
+        [DT_BINARY_XOR] = PyNumber_InPlaceXor,
+    };
+    return DT_BINARY_IS_INPLACE(op) ? in_place[DT_BINARY_PLAIN(op)](left, right)
+                                    : number_functions[op](left, right);
+}
+
 DtStatus
 dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *right, DtVar **out)
 {
@@ -259,7 +321,7 @@ dt_constant_binary(DtTrace *trace, DtBinaryOp op, PyObject *left, PyObject *righ
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "the result of %s would be very large",
                         dt_canonical_binary_symbol((int)plain));
     }
-    return dt_constant_wrap_take(trace, number_functions[plain](left, right), out);
+    return dt_constant_wrap_take(trace, dt_constant_operate(op, left, right), out);
 }
 
 DtStatus
@@ -285,11 +347,7 @@ constant_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     *out = dt_not_implemented(trace);
     PyObject *a = dt_var_peek_constant(left), *b = dt_var_peek_constant(right);
     if (a != NULL && b == NULL && is_format(op, a)) {
-        b = dt_var_as_constant(trace, right);
-        if (b == NULL) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a string formatted with a %s",
-                            right->type->name);
-        }
+        return dt_text_percent(trace, a, right, out);
     }
     return a != NULL && b != NULL ? dt_constant_binary(trace, op, a, b, out) : DT_OK;
 }

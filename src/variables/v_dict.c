@@ -1,90 +1,15 @@
-/* Dicts and their views.  Entries stand in order of insertion.
+/* Dicts.  Entries stand in order of insertion.
  *
- * Invariants: keys are constants compared by value, or objects known by
- * identity whose __eq__ and __hash__ are object's or a builtin type's; entries
- * change only after dt_kinds_will_change().  Of an input dict the keys are
- * guarded, its values are lazy.
+ * Invariants: entries change only after dt_kinds_will_change().  Of an input
+ * dict the keys are guarded, its values are lazy.
  *
- * Not in here: sets (v_set.c share the entries), iterating (v_iter.c).
+ * Not in here: what a key is (dict_key.c), views (v_dict_view.c), sets (v_set.c
+ * share the entries), iterating (v_iter.c).
  */
 #include <string.h>
 
 #include "compat/dict.h"
 #include "variables/kinds.h"
-
-/* ---- Keys
- * ----------------------------------------------------------------------------------------- */
-
-/* Whether instances hash and compare as object does. */
-static bool
-compares_by_identity(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    return type->tp_hash == PyBaseObject_Type.tp_hash
-           && type->tp_richcompare == PyBaseObject_Type.tp_richcompare;
-}
-
-DtStatus
-dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
-{
-    DT_TRY(dt_var_realize(trace, var, &var));
-    memset(out, 0, sizeof(*out));
-    out->key_var = var;
-    DtKind kind = var->type->kind;
-    if (kind == DT_KIND_LIST || kind == DT_KIND_DICT || kind == DT_KIND_SLICE
-        || (kind == DT_KIND_SET && ((DtDictVar *)var)->cls == &PySet_Type)) {
-        return dt_kinds_raise(trace, "TypeError", "unhashable type: '%s'",
-                              dt_kinds_type_name(trace, var));
-    }
-    PyObject *key = kind == DT_KIND_INSTANCE   ? ((DtInstanceVar *)var)->object
-                    : kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
-                                               : dt_var_as_constant(trace, var);
-    if (key == NULL) {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", var->type->name);
-    }
-    out->key = key;
-    if (dt_constant_is_safe(key)) {
-        if (dt_constant_has_nan(key)) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a NaN as a key");
-        }
-        out->hash = PyObject_Hash(key);
-        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
-    }
-    if (!compares_by_identity(key)) {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(key)->tp_name);
-    }
-    out->by_identity = true;
-    out->hash = (Py_hash_t)(uintptr_t)key;
-    return DT_OK;
-}
-
-static bool
-same_key(const DtEntry *a, const DtEntry *b)
-{
-    if (a->key == b->key) {
-        return true;
-    }
-    if (a->hash != b->hash || a->by_identity || b->by_identity) {
-        return false;
-    }
-    int equal = PyObject_RichCompareBool(a->key, b->key, Py_EQ);
-    if (equal < 0) {
-        PyErr_Clear(); /* builtin constants compare without errors but for bytes warnings under -bb
-                        */
-    }
-    return equal == 1;
-}
-
-DtEntry *
-dt_dict_find(DtDictVar *dict, const DtEntry *key)
-{
-    for (uint32_t i = 0; i < dict->count; i++) {
-        if (same_key(&dict->items[i], key)) {
-            return &dict->items[i];
-        }
-    }
-    return NULL;
-}
 
 /* ---- Making
  * --------------------------------------------------------------------------------------- */
@@ -105,12 +30,14 @@ dt_dict_new(DtTrace *trace, DtDictVar **out)
 static DtStatus
 put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
 {
-    DtEntry *found = dt_dict_find(dict, entry);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, dict, entry, &found));
     if (found != NULL) {
         found->value = value;
         return DT_OK;
     }
     entry->value = value;
+    dict->changes++;
     if (dt_vec_push(&trace->arena, dict, *entry) < 0) {
         return dt_no_memory();
     }
@@ -141,6 +68,10 @@ build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t inde
         return DT_ERROR;
     }
     DtVar *var;
+    if (dt_dict_is_followed(key)) {
+        /* Neither a guard nor rewritten code may run its __eq__. */
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(key)->tp_name);
+    }
     if (dt_constant_is_safe(key)) {
         DT_TRY(dt_var_const(trace, key, &var));
     }
@@ -200,17 +131,8 @@ remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
     memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
     dict->count--;
+    dict->changes++;
     return DT_OK;
-}
-
-static DtStatus
-raise_key_error(DtTrace *trace, DtVar *key)
-{
-    DtStrbuf text = {0};
-    dt_var_repr(dt_var_peek(key), &text);
-    DtStatus status = dt_kinds_raise(trace, "KeyError", "%s", dt_strbuf_text(&text));
-    dt_strbuf_release(&text);
-    return status;
 }
 
 DtStatus
@@ -252,7 +174,8 @@ dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     *out = found != NULL ? found->value : args->npos > 1 ? args->pos[1] : dt_none(trace);
     return DT_OK;
 }
@@ -262,7 +185,8 @@ dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     if (found != NULL) {
         *out = found->value;
         return DT_OK;
@@ -276,10 +200,11 @@ dict_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found = dt_dict_find((DtDictVar *)self, &key);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     if (found == NULL) {
         if (args->npos < 2) {
-            return raise_key_error(trace, args->pos[0]);
+            return dt_raise_value(trace, PyExc_KeyError, args->pos[0]);
         }
         *out = args->pos[1];
         return DT_OK;
@@ -335,6 +260,7 @@ dict_clear(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)args;
     DT_TRY(dt_kinds_will_change(trace, self));
     ((DtDictVar *)self)->count = 0;
+    ((DtDictVar *)self)->changes++;
     *out = dt_none(trace);
     return DT_OK;
 }
@@ -359,6 +285,25 @@ dict_items(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)args;
     return dt_dict_view(trace, (DtDictVar *)self, 2, out);
 }
+
+/* dict.fromkeys(iterable, value) */
+static DtStatus
+dict_fromkeys(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtDictVar *dict;
+    DtVar **keys, *value = args->npos > 1 ? args->pos[1] : dt_none(trace);
+    uint32_t count;
+    DT_TRY(dt_dict_new(trace, &dict));
+    DT_TRY(dt_var_unpack(trace, args->pos[0], &keys, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_dict_store(trace, dict, keys[i], value));
+    }
+    *out = &dict->base;
+    return DT_OK;
+}
+
+const DtMethodRow dt_dict_fromkeys_row = {"fromkeys", dict_fromkeys, 1, 2, false};
 
 /* ---- Slots
  * ---------------------------------------------------------------------------------------- */
@@ -393,9 +338,10 @@ dict_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
 {
     DtEntry entry;
     DT_TRY(dt_dict_key(trace, key, &entry));
-    DtEntry *found = dt_dict_find((DtDictVar *)self, &entry);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
     if (found == NULL) {
-        return raise_key_error(trace, key);
+        return dt_raise_value(trace, PyExc_KeyError, key);
     }
     *out = found->value;
     return DT_OK;
@@ -409,9 +355,10 @@ dict_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
     }
     DtEntry entry;
     DT_TRY(dt_dict_key(trace, key, &entry));
-    DtEntry *found = dt_dict_find((DtDictVar *)self, &entry);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
     return found != NULL ? remove_entry(trace, (DtDictVar *)self, found)
-                         : raise_key_error(trace, key);
+                         : dt_raise_value(trace, PyExc_KeyError, key);
 }
 
 static DtStatus
@@ -419,7 +366,9 @@ dict_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
     DtEntry entry;
     DT_TRY(dt_dict_key(trace, item, &entry));
-    return dt_var_bool(trace, dt_dict_find((DtDictVar *)self, &entry) != NULL, out);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
+    return dt_var_bool(trace, found != NULL, out);
 }
 
 static DtStatus
@@ -439,7 +388,8 @@ dict_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
     bool equal = a->count == b->count;
     for (uint32_t i = 0; i < a->count && equal; i++) {
-        DtEntry *other = dt_dict_find(b, &a->items[i]);
+        DtEntry *other;
+        DT_TRY(dt_dict_find(trace, b, &a->items[i], &other));
         equal = other != NULL;
         if (equal) {
             DT_TRY(dt_sequence_item_equal(trace, a->items[i].value, other->value, &equal));
@@ -524,82 +474,4 @@ const DtVarType dt_kind_type_DICT = {
     .reconstruct = dict_reconstruct,
     .children = dict_children,
     .repr = dict_repr,
-};
-
-/* ---- Views
- * ---------------------------------------------------------------------------------------- */
-
-DtStatus
-dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
-{
-    DtDictViewVar *view = DT_KINDS_NEW(trace, DICT_VIEW, DtDictViewVar, NULL);
-    if (view == NULL) {
-        return DT_ERROR;
-    }
-    view->dict = dict;
-    view->what = (uint8_t)what;
-    *out = &view->base;
-    return DT_OK;
-}
-
-static DtStatus
-view_length(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    return dt_var_int(trace, ((DtDictViewVar *)self)->dict->count, out);
-}
-
-static DtStatus
-view_iter(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    DtDictViewVar *view = (DtDictViewVar *)self;
-    return dt_iter_dict(trace, view->dict, view->what, out);
-}
-
-static DtStatus
-view_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
-{
-    DtDictViewVar *view = (DtDictViewVar *)self;
-    return view->what == 0 ? dict_contains(trace, &view->dict->base, item, out)
-                           : dt_kind_base.sq_contains(trace, self, item, out);
-}
-
-static PyTypeObject *
-view_type(DtTrace *trace, DtVar *self)
-{
-    (void)trace;
-    static PyTypeObject *const types[] = {&PyDictKeys_Type, &PyDictValues_Type, &PyDictItems_Type};
-    return types[((DtDictViewVar *)self)->what];
-}
-
-static const char *const view_names[] = {"keys", "values", "items"};
-
-static DtStatus
-view_reconstruct(DtCodegen *codegen, DtVar *self)
-{
-    DtDictViewVar *view = (DtDictViewVar *)self;
-    PyObject *name = PyUnicode_InternFromString(view_names[view->what]);
-    name = dt_trace_keep_take(dt_codegen_trace(codegen), name);
-    if (name == NULL) {
-        return DT_ERROR;
-    }
-    DtVar *method;
-    DT_TRY(dt_var_getattr(dt_codegen_trace(codegen), &view->dict->base, name, &method));
-    DT_TRY(dt_codegen_push_callable_var(codegen, method));
-    return dt_codegen_call(codegen, 0);
-}
-
-static DtStatus
-view_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
-{
-    return visit(trace, &((DtDictViewVar *)self)->dict->base, arg);
-}
-
-const DtVarType dt_kind_type_DICT_VIEW = {
-    .kind = DT_KIND_DICT_VIEW,
-    .sq_length = view_length,
-    .sq_contains = view_contains,
-    .tp_iter = view_iter,
-    .python_type = view_type,
-    .reconstruct = view_reconstruct,
-    .children = view_children,
 };

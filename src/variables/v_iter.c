@@ -249,7 +249,7 @@ check_unchanged(DtTrace *trace, DtIterVar *self)
         return dt_kinds_raise(trace, "RuntimeError", "%s changed size during iteration",
                               dict->base.type->kind == DT_KIND_SET ? "Set" : "dictionary");
     }
-    if (self->index > 0 && dict->items[self->index - 1].key_var != self->state[LAST_KEY]) {
+    if (dict->changes != self->changes) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT,
                         "iteration over a %s whose keys are exchanged meanwhile",
                         dict->base.type->name);
@@ -315,6 +315,7 @@ dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
     DtIterVar *self;
     DT_TRY(new_iterator(trace, &dict_row, &dict->base, &self));
     self->extra = dict->count;
+    self->changes = dict->changes;
     self->nparts = (uint32_t)what; /* no inner iterators: says keys, values or items */
     *out = &self->base;
     return DT_OK;

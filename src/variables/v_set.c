@@ -1,12 +1,30 @@
 /* Sets and frozensets: the entries of a dict without values (v_dict.c).
  *
- * Iterating a set follows the real order of hashing, which the trace does not
- * know for sets that it made: that is a graph break unless there is at most
- * one element.
+ *   all elements known?  the method is performed on real sets, and its result,
+ *                        order and choice among equal elements are CPython's
+ *   else                 it is followed element by element, the order unknown
+ *
+ * Invariant: entries change only after dt_kinds_will_change(), together with
+ * the layout (set_layout.h).  Entries stand in order of insertion until the
+ * order of iteration is asked for.
  */
 #include <string.h>
 
-#include "variables/kinds.h"
+#include "compat/set.h"
+#include "variables/fold.h"
+#include "variables/set_layout.h"
+
+/* Larger input sets are not followed: each element would be a tracker. */
+#define MAX_INPUT_ITEMS 16384
+
+static bool
+is_set(DtVar *var)
+{
+    return var->type->kind == DT_KIND_SET;
+}
+
+/* ---- Making
+ * ---------------------------------------------------------------------------------------- */
 
 DtStatus
 dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out)
@@ -17,25 +35,39 @@ dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out)
     }
     (*out)->cls = cls;
     (*out)->base.mutation = cls == &PySet_Type ? DT_VALUE_MUTATION_NEW : DT_IMMUTABLE;
+    return dt_layout_begin(trace, *out);
+}
+
+/* Adds an entry without the journal; *added tells whether it is new. */
+static DtStatus
+put_entry(DtTrace *trace, DtDictVar *set, DtVar *item, bool *added)
+{
+    DtEntry entry, *found;
+    DT_TRY(dt_dict_key(trace, item, &entry));
+    DT_TRY(dt_dict_find(trace, set, &entry, &found));
+    *added = found == NULL;
+    if (*added && dt_vec_push(&trace->arena, set, entry) < 0) {
+        return dt_no_memory();
+    }
+    set->changes += *added;
     return DT_OK;
 }
 
+/* The same, remembered in the layout. */
 static DtStatus
 put(DtTrace *trace, DtDictVar *set, DtVar *item)
 {
-    DtEntry entry;
-    DT_TRY(dt_dict_key(trace, item, &entry));
-    if (dt_dict_find(set, &entry) == NULL && dt_vec_push(&trace->arena, set, entry) < 0) {
-        return dt_no_memory();
-    }
-    return DT_OK;
+    bool added;
+    DT_TRY(put_entry(trace, set, item, &added));
+    /* An equal element changes nothing, not even the table. */
+    return added ? dt_layout_add(trace, set, item) : DT_OK;
 }
 
 DtStatus
-dt_var_set(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
+dt_set_make(DtTrace *trace, PyTypeObject *cls, DtVar *const *items, uint32_t count, DtVar **out)
 {
     DtDictVar *set;
-    DT_TRY(dt_set_new(trace, &PySet_Type, &set));
+    DT_TRY(dt_set_new(trace, cls, &set));
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(put(trace, set, items[i]));
     }
@@ -43,40 +75,438 @@ dt_var_set(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
     return DT_OK;
 }
 
-/* Only sets that can't change are inputs: no source reads an element of a set. */
 DtStatus
-dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+dt_var_set(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
 {
-    if (!PyFrozenSet_CheckExact(object)) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a set that existed before");
-    }
-    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
-    DtDictVar *self;
-    DT_TRY(dt_set_new(trace, &PyFrozenSet_Type, &self));
-    self->base.source = source;
-    self->object = object;
-    /* The order of the real set, as an iteration of the program would see it. */
-    PyObject *items = dt_trace_keep_take(trace, PySequence_Tuple(object));
-    if (items == NULL) {
-        return DT_ERROR;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
-        PyObject *item = PyTuple_GET_ITEM(items, i);
+    return dt_set_make(trace, &PySet_Type, items, count, out);
+}
+
+static DtStatus
+fill_from_real(DtTrace *trace, DtDictVar *self, PyObject *real)
+{
+    PyObject *item;
+    Py_ssize_t slot = 0;
+    while (dt_set_next(real, &slot, &item)) {
         DtVar *var;
+        bool added;
+        DT_TRY(dt_trace_keep(trace, item));
+        if (dt_dict_is_followed(item)) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s in a set that existed before",
+                            Py_TYPE(item)->tp_name);
+        }
         if (dt_constant_is_safe(item)) {
             DT_TRY(dt_var_const(trace, item, &var));
         }
         else {
             DT_TRY(dt_build_known(trace, item, &var));
         }
+        DT_TRY(put_entry(trace, self, var, &added));
+    }
+    return DT_OK;
+}
+
+/* A frozenset is known by identity, a set by its elements: no source reads one of them. */
+DtStatus
+dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+{
+    bool frozen = PyFrozenSet_CheckExact(object);
+    if (PySet_GET_SIZE(object) > MAX_INPUT_ITEMS) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a set of %zd elements",
+                        PySet_GET_SIZE(object));
+    }
+    DtDictVar *self = DT_KINDS_NEW(trace, SET, DtDictVar, source);
+    if (self == NULL) {
+        return DT_ERROR;
+    }
+    self->cls = frozen ? &PyFrozenSet_Type : &PySet_Type;
+    self->object = object;
+    if (frozen) {
+        self->base.mutation = DT_IMMUTABLE;
+        DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+    }
+    else {
+        DT_TRY(dt_guard_set_items(trace, source, object));
+    }
+    DT_TRY(dt_layout_begin_real(trace, self));
+    DT_TRY(fill_from_real(trace, self, object));
+    self->changes = 0;
+    *out = &self->base;
+    return DT_OK;
+}
+
+DtStatus
+dt_set_wrap(DtTrace *trace, PyObject *set, DtVar **out)
+{
+    DtDictVar *self;
+    DT_TRY(dt_set_new(trace, Py_TYPE(set), &self));
+    PyObject *item;
+    Py_ssize_t slot = 0;
+    while (dt_set_next(set, &slot, &item)) {
+        DtVar *var;
+        DT_TRY(dt_constant_wrap_take(trace, Py_NewRef(item), &var));
         DT_TRY(put(trace, self, var));
     }
     *out = &self->base;
     return DT_OK;
 }
 
+DtStatus
+dt_set_fold(DtTrace *trace, DtDictVar *set, PyObject **out)
+{
+    PyObject *real;
+    *out = NULL;
+    for (uint32_t i = 0; i < set->count; i++) {
+        /* Of others neither the hash nor the text is known. */
+        if (set->items[i].key == NULL || !dt_constant_is_safe(set->items[i].key)) {
+            return DT_OK;
+        }
+    }
+    DT_TRY(dt_layout_replay(trace, set, &real));
+    *out = Py_XNewRef(real);
+    return DT_OK;
+}
+
+/* ---- Performing methods on real sets
+ * --------------------------------------------------------------- */
+
+/* The tracker of an element: the one it came from, or a constant. */
+static DtStatus
+tracker_of(DtTrace *trace, DtDictVar *const *sets, uint32_t nsets, PyObject *item, DtVar **out)
+{
+    for (uint32_t s = 0; s < nsets; s++) {
+        for (uint32_t i = 0; i < sets[s]->count; i++) {
+            if (sets[s]->items[i].key == item) {
+                *out = sets[s]->items[i].key_var;
+                return DT_OK;
+            }
+        }
+    }
+    return dt_var_const(trace, item, out);
+}
+
+/* Entries of `set` become those of the real one, in its order. */
+static DtStatus
+take_entries(DtTrace *trace, DtDictVar *set, PyObject *real, DtDictVar *const *from, uint32_t nfrom)
+{
+    DtDictVar fresh = *set;
+    fresh.items = NULL;
+    fresh.count = fresh.capacity = 0;
+    PyObject *item;
+    Py_ssize_t slot = 0;
+    while (dt_set_next(real, &slot, &item)) {
+        DtEntry entry;
+        DtVar *var;
+        DT_TRY(tracker_of(trace, from, nfrom, item, &var));
+        DT_TRY(dt_dict_key(trace, var, &entry));
+        if (dt_vec_push(&trace->arena, &fresh, entry) < 0) {
+            return dt_no_memory();
+        }
+    }
+    set->items = fresh.items;
+    set->count = fresh.count;
+    set->capacity = fresh.capacity;
+    set->changes++;
+    return DT_OK;
+}
+
+/* What iterating over an argument gives, once and for all: sets stay sets, dicts are copied. */
+static DtStatus
+settle_argument(DtTrace *trace, DtVar *arg, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, arg, out));
+    if (is_set(*out)) {
+        return DT_OK;
+    }
+    if ((*out)->type->kind == DT_KIND_DICT && ((DtDictVar *)*out)->cls == &PyDict_Type) {
+        DtDictVar *copy;
+        DT_TRY(dt_dict_new(trace, &copy));
+        DT_TRY(dt_dict_update_from(trace, copy, *out));
+        *out = &copy->base;
+        return DT_OK;
+    }
+    DtVar **items;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, *out, &items, &count));
+    return dt_var_tuple(trace, items, count, out);
+}
+
+typedef struct Operation {
+    DtDictVar *self;
+    const char *method;
+    bool mutates;
+    DtVar **args; /* settled */
+    uint32_t nargs;
+    PyObject *real;   /* of self; owned */
+    PyObject *values; /* (self, arg, ...); owned */
+} Operation;
+
+static DtStatus
+settle(DtTrace *trace, Operation *operation, const DtArgs *args)
+{
+    operation->nargs = args->npos;
+    operation->args = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
+    if (operation->args == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < args->npos; i++) {
+        DT_TRY(settle_argument(trace, args->pos[i], &operation->args[i]));
+    }
+    return DT_OK;
+}
+
+/* Real objects for everything; operation->values stays NULL if something is not known. */
+static DtStatus
+make_real(DtTrace *trace, Operation *operation)
+{
+    DT_TRY(dt_set_fold(trace, operation->self, &operation->real));
+    if (operation->real == NULL) {
+        return DT_OK;
+    }
+    operation->values = PyTuple_New(operation->nargs + 1);
+    if (operation->values == NULL) {
+        return DT_ERROR;
+    }
+    PyTuple_SET_ITEM(operation->values, 0, Py_NewRef(operation->real));
+    for (uint32_t i = 0; i < operation->nargs; i++) {
+        PyObject *value;
+        DT_TRY(dt_fold_value(trace, operation->args[i], &value));
+        if (value == NULL) {
+            Py_CLEAR(operation->values);
+            return DT_OK;
+        }
+        PyTuple_SET_ITEM(operation->values, i + 1, value);
+    }
+    return DT_OK;
+}
+
+/* Sets that elements of the result may come from. */
+static DtStatus
+origins(DtTrace *trace, const Operation *operation, DtDictVar ***out, uint32_t *count)
+{
+    *out = DT_ARENA_ARRAY(&trace->arena, DtDictVar *, operation->nargs + 1);
+    if (*out == NULL) {
+        return dt_no_memory();
+    }
+    (*out)[0] = operation->self;
+    *count = 1;
+    for (uint32_t i = 0; i < operation->nargs; i++) {
+        if (operation->args[i]->type->kind != DT_KIND_TUPLE) {
+            (*out)[(*count)++] = (DtDictVar *)operation->args[i];
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+wrap_result(DtTrace *trace, Operation *operation, PyObject *result, DtVar **out)
+{
+    DtDictVar *self = operation->self, **from, *made;
+    uint32_t nfrom;
+    DT_TRY(origins(trace, operation, &from, &nfrom));
+    if (operation->mutates) {
+        DtVar *element = NULL;
+        if (result != Py_None) {
+            DT_TRY(tracker_of(trace, from, 1, result, &element));
+        }
+        DT_TRY(take_entries(trace, self, operation->real, from, nfrom));
+        DT_TRY(dt_layout_call(trace, self, operation->method, operation->args, operation->nargs));
+        if (self->layout != NULL) {
+            DT_TRY(dt_layout_give(trace, self, Py_NewRef(operation->real)));
+        }
+        *out = element != NULL ? element : dt_none(trace);
+        return DT_OK;
+    }
+    if (!PyAnySet_CheckExact(result)) {
+        return dt_constant_wrap_take(trace, Py_NewRef(result), out);
+    }
+    if (result == operation->real) {
+        *out = &self->base; /* a frozenset that is its own copy */
+        return DT_OK;
+    }
+    DT_TRY(dt_set_new(trace, Py_TYPE(result), &made));
+    DT_TRY(take_entries(trace, made, result, from, nfrom));
+    *out = &made->base;
+    return dt_layout_result(trace, made, self, operation->method, operation->args,
+                            operation->nargs);
+}
+
+/* A method that changes is performed on the real set that stands for this one, or on a copy if that
+ * is an object of the program's. */
+static DtStatus
+prepare_change(DtTrace *trace, Operation *operation)
+{
+    PyObject *taken;
+    DT_TRY(dt_kinds_will_change(trace, &operation->self->base));
+    DT_TRY(dt_layout_take(trace, operation->self, &taken));
+    if (taken == NULL) {
+        taken = PySet_New(operation->real);
+    }
+    if (taken == NULL) {
+        return DT_ERROR;
+    }
+    Py_SETREF(operation->real, taken);
+    PyObject *old = PyTuple_GET_ITEM(operation->values, 0);
+    PyTuple_SET_ITEM(operation->values, 0, Py_NewRef(taken));
+    Py_DECREF(old);
+    return DT_OK;
+}
+
+static DtStatus
+perform_real(DtTrace *trace, Operation *operation, DtVar **out)
+{
+    if (operation->mutates) {
+        DT_TRY(prepare_change(trace, operation));
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)operation->self->cls, operation->method);
+    if (method == NULL) {
+        return DT_ERROR;
+    }
+    PyObject *result = PyObject_Call(method, operation->values, NULL);
+    Py_DECREF(method);
+    if (result == NULL) {
+        if (operation->mutates && operation->nargs > 1) {
+            PyErr_Clear(); /* an argument before the one that failed may have changed the set */
+            return dt_break(trace, DT_BREAK_RAISES, "set.%s() of several iterables raises",
+                            operation->method);
+        }
+        return dt_break_from_exception(trace);
+    }
+    DtStatus status = wrap_result(trace, operation, result, out);
+    Py_DECREF(result);
+    return status;
+}
+
+/* Performs a method on real sets; *out stays NULL if something is not known. */
+static DtStatus
+perform(DtTrace *trace, Operation *operation, DtVar **out)
+{
+    *out = NULL;
+    DtStatus status = make_real(trace, operation);
+    if (status == DT_OK && operation->values != NULL) {
+        status = perform_real(trace, operation, out);
+    }
+    Py_CLEAR(operation->real);
+    Py_CLEAR(operation->values);
+    return status;
+}
+
+/* ---- Following a method element by element
+ * --------------------------------------------------------- */
+
+/* The elements of an argument as a set; its own tracker if it is one. */
+static DtStatus
+as_set(DtTrace *trace, DtVar *arg, DtDictVar **out)
+{
+    if (is_set(arg)) {
+        *out = (DtDictVar *)arg;
+        return DT_OK;
+    }
+    DtVar **items, *made;
+    uint32_t count;
+    DT_TRY(dt_var_unpack(trace, arg, &items, &count));
+    DT_TRY(dt_var_set(trace, items, count, &made));
+    *out = (DtDictVar *)made;
+    return DT_OK;
+}
+
+static DtStatus
+combine(DtTrace *trace, DtBinaryOp op, DtDictVar *a, DtDictVar *b, DtDictVar **out)
+{
+    DtEntry *found;
+    DtDictVar *made;
+    bool added;
+    DT_TRY(dt_set_new(trace, a->cls, &made));
+    for (uint32_t i = 0; i < a->count; i++) {
+        DT_TRY(dt_dict_find(trace, b, &a->items[i], &found));
+        if (op == DT_BINARY_OR || (op == DT_BINARY_AND) == (found != NULL)) {
+            DT_TRY(put_entry(trace, made, a->items[i].key_var, &added));
+        }
+    }
+    for (uint32_t i = 0; i < b->count && (op == DT_BINARY_OR || op == DT_BINARY_XOR); i++) {
+        DT_TRY(dt_dict_find(trace, a, &b->items[i], &found));
+        if (found == NULL) {
+            DT_TRY(put_entry(trace, made, b->items[i].key_var, &added));
+        }
+    }
+    made->layout = NULL;
+    *out = made;
+    return DT_OK;
+}
+
+static DtStatus
+follow(DtTrace *trace, Operation *operation, DtBinaryOp op, DtVar **out)
+{
+    DtDictVar *self = operation->self, *result = self;
+    for (uint32_t i = 0; i < operation->nargs; i++) {
+        DtDictVar *other;
+        DT_TRY(as_set(trace, operation->args[i], &other));
+        DT_TRY(combine(trace, op, result, other, &result));
+    }
+    if (!operation->mutates) {
+        if (result == self) {
+            DT_TRY(combine(trace, DT_BINARY_OR, self, self, &result));
+        }
+        *out = &result->base;
+        return DT_OK;
+    }
+    *out = dt_none(trace);
+    if (result == self) {
+        return DT_OK;
+    }
+    DT_TRY(dt_kinds_will_change(trace, &self->base));
+    self->items = result->items;
+    self->count = result->count;
+    self->capacity = result->capacity;
+    self->layout = NULL;
+    self->changes++;
+    return DT_OK;
+}
+
+static DtStatus
+combine_method(DtTrace *trace, DtVar *self, const char *method, bool mutates, DtBinaryOp op,
+               const DtArgs *args, DtVar **out)
+{
+    Operation operation = {.self = (DtDictVar *)self, .method = method, .mutates = mutates};
+    DT_TRY(settle(trace, &operation, args));
+    DT_TRY(perform(trace, &operation, out));
+    return *out != NULL ? DT_OK : follow(trace, &operation, op, out);
+}
+
+#define COMBINE(name, mutates, op)                                                                 \
+    static DtStatus set_##name(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)       \
+    {                                                                                              \
+        return combine_method(trace, self, #name, mutates, op, args, out);                         \
+    }
+
+COMBINE(difference, false, DT_BINARY_SUBTRACT)
+COMBINE(difference_update, true, DT_BINARY_SUBTRACT)
+COMBINE(intersection, false, DT_BINARY_AND)
+COMBINE(intersection_update, true, DT_BINARY_AND)
+COMBINE(symmetric_difference, false, DT_BINARY_XOR)
+COMBINE(symmetric_difference_update, true, DT_BINARY_XOR)
+COMBINE(union, false, DT_BINARY_OR)
+
 /* ---- Methods
  * -------------------------------------------------------------------------------------- */
+
+/* CPython looks a set up as the frozenset of its elements. */
+static DtStatus
+as_element(DtTrace *trace, DtVar *item, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, item, out));
+    if (is_set(*out) && ((DtDictVar *)*out)->cls == &PySet_Type) {
+        DtDictVar *set = (DtDictVar *)*out;
+        DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, set->count + 1);
+        if (items == NULL) {
+            return dt_no_memory();
+        }
+        for (uint32_t i = 0; i < set->count; i++) {
+            items[i] = set->items[i].key_var;
+        }
+        return dt_set_make(trace, &PyFrozenSet_Type, items, set->count, out);
+    }
+    return DT_OK;
+}
 
 static DtStatus
 set_add(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -89,17 +519,32 @@ set_add(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static DtStatus
+update_from(DtTrace *trace, DtDictVar *self, DtVar *arg)
+{
+    DtVar *settled;
+    DT_TRY(settle_argument(trace, arg, &settled));
+    if (settled->type->kind != DT_KIND_TUPLE) {
+        /* The table grows at once by what a set or dict holds. */
+        Operation operation = {
+            .self = self, .method = "update", .mutates = true, .args = &settled, .nargs = 1};
+        DtVar *done;
+        DT_TRY(perform(trace, &operation, &done));
+        return done != NULL ? DT_OK : follow(trace, &operation, DT_BINARY_OR, &done);
+    }
+    DtSeqVar *items = (DtSeqVar *)settled;
+    DT_TRY(dt_kinds_will_change(trace, &self->base));
+    for (uint32_t i = 0; i < items->count; i++) {
+        DT_TRY(put(trace, self, items->items[i]));
+    }
+    return DT_OK;
+}
+
+static DtStatus
 set_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     *out = dt_none(trace);
     for (uint32_t i = 0; i < args->npos; i++) {
-        DtVar **items;
-        uint32_t count;
-        DT_TRY(dt_var_unpack(trace, args->pos[i], &items, &count));
-        DT_TRY(dt_kinds_will_change(trace, self));
-        for (uint32_t k = 0; k < count; k++) {
-            DT_TRY(put(trace, (DtDictVar *)self, items[k]));
-        }
+        DT_TRY(update_from(trace, (DtDictVar *)self, args->pos[i]));
     }
     return DT_OK;
 }
@@ -107,18 +552,21 @@ set_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 remove_item(DtTrace *trace, DtDictVar *set, DtVar *item, bool *found)
 {
-    DtEntry key;
+    DtEntry key, *entry;
+    DT_TRY(as_element(trace, item, &item));
     DT_TRY(dt_dict_key(trace, item, &key));
-    DtEntry *entry = dt_dict_find(set, &key);
+    DT_TRY(dt_dict_find(trace, set, &key, &entry));
     *found = entry != NULL;
     if (entry == NULL) {
         return DT_OK;
     }
-    uint32_t at = (uint32_t)(entry - set->items);
     DT_TRY(dt_kinds_will_change(trace, &set->base));
+    uint32_t at = (uint32_t)(entry - set->items);
+    DtVar *removed = entry->key_var;
     memmove(set->items + at, set->items + at + 1, (set->count - at - 1) * sizeof(DtEntry));
     set->count--;
-    return DT_OK;
+    set->changes++;
+    return dt_layout_call(trace, set, "discard", &removed, 1);
 }
 
 static DtStatus
@@ -135,77 +583,208 @@ set_remove(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     bool found;
     *out = dt_none(trace);
     DT_TRY(remove_item(trace, (DtDictVar *)self, args->pos[0], &found));
-    return found ? DT_OK : dt_kinds_raise(trace, "KeyError", "an element that is not in the set");
+    return found ? DT_OK : dt_raise_value(trace, PyExc_KeyError, args->pos[0]);
+}
+
+static DtStatus
+set_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtDictVar *set = (DtDictVar *)self;
+    (void)args;
+    if (set->count == 0) {
+        return dt_kinds_raise(trace, "KeyError", "'pop from an empty set'");
+    }
+    if (set->count == 1) {
+        *out = set->items[0].key_var;
+        const DtArgs one = dt_args_of(out, 1);
+        DtVar *ignored;
+        return set_discard(trace, self, &one, &ignored);
+    }
+    Operation operation = {.self = set, .method = "pop", .mutates = true};
+    if (set->object != NULL) {
+        /* Where it begins to search is not guarded. */
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "pop() of a set that existed before");
+    }
+    DT_TRY(perform(trace, &operation, out));
+    return *out != NULL
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_MISSING_SLOT, "pop() of a set whose order is not known");
 }
 
 static DtStatus
 set_clear(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)args;
+    DtDictVar *set = (DtDictVar *)self;
     DT_TRY(dt_kinds_will_change(trace, self));
-    ((DtDictVar *)self)->count = 0;
+    set->count = 0;
+    set->changes++;
     *out = dt_none(trace);
-    return DT_OK;
+    return dt_layout_call(trace, set, "clear", NULL, 0);
 }
 
 static DtStatus
 set_copy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)args;
-    DtDictVar *from = (DtDictVar *)self, *copy;
-    DT_TRY(dt_set_new(trace, from->cls, &copy));
-    for (uint32_t i = 0; i < from->count; i++) {
-        DT_TRY(put(trace, copy, from->items[i].key_var));
+    if (((DtDictVar *)self)->cls == &PyFrozenSet_Type) {
+        *out = self;
+        return DT_OK;
     }
-    *out = &copy->base;
+    Operation operation = {.self = (DtDictVar *)self, .method = "copy"};
+    DT_TRY(settle(trace, &operation, args));
+    DT_TRY(perform(trace, &operation, out));
+    return *out != NULL ? DT_OK : follow(trace, &operation, DT_BINARY_OR, out);
+}
+
+DtStatus
+dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
+{
+    DtVar *arg;
+    DT_TRY(settle_argument(trace, iterable, &arg));
+    if (arg->type->kind == DT_KIND_TUPLE) {
+        return dt_set_make(trace, cls, ((DtSeqVar *)arg)->items, ((DtSeqVar *)arg)->count, out);
+    }
+    DtDictVar *from = (DtDictVar *)arg, *made;
+    if (cls == &PyFrozenSet_Type && from->cls == cls) {
+        *out = arg;
+        return DT_OK;
+    }
+    PyObject *value;
+    DT_TRY(dt_set_new(trace, cls, &made));
+    *out = &made->base;
+    DT_TRY(dt_fold_value(trace, arg, &value));
+    if (value == NULL) {
+        for (uint32_t i = 0; i < from->count; i++) {
+            bool added;
+            DT_TRY(put_entry(trace, made, from->items[i].key_var, &added));
+        }
+    }
+    else {
+        PyObject *real = PyObject_CallOneArg((PyObject *)cls, value);
+        Py_DECREF(value);
+        DtStatus status = real != NULL ? take_entries(trace, made, real, &from, 1)
+                                       : dt_break_from_exception(trace);
+        Py_XDECREF(real);
+        DT_TRY(status);
+    }
+    return dt_layout_result(trace, made, NULL, NULL, &arg, 1);
+}
+
+/* ---- Comparing
+ * ---------------------------------------------------------------------------------------- */
+
+static DtStatus
+count_common(DtTrace *trace, DtDictVar *a, DtDictVar *b, uint32_t *common)
+{
+    *common = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        DtEntry *found;
+        DT_TRY(dt_dict_find(trace, b, &a->items[i], &found));
+        *common += found != NULL;
+    }
     return DT_OK;
+}
+
+static DtStatus
+set_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    *out = dt_not_implemented(trace);
+    if (!is_set(left) || !is_set(right)) {
+        return DT_OK;
+    }
+    DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
+    uint32_t common;
+    DT_TRY(count_common(trace, a, b, &common));
+    bool below = common == a->count, above = common == b->count;
+    bool result = op == Py_EQ   ? below && above
+                  : op == Py_NE ? !(below && above)
+                  : op == Py_LE ? below
+                  : op == Py_LT ? below && !above
+                  : op == Py_GE ? above
+                                : above && !below;
+    return dt_var_bool(trace, result, out);
+}
+
+static DtStatus
+compare_method(DtTrace *trace, DtVar *self, DtVar *arg, int what, DtVar **out)
+{
+    DtDictVar *a = (DtDictVar *)self, *b;
+    DtVar *settled;
+    uint32_t common;
+    DT_TRY(settle_argument(trace, arg, &settled));
+    DT_TRY(as_set(trace, settled, &b));
+    DT_TRY(count_common(trace, a, b, &common));
+    return dt_var_bool(trace,
+                       what < 0   ? common == a->count
+                       : what > 0 ? common == b->count
+                                  : common == 0,
+                       out);
+}
+
+static DtStatus
+set_issubset(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return compare_method(trace, self, args->pos[0], -1, out);
+}
+
+static DtStatus
+set_isdisjoint(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return compare_method(trace, self, args->pos[0], 0, out);
+}
+
+static DtStatus
+set_issuperset(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return compare_method(trace, self, args->pos[0], 1, out);
 }
 
 /* ---- Slots
  * ---------------------------------------------------------------------------------------- */
 
-static DtStatus
-combine(DtTrace *trace, DtBinaryOp op, DtDictVar *a, DtDictVar *b, DtVar **out)
-{
-    DtDictVar *made;
-    DT_TRY(dt_set_new(trace, a->cls, &made));
-    for (uint32_t i = 0; i < a->count; i++) {
-        bool common = dt_dict_find(b, &a->items[i]) != NULL;
-        if (op == DT_BINARY_OR || (op == DT_BINARY_AND) == common) {
-            DT_TRY(put(trace, made, a->items[i].key_var));
-        }
-    }
-    for (uint32_t i = 0; i < b->count && (op == DT_BINARY_OR || op == DT_BINARY_XOR); i++) {
-        if (dt_dict_find(a, &b->items[i]) == NULL) {
-            DT_TRY(put(trace, made, b->items[i].key_var));
-        }
-    }
-    *out = &made->base;
-    return DT_OK;
-}
+typedef struct OperatorRow {
+    const char *plain;
+    const char *in_place;
+} OperatorRow;
+
+/* The methods that operators are the same as. */
+static const OperatorRow operators[] = {
+    [DT_BINARY_OR] = {"__or__", "__ior__"},
+    [DT_BINARY_AND] = {"__and__", "__iand__"},
+    [DT_BINARY_XOR] = {"__xor__", "__ixor__"},
+    [DT_BINARY_SUBTRACT] = {"__sub__", "__isub__"},
+};
 
 static DtStatus
 set_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
-    *out = dt_not_implemented(trace);
-    if (left->type->kind != DT_KIND_SET || right->type->kind != DT_KIND_SET) {
-        return DT_OK;
-    }
     DtBinaryOp plain = (DtBinaryOp)DT_BINARY_PLAIN(op);
-    if (plain != DT_BINARY_OR && plain != DT_BINARY_AND && plain != DT_BINARY_XOR
-        && plain != DT_BINARY_SUBTRACT) {
+    *out = dt_not_implemented(trace);
+    if (!is_set(left) || !is_set(right)
+        || (plain != DT_BINARY_OR && plain != DT_BINARY_AND && plain != DT_BINARY_XOR
+            && plain != DT_BINARY_SUBTRACT)) {
         return DT_OK;
     }
-    DtDictVar *self = (DtDictVar *)left;
-    DT_TRY(combine(trace, plain, self, (DtDictVar *)right, out));
-    if (!DT_BINARY_IS_INPLACE(op) || self->cls != &PySet_Type) {
-        return DT_OK;
+    bool in_place = DT_BINARY_IS_INPLACE(op) && ((DtDictVar *)left)->cls == &PySet_Type;
+    /* `a |= b` is an update that gives `a`; the others likewise. */
+    static const char *const updates[] = {
+        [DT_BINARY_OR] = "update",
+        [DT_BINARY_AND] = "intersection_update",
+        [DT_BINARY_XOR] = "symmetric_difference_update",
+        [DT_BINARY_SUBTRACT] = "difference_update",
+    };
+    Operation operation = {.self = (DtDictVar *)left,
+                           .method = in_place ? updates[plain] : operators[plain].plain,
+                           .mutates = in_place,
+                           .args = &right,
+                           .nargs = 1};
+    DT_TRY(perform(trace, &operation, out));
+    if (*out == NULL) {
+        DT_TRY(follow(trace, &operation, plain, out));
     }
-    DT_TRY(dt_kinds_will_change(trace, left));
-    self->items = ((DtDictVar *)*out)->items;
-    self->count = ((DtDictVar *)*out)->count;
-    self->capacity = ((DtDictVar *)*out)->capacity;
-    *out = left;
+    if (in_place) {
+        *out = left;
+    }
     return DT_OK;
 }
 
@@ -218,41 +797,52 @@ set_length(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 set_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
-    DtEntry entry;
+    DtEntry entry, *found;
+    DT_TRY(as_element(trace, item, &item));
     DT_TRY(dt_dict_key(trace, item, &entry));
-    return dt_var_bool(trace, dt_dict_find((DtDictVar *)self, &entry) != NULL, out);
+    DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
+    return dt_var_bool(trace, found != NULL, out);
+}
+
+/* Puts the entries in the order of iteration. */
+static DtStatus
+put_in_order(DtTrace *trace, DtDictVar *set)
+{
+    PyObject *real;
+    DtEntry *sorted = DT_ARENA_ARRAY(&trace->arena, DtEntry, set->count + 1);
+    if (sorted == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(dt_layout_replay(trace, set, &real));
+    if (real == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the order of a set is not known");
+    }
+    PyObject *item;
+    Py_ssize_t slot = 0;
+    for (uint32_t i = 0; i < set->count && dt_set_next(real, &slot, &item); i++) {
+        DtEntry key, *found;
+        DtVar *var;
+        DT_TRY(tracker_of(trace, &set, 1, item, &var));
+        DT_TRY(dt_dict_key(trace, var, &key));
+        DT_TRY(dt_dict_find(trace, set, &key, &found));
+        if (found == NULL) {
+            PyErr_SetString(PyExc_SystemError, "the layout of a set has another element");
+            return DT_ERROR;
+        }
+        sorted[i] = *found;
+    }
+    memcpy(set->items, sorted, set->count * sizeof(DtEntry));
+    return DT_OK;
 }
 
 static DtStatus
 set_iter(DtTrace *trace, DtVar *self, DtVar **out)
 {
     DtDictVar *set = (DtDictVar *)self;
-    if (set->count > 1 && set->object == NULL) {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the order of a set made in the function");
+    if (set->count > 1) {
+        DT_TRY(put_in_order(trace, set));
     }
     return dt_iter_dict(trace, set, 0, out);
-}
-
-static DtStatus
-set_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
-{
-    *out = dt_not_implemented(trace);
-    if (left->type->kind != DT_KIND_SET || right->type->kind != DT_KIND_SET) {
-        return DT_OK;
-    }
-    DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
-    uint32_t common = 0;
-    for (uint32_t i = 0; i < a->count; i++) {
-        common += dt_dict_find(b, &a->items[i]) != NULL;
-    }
-    bool below = common == a->count, above = common == b->count;
-    bool result = op == Py_EQ   ? below && above
-                  : op == Py_NE ? !(below && above)
-                  : op == Py_LE ? below
-                  : op == Py_LT ? below && !above
-                  : op == Py_GE ? above
-                                : above && !below;
-    return dt_var_bool(trace, result, out);
 }
 
 static PyTypeObject *
@@ -262,24 +852,30 @@ set_type(DtTrace *trace, DtVar *self)
     return ((DtDictVar *)self)->cls;
 }
 
+static PyObject *
+set_as_constant(DtTrace *trace, DtVar *self)
+{
+    DtDictVar *set = (DtDictVar *)self;
+    if (set->cls != &PyFrozenSet_Type) {
+        return NULL;
+    }
+    if (set->object != NULL) {
+        return set->object;
+    }
+    PyObject *real = NULL;
+    if (dt_set_fold(trace, set, &real) != DT_OK || real == NULL) {
+        PyErr_Clear(); /* no memory: not known */
+        return NULL;
+    }
+    return dt_trace_keep_take(trace, real);
+}
+
 static DtStatus
 set_reconstruct(DtCodegen *codegen, DtVar *var)
 {
     bool done;
     DT_TRY(dt_kinds_load_source(codegen, var, &done));
-    if (done) {
-        return DT_OK;
-    }
-    DtDictVar *self = (DtDictVar *)var;
-    bool frozen = self->cls == &PyFrozenSet_Type;
-    if (frozen) {
-        DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyFrozenSet_Type));
-    }
-    for (uint32_t i = 0; i < self->count; i++) {
-        DT_TRY(dt_codegen_var(codegen, self->items[i].key_var));
-    }
-    DT_TRY(dt_codegen_op(codegen, DT_OP_BUILD_SET, (int32_t)self->count));
-    return frozen ? dt_codegen_call(codegen, 1) : DT_OK;
+    return done ? DT_OK : dt_layout_emit(codegen, (DtDictVar *)var);
 }
 
 static DtStatus
@@ -293,9 +889,23 @@ set_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, v
 }
 
 static const DtMethodRow set_methods[] = {
-    {"add", set_add, 1, 1, false},       {"clear", set_clear, 0, 0, false},
-    {"copy", set_copy, 0, 0, false},     {"discard", set_discard, 1, 1, false},
-    {"remove", set_remove, 1, 1, false}, {"update", set_update, 0, -1, false},
+    {"add", set_add, 1, 1, false},
+    {"clear", set_clear, 0, 0, false},
+    {"copy", set_copy, 0, 0, false},
+    {"difference", set_difference, 0, -1, false},
+    {"difference_update", set_difference_update, 0, -1, false},
+    {"discard", set_discard, 1, 1, false},
+    {"intersection", set_intersection, 0, -1, false},
+    {"intersection_update", set_intersection_update, 0, -1, false},
+    {"isdisjoint", set_isdisjoint, 1, 1, false},
+    {"issubset", set_issubset, 1, 1, false},
+    {"issuperset", set_issuperset, 1, 1, false},
+    {"pop", set_pop, 0, 0, false},
+    {"remove", set_remove, 1, 1, false},
+    {"symmetric_difference", set_symmetric_difference, 1, 1, false},
+    {"symmetric_difference_update", set_symmetric_difference_update, 1, 1, false},
+    {"union", set_union, 0, -1, false},
+    {"update", set_update, 0, -1, false},
     {NULL, NULL, 0, 0, false},
 };
 
@@ -308,6 +918,7 @@ const DtVarType dt_kind_type_SET = {
     .tp_richcompare = set_compare,
     .methods = set_methods,
     .python_type = set_type,
+    .as_constant = set_as_constant,
     .reconstruct = set_reconstruct,
     .children = set_children,
 };

@@ -66,7 +66,7 @@ def unsupported_opcode():
 @case("missing-slot")
 def missing_slot():
     def fn(x):
-        return f"{x}"
+        return x + 1, f"{fn}"
 
     expect("missing-slot", fn, A)
 

@@ -125,6 +125,26 @@ def case_dict_keys(r):
     )
 
 
+def case_set_items(r):
+    r.fact("SET_ITEMS", r.local("x"), {1, "a", 2.5})
+    return (
+        [({1, "a", 2.5},), ({2.5, "a", 1},)],
+        [({1, "a"},), ({1.0, "a", 2.5},), ({1, "a", 2.5, 3},), (frozenset({1, "a", 2.5}),), (1,)],
+        ["has the elements", "has other elements"],
+    )
+
+
+def case_set_layout(r):
+    r.fact("SET_LAYOUT", r.local("x"), {0, 8})
+    had_another = {0, 8, 3}
+    had_another.discard(3)
+    return (
+        [({0, 8},)],
+        [({8, 0},), (had_another,), ({0},), (1,)],
+        ["in the order of", "in another order"],
+    )
+
+
 def case_attr_absent(r):
     r.fact("TYPE", r.local("x"), Plain).fact("ATTR_ABSENT", r.local("x"), "extra")
     return (

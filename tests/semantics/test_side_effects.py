@@ -203,9 +203,8 @@ def test_same(case):
     check(*case)
 
 
-def test_an_existing_set_is_left_alone():
-    """What order a set has depends on its history, so an existing one is not followed."""
-    check(change_set, {1, 2, 3}, A, breaks="unknown-type")
+def test_an_existing_set_is_changed():
+    check(change_set, {1, 2, 3}, A)
 
 
 def test_the_same_object_twice():

@@ -18,6 +18,7 @@ BUILTINS = {
     "abs": ["abs(-n)", "abs(x - 1)", "abs(-f)", "abs(3 + 4j)"],
     "all": ["all([1, n])", "all([])", "all((0, n))"],
     "any": ["any([0, n])", "any([])", "any((0, None))"],
+    "ascii": ["ascii('\u00e9')", "ascii(l)"],
     "bin": ["bin(5)"],
     "bool": ["bool(n)", "bool()", "bool([])", "bool(n > 1)"],
     "callable": ["callable(len)", "callable(n)", "callable(int)"],
@@ -207,7 +208,13 @@ METHODS = {
         "popitem()", "setdefault('a', 1)", "setdefault('z', 1)", "update(q=1)", "update({'a': 0})",
         "update([('k', 1)])", "values()",
     ],
-    "set": ["add(9)", "clear()", "copy()", "discard(1)", "discard(8)", "remove(1)", "update([7], (8,))"],
+    "set": [
+        "add(9)", "clear()", "copy()", "discard(1)", "discard(8)", "remove(1)", "update([7], (8,))",
+        "difference([1], {2})", "difference()", "difference_update([1], {2})", "intersection({1, 9}, [1])",
+        "intersection_update({1, 2, 9})", "isdisjoint([7])", "isdisjoint({1})", "issubset({1, 2, 3, 4})",
+        "issuperset([1, 2])", "pop()", "symmetric_difference([1, 8])",
+        "symmetric_difference_update({1, 8})", "union([5], (6,), {7: 8})", "union()", "update({4: 5}, {40})",
+    ],
     "tuple": ["index(1)", "count(3)"],
 }  # fmt: skip
 MAKE = {
@@ -235,7 +242,7 @@ def test_method_of_a_new_container(kind, call):
     check(scope["fn"], A, 3)
 
 
-@pytest.mark.parametrize(("kind", "call"), [(k, c) for k in ("list", "dict") for c in METHODS[k]])
+@pytest.mark.parametrize(("kind", "call"), [(k, c) for k in ("list", "dict", "set") for c in METHODS[k]])
 def test_method_of_an_existing_container(kind, call):
     result = f"o.{call}"
     if call.split("(")[0] in ("items", "keys", "values"):
@@ -243,4 +250,7 @@ def test_method_of_an_existing_container(kind, call):
     source = f"def fn(x, o):\n    r = {result}\n    return x + 1, r\n"
     scope = {}
     exec(source, scope)
+    if (kind, call) == ("set", "pop()"):
+        check(scope["fn"], A, {1, 2, 3}, breaks="missing-slot")
+        return
     check(scope["fn"], A, eval(MAKE[kind], {"n": 3}))

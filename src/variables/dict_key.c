@@ -1,0 +1,197 @@
+/* Keys: how a tracker hashes and which entry of a dict or set is equal to it.
+ *
+ *   constants            by value, with the real hash
+ *   instances            as object hashes them: by identity
+ *                        with __hash__ and __eq__ of Python: those are followed
+ *   classes, functions   by identity
+ *
+ * Not in here: dicts (v_dict.c) and sets (v_set.c) themselves.
+ */
+#include <string.h>
+
+#include "variables/kinds.h"
+
+static DtStatus
+unhashable(DtTrace *trace, DtVar *var)
+{
+    return dt_kinds_raise(trace, "TypeError", "unhashable type: '%s'",
+                          dt_kinds_type_name(trace, var));
+}
+
+static bool
+is_mutable_container(DtVar *var)
+{
+    switch (var->type->kind) {
+    case DT_KIND_LIST:
+    case DT_KIND_DICT:
+        return true;
+    case DT_KIND_SET:
+        return ((DtDictVar *)var)->cls == &PySet_Type;
+    default:
+        return false;
+    }
+}
+
+/* Whether instances of the type hash and compare as object does. */
+static bool
+compares_by_identity(PyTypeObject *type)
+{
+    return type->tp_hash == PyBaseObject_Type.tp_hash
+           && type->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+bool
+dt_dict_is_followed(PyObject *key)
+{
+    return !dt_constant_is_safe(key) && !compares_by_identity(Py_TYPE(key));
+}
+
+static DtStatus
+by_identity(DtEntry *entry, const void *address)
+{
+    entry->by_identity = true;
+    entry->hash = (Py_hash_t)(uintptr_t)address;
+    return DT_OK;
+}
+
+/* An instance's __hash__, followed. */
+static DtStatus
+traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
+{
+    DtVar *method, *result;
+    DT_TRY(dt_instance_special(trace, var, "__hash__", &method));
+    if (method == NULL) {
+        return unhashable(trace, var); /* __hash__ is None */
+    }
+    const DtArgs none = {0};
+    DT_TRY(dt_var_call(trace, method, &none, &result));
+    PyObject *hash = dt_var_as_constant(trace, result);
+    if (hash == NULL || !PyLong_CheckExact(hash)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a __hash__ that returns no known int");
+    }
+    out->traced = true;
+    out->hash = PyObject_Hash(hash);
+    return DT_OK;
+}
+
+static DtStatus
+instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
+{
+    DtInstanceVar *instance = (DtInstanceVar *)var;
+    PyTypeObject *type = instance->object != NULL ? Py_TYPE(instance->object) : instance->cls;
+    out->key = instance->object;
+    if (!compares_by_identity(type)) {
+        if (!dt_build_is_user_class(type)) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", type->tp_name);
+        }
+        return traced_hash(trace, var, out);
+    }
+    return by_identity(out, instance->object != NULL ? (void *)instance->object : (void *)var);
+}
+
+/* Mirrors the hash of tuples (xxHash), so that (1, x) meets (1, 2) if x hashes like 2. */
+#define PRIME_1 UINT64_C(11400714785074694791)
+#define PRIME_2 UINT64_C(14029467366897019727)
+#define PRIME_5 UINT64_C(2870177450012600261)
+
+/* A tuple with an instance or a new object in it: equal to another one item by item. */
+static DtStatus
+tuple_key(DtTrace *trace, DtVar *var, DtEntry *out)
+{
+    DtSeqVar *tuple = (DtSeqVar *)var;
+    uint64_t hash = PRIME_5;
+    for (uint32_t i = 0; i < tuple->count; i++) {
+        DtEntry item;
+        DT_TRY(dt_dict_key(trace, tuple->items[i], &item));
+        hash += (uint64_t)item.hash * PRIME_2;
+        hash = (hash << 31 | hash >> 33) * PRIME_1;
+    }
+    hash += tuple->count ^ (PRIME_5 ^ 3527539u);
+    out->traced = true;
+    out->hash = hash == UINT64_MAX ? 1546275796 : (Py_hash_t)hash;
+    return DT_OK;
+}
+
+DtStatus
+dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
+{
+    DT_TRY(dt_var_realize(trace, var, &var));
+    memset(out, 0, sizeof(*out));
+    out->key_var = var;
+    DtKind kind = var->type->kind;
+    if (is_mutable_container(var) || kind == DT_KIND_SLICE) {
+        return unhashable(trace, var);
+    }
+    if (kind == DT_KIND_INSTANCE) {
+        return instance_key(trace, var, out);
+    }
+    out->key = kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
+                                        : dt_var_as_constant(trace, var);
+    if (out->key == NULL && kind == DT_KIND_FUNCTION) {
+        return by_identity(out, var);
+    }
+    if (out->key == NULL && kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->cls == &PyTuple_Type) {
+        return tuple_key(trace, var, out);
+    }
+    if (out->key == NULL) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", var->type->name);
+    }
+    if (dt_constant_is_safe(out->key)) {
+        if (dt_constant_has_nan(out->key)) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a NaN as a key");
+        }
+        out->hash = PyObject_Hash(out->key);
+        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+    }
+    if (!compares_by_identity(Py_TYPE(out->key))) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(out->key)->tp_name);
+    }
+    return by_identity(out, out->key);
+}
+
+/* Whether the entry of a dict has this key; both hashes are equal. */
+static DtStatus
+is_equal(DtTrace *trace, const DtEntry *entry, const DtEntry *key, bool *out)
+{
+    *out = false;
+    if (entry->by_identity || key->by_identity) {
+        return DT_OK;
+    }
+    if (entry->traced || key->traced) {
+        return dt_sequence_item_equal(trace, entry->key_var, key->key_var, out);
+    }
+    int equal = PyObject_RichCompareBool(entry->key, key->key, Py_EQ);
+    if (equal < 0) {
+        PyErr_Clear(); /* builtin constants compare without errors but for bytes warnings under -bb
+                        */
+    }
+    *out = equal == 1;
+    return DT_OK;
+}
+
+DtStatus
+dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
+{
+    *out = NULL;
+    for (uint32_t i = 0; i < dict->count; i++) {
+        DtEntry *entry = &dict->items[i];
+        if (entry->hash != key->hash) {
+            continue;
+        }
+        bool same = dt_var_peek(entry->key_var) == dt_var_peek(key->key_var)
+                    || (entry->key != NULL && entry->key == key->key);
+        if (!same) {
+            uint32_t changes = dict->changes;
+            DT_TRY(is_equal(trace, entry, key, &same));
+            if (dict->changes != changes) {
+                return dt_break(trace, DT_BREAK_MISSING_SLOT, "a __eq__ that changes the %s",
+                                dict->base.type->name);
+            }
+        }
+        if (same) {
+            *out = entry;
+            return DT_OK;
+        }
+    }
+    return DT_OK;
+}
