@@ -79,13 +79,27 @@ is_descriptor(DtVar *function)
            && (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type));
 }
 
+/* The type of a slot wrapper bound to an object: the C API of newer versions does not name it. */
+static PyTypeObject *
+bound_wrapper_type(void)
+{
+    static PyTypeObject *type = NULL; /* a static type */
+    if (type == NULL) {
+        PyObject *bound = PyObject_GetAttrString(Py_None, "__str__");
+        type = bound != NULL ? Py_TYPE(bound) : NULL;
+        Py_XDECREF(bound);
+        PyErr_Clear(); /* no memory: the type is unknown this time */
+    }
+    return type;
+}
+
 static PyTypeObject *
 method_type(DtTrace *trace, DtVar *self)
 {
     (void)trace;
     DtVar *function = dt_var_peek(((DtMethodVar *)self)->function);
     return !is_descriptor(function)                                        ? &PyMethod_Type
-           : Py_IS_TYPE(dt_payload_object(function), &PyWrapperDescr_Type) ? &_PyMethodWrapper_Type
+           : Py_IS_TYPE(dt_payload_object(function), &PyWrapperDescr_Type) ? bound_wrapper_type()
                                                                            : &PyCFunction_Type;
 }
 
