@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any, TypeVar
 
 from dyntrace._support import core as _core
@@ -28,6 +28,9 @@ POLYFILL_MODULES = {
     "_functools": "functools",
     "_heapq": "heapq",
     "_operator": "operator",
+    "math": "math",
+    "operator": "operator",
+    "re": "re",
 }
 
 
@@ -99,6 +102,8 @@ def check_signature(original: Callable[..., Any], function: Callable[..., Any]) 
     """Raises TypeError where the names, kinds or defaults of the parameters differ."""
     import inspect
 
+    if isinstance(original, WrapperDescriptorType):
+        return  # a slot: every one of them has the same signature
     try:
         expected = inspect.signature(original)
     except ValueError:

@@ -94,7 +94,7 @@ print_sym(const DtGuardProgram *program, const DtSym *sym, bool outer, DtStrbuf 
         return;
     }
     bool call = sym->op == DT_SYM_OP_MIN || sym->op == DT_SYM_OP_MAX || sym->op == DT_SYM_OP_ABS
-                || sym->op == DT_SYM_OP_FLOAT;
+                || sym->op >= DT_SYM_OP_FLOAT;
     if (call || op_arity[sym->op] == 1) {
         dt_strbuf_addf(buf, call ? "%s(" : "(%s", op_texts[sym->op]);
         print_sym(program, sym->a, true, buf);

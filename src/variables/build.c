@@ -51,6 +51,7 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyFunction_Type, dt_function_build},
     {NULL, NULL, &PyMethod_Type, dt_method_build},
     {NULL, NULL, &PyCFunction_Type, dt_builtin_build},
+    {NULL, NULL, &PyCMethod_Type, dt_builtin_build},
     {NULL, NULL, &PyMethodDescr_Type, dt_builtin_build},
     {NULL, NULL, &PyWrapperDescr_Type, dt_builtin_build},
     {NULL, NULL, &PyClassMethodDescr_Type, dt_builtin_build},
@@ -136,6 +137,12 @@ bool
 dt_build_is_metaclass(PyTypeObject *type)
 {
     return is_made_on(type, &PyType_Type);
+}
+
+bool
+dt_build_has_class_statement(PyTypeObject *type)
+{
+    return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && type->tp_dealloc == class_statement_dealloc;
 }
 
 static bool

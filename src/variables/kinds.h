@@ -102,6 +102,8 @@ bool dt_build_is_metaclass(PyTypeObject *type);
 /* The builtin type that gives instances of a class made by a class statement their layout: object,
  * or one whose part is an instance's payload (payload.c).  NULL: the class is of another make. */
 PyTypeObject *dt_build_layout(PyTypeObject *cls);
+/* Whether a class statement made the type, on whatever bases. */
+bool dt_build_has_class_statement(PyTypeObject *type);
 /* A tracker of a known object that no source reads: it needs no guard. */
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
 
@@ -125,6 +127,10 @@ DtStatus dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok) D
 /* ---- symbols ---- */
 /* The expression of a symbolic number or of an int, float or bool constant; NULL if it has none. */
 const DtSym *dt_symbolic_of(DtTrace *trace, DtVar *var);
+
+/* The function of module math that a symbolic operation is; borrowed, kept since start-up. */
+PyObject *dt_math_function(DtSymOp op);
+int dt_math_init(void); /* -1 with an exception */
 
 /* ---- sequences ---- */
 DtStatus dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count,
@@ -329,8 +335,8 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
-extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_operator_table,
-    dt_builtin_functools_table, dt_builtin_types_table;
+extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_cmath_table,
+    dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_types_table;
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

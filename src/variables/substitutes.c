@@ -190,6 +190,19 @@ wanted_by(PyObject *object)
     return name;
 }
 
+static DtStatus
+find(DtTrace *trace, PyObject *callable, PyObject *owner, PyObject **out)
+{
+    *out = dt_map_get(&functions, callable);
+    PyObject *wanted = *out == NULL ? wanted_by(owner) : NULL;
+    if (wanted == NULL) {
+        return DT_OK;
+    }
+    trace->wanted_polyfills = wanted;
+    DT_TRY(dt_trace_keep(trace, wanted)); /* another thread may load them meanwhile */
+    return DT_RESTART;
+}
+
 DtStatus
 dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
 {
@@ -206,15 +219,17 @@ dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
     if (object == NULL) {
         return DT_OK;
     }
-    *out = dt_map_get(&functions, object);
-    if (*out != NULL) {
-        return DT_OK;
+    return find(trace, object, object, out);
+}
+
+DtStatus
+dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const char *name, PyObject **out)
+{
+    PyObject *key = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
+    if (key == NULL) {
+        return DT_ERROR;
     }
-    PyObject *wanted = wanted_by(object);
-    if (wanted == NULL) {
-        return DT_OK;
-    }
-    trace->wanted_polyfills = wanted;
-    DT_TRY(dt_trace_keep(trace, wanted)); /* another thread may load them meanwhile */
-    return DT_RESTART;
+    PyObject *descriptor = dt_type_own_lookup(type, key);
+    *out = NULL;
+    return descriptor != NULL ? find(trace, descriptor, (PyObject *)type, out) : DT_OK;
 }

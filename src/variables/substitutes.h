@@ -19,6 +19,10 @@
  * code.  DT_RESTART: trace->wanted_polyfills names what must be loaded first. */
 DtStatus dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out) DT_MUST_CHECK;
 
+/* The same for a method of a C type, by the descriptor in the type's own dict. */
+DtStatus dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const char *name,
+                                   PyObject **out) DT_MUST_CHECK;
+
 /* Whether this dict is the namespace of polyfills. */
 bool dt_substitute_is_namespace(PyObject *globals);
 

@@ -8,7 +8,7 @@
  * Not in here: printing (sym_print.c), where symbols get their values (graph) and guards on them
  * (trace.c).
  */
-#include "variables/sym.h"
+#include "variables/sym_math.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,7 +234,7 @@ apply_float(DtSymOp op, double a, double b, DtNumber *out)
         out->d = a;
         return true;
     default:
-        return false;
+        return dt_sym_math_is(op) && dt_sym_math_apply(op, a, out);
     }
 }
 
@@ -330,6 +330,9 @@ result_type(DtSymOp op, bool is_float)
 {
     if (op_is_comparison(op) || op == DT_SYM_OP_AND || op == DT_SYM_OP_OR || op == DT_SYM_OP_NOT) {
         return DT_SYM_BOOL;
+    }
+    if (dt_sym_math_is(op)) {
+        return dt_sym_math_gives_int(op) ? DT_SYM_INT : DT_SYM_FLOAT;
     }
     if (op == DT_SYM_OP_TRUEDIV || op == DT_SYM_OP_FLOAT || is_float) {
         return DT_SYM_FLOAT;

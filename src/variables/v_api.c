@@ -4,6 +4,7 @@
  * here by name; each has a row.
  */
 #include "variables/kinds.h"
+#include "variables/pure.h"
 
 static DtStatus
 is_compiling(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -33,7 +34,44 @@ unfollowable(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s", text);
 }
 
+/* The function to fold, and its arguments. */
+static DtStatus
+split(DtTrace *trace, const DtArgs *args, PyObject **callable, DtArgs *rest)
+{
+    *rest = *args;
+    rest->pos++;
+    rest->npos--;
+    *callable = dt_var_as_constant(trace, args->pos[0]);
+    return *callable != NULL
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a callable that is not known");
+}
+
+/* fold(function, *args): what a pure function gives for what is known while tracing. */
+static DtStatus
+fold(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *callable;
+    DtArgs rest;
+    DT_TRY(split(trace, args, &callable, &rest));
+    return dt_pure_call(trace, callable, &rest, out);
+}
+
+/* members(function, *args): the same, with any objects in the result. */
+static DtStatus
+members(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *callable;
+    DtArgs rest;
+    DT_TRY(split(trace, args, &callable, &rest));
+    return dt_pure_members(trace, callable, &rest, out);
+}
+
 static const DtMethodRow api_rows[] = {
+    {"fold", fold, 1, -1, true},
+    {"members", members, 1, -1, true},
     {"unfollowable", unfollowable, 1, 1, false},
     {"is_compiling", is_compiling, 0, 0, false},
     {"graph_break", graph_break, 0, 0, false},

@@ -10,6 +10,7 @@
 #include "variables/fold.h"
 #include "variables/iterators.h"
 #include "variables/text.h"
+#include "variables/pure.h"
 
 /* Object -> row; objects are kept for the life of the process. */
 static DtArena table_arena;
@@ -67,6 +68,7 @@ dt_builtin_init(void)
     dt_arena_init(&table_arena);
     const DtBuiltinTable *tables[] = {&dt_builtin_table,
                                       &dt_builtin_math_table,
+                                      &dt_builtin_cmath_table,
                                       &dt_builtin_operator_table,
                                       &dt_builtin_functools_table,
                                       &dt_builtin_types_table,
@@ -78,7 +80,7 @@ dt_builtin_init(void)
             return -1;
         }
     }
-    return dt_iter_groups_init() < 0 ? -1 : dt_iter_chain_init();
+    return dt_math_init() < 0 || dt_iter_groups_init() < 0 ? -1 : dt_iter_chain_init();
 }
 
 DtStatus
@@ -163,6 +165,10 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_Check(receiver)
         && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__new__") == 0) {
         return dt_class_new(trace, (PyTypeObject *)receiver, args, out);
+    }
+    if (PyCFunction_Check(object) && PyCFunction_GET_SELF(object) != NULL
+        && dt_pure_is(Py_TYPE(PyCFunction_GET_SELF(object)))) {
+        return dt_pure_call_method(trace, object, args, out);
     }
     PyObject *name = PyObject_GetAttrString(object, "__name__");
     if (name == NULL) {

@@ -6,6 +6,7 @@
 #include "compat/dict.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/pure.h"
 
 DtStatus
 dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source,
@@ -264,6 +265,9 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         part = dt_trace_keep_take(trace, part);
         return part != NULL ? dt_build_known(trace, part, out) : DT_ERROR;
     }
+    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+        return dt_pure_getattr(trace, self, name, out);
+    }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
                     Py_TYPE(object_of(self))->tp_name);
 }
@@ -271,10 +275,20 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 static DtStatus
 opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)args;
-    (void)out;
+    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+        return dt_pure_call_object(trace, self, args, out);
+    }
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s",
                     Py_TYPE(object_of(self))->tp_name);
+}
+
+static DtStatus
+opaque_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
+{
+    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+        return dt_pure_subscript(trace, self, key, out);
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "[] of a %s", Py_TYPE(object_of(self))->tp_name);
 }
 
 static DtStatus
@@ -288,6 +302,7 @@ opaque_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 const DtVarType dt_kind_type_OPAQUE = {
     .kind = DT_KIND_OPAQUE,
     .nb_bool = opaque_bool,
+    .mp_subscript = opaque_subscript,
     .sq_contains = opaque_contains,
     .tp_call = opaque_call,
     .tp_getattro = opaque_getattro,

@@ -7,6 +7,7 @@
  * Not in here: expressions themselves (sym.c), sizes of arrays (adapters).
  */
 #include "variables/kinds.h"
+#include "variables/sym_math.h"
 
 static const DtSym *
 sym_of(DtVar *self)
@@ -350,7 +351,10 @@ emit_number(DtCodegen *codegen, const DtSym *sym)
 static DtStatus
 emit_call(DtCodegen *codegen, const DtSym *sym)
 {
-    PyObject *callable = PyDict_GetItemString(PyEval_GetBuiltins(), builtin_of((DtSymOp)sym->op));
+    DtSymOp op = (DtSymOp)sym->op;
+    PyObject *callable = dt_sym_math_is(op)
+                             ? dt_math_function(op)
+                             : PyDict_GetItemString(PyEval_GetBuiltins(), builtin_of(op));
     if (callable == NULL) {
         return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT, "builtin %s is gone",
                         builtin_of((DtSymOp)sym->op));
@@ -377,7 +381,7 @@ emit_expression(DtCodegen *codegen, const DtSym *sym)
         }
         return dt_codegen_source(codegen, source);
     }
-    if (builtin_of((DtSymOp)sym->op) != NULL) {
+    if (builtin_of((DtSymOp)sym->op) != NULL || dt_sym_math_is((DtSymOp)sym->op)) {
         return emit_call(codegen, sym);
     }
     DT_TRY(emit_expression(codegen, sym->a));

@@ -62,7 +62,16 @@ KEYS = [
     "x[:, 0] > 3 if x.ndim == 2 else x > 2",
     "np.argmax(x) % 3",
 ]
-KEYS_2D = ["1, 2", "0, :", ":, 1", "..., -1", "1:, ::2", "[0, 1], [1, 2]", ":, [0, 2]", "1:, None, 0"]
+KEYS_2D = [
+    "1, 2",
+    "0, :",
+    ":, 1",
+    "..., -1",
+    "1:, ::2",
+    "[0, 1], [1, 2]",
+    ":, [0, 2]",
+    "1:, None, 0",
+]
 VALUES = ["7", "2.5", "x.sum()", "x[0] * 2", "np.float32(1.5)"]
 
 
@@ -86,7 +95,12 @@ def fits(fn, array):
 def test_assignment(key, value):
     fn = assignment(key, value)
     for dtype in "dfl":
-        for array in (ramp(4, dtype), grid(dtype), np.asfortranarray(grid(dtype)), grid(dtype)[:, ::-1]):
+        for array in (
+            ramp(4, dtype),
+            grid(dtype),
+            np.asfortranarray(grid(dtype)),
+            grid(dtype)[:, ::-1],
+        ):
             if fits(fn, array):
                 same(fn, lambda array=array: (array.copy("K"),), calls=2)
 
@@ -99,7 +113,12 @@ OPERATORS = ["+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", "<<="
 def test_operator(op, target):
     scope = {}
     other = "y" if target == "x" else "3"
-    exec(f"def f(x, y):\n    {target} {op} {other}\n    return x\n".replace("x.T " + op, "t = x.T; t " + op), scope)
+    exec(
+        f"def f(x, y):\n    {target} {op} {other}\n    return x\n".replace(
+            "x.T " + op, "t = x.T; t " + op
+        ),
+        scope,
+    )
     for dtype in "dfilD":
         if op in ("&=", "|=", "^=", "<<=", ">>=") and dtype in "dfD":
             continue
@@ -108,7 +127,11 @@ def test_operator(op, target):
         if op == "/=" and dtype in "il" and target != "x[0, 1]":
             check(scope["f"], grid(dtype), grid(dtype) + 1, breaks="raises")
             continue
-        same(scope["f"], lambda dtype=dtype: (grid(dtype), (grid('l') % 3 + 1).astype(dtype)), calls=2)
+        same(
+            scope["f"],
+            lambda dtype=dtype: (grid(dtype), (grid("l") % 3 + 1).astype(dtype)),
+            calls=2,
+        )
 
 
 def test_matmul_in_place():
@@ -255,7 +278,11 @@ def test_functions_that_write():
         scope = {"np": np}
         exec(f"def f(x, y):\n    before = x * 1\n    {call}\n    return before, x\n", scope)
         for dtype in "dfl":
-            same(scope["f"], lambda dtype=dtype: (ramp(8, dtype)[::-1].copy(), ramp(8, dtype)), calls=2)
+            same(
+                scope["f"],
+                lambda dtype=dtype: (ramp(8, dtype)[::-1].copy(), ramp(8, dtype)),
+                calls=2,
+            )
 
 
 def test_sequences_as_values():
@@ -396,6 +423,7 @@ def test_index_out_of_bounds():
 
 
 # ---- Memory that is the trace's own --------------------------------------------------------------
+
 
 @pytest.mark.parametrize("name", sorted(table.FUNCTIONS))
 def test_results_of_functions_are_written(name):

@@ -1,5 +1,6 @@
 """Every builtin with a row has a case: what it gives in a compiled function is what it gives plainly."""
 
+import cmath
 import math
 import operator
 import re
@@ -79,6 +80,13 @@ MATH = {
     "gcd": "(12, 18, n)",
     "isqrt": "(17,)",
     "acos": "(0.5,)",
+    "comb": "(5, n)",
+    "factorial": "(n,)",
+    "fma": "(f, 2.0, 1.0)",
+    "isclose": "(f, 1.75, rel_tol=1e-9)",
+    "lcm": "(4, 6, n)",
+    "nextafter": "(f, 2.0)",
+    "perm": "(5, n)",
     "asin": "(0.5,)",
     "atanh": "(0.5,)",
 }
@@ -120,7 +128,7 @@ class Thing:
 
 def compiled_expression(text):
     source = f"def fn(x, n, f, l, d):\n    return x + 1, {text}\n"
-    scope = {"np": np, "math": math, "operator": operator, "thing": Thing}
+    scope = {"np": np, "math": math, "cmath": cmath, "operator": operator, "thing": Thing}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         exec(source, scope)
@@ -147,6 +155,12 @@ def test_math(name):
     if not hasattr(math, name):
         pytest.skip(f"this Python has no math.{name}")
     check_expression(f"math.{name}{MATH.get(name, '(f,)')}")
+
+
+@pytest.mark.parametrize("name", rows("builtins_math.c", "cmath_rows"))
+def test_cmath(name):
+    args = {"rect": "(f, 0.5)", "isclose": "(1j, 1j, abs_tol=0.5)", "log": "(1j, 3)"}
+    check_expression(f"cmath.{name}{args.get(name, '(0.25j + 1,)')}")
 
 
 @pytest.mark.parametrize("name", rows("builtins_operator.c", "operator_rows"))

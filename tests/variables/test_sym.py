@@ -29,7 +29,11 @@ BINARY = {
 UNARY = {"NEG": lambda a: -a, "ABS": abs, "NOT": lambda a: not a, "FLOAT": float}
 INTS = st.one_of(st.integers(-20, 20), st.integers(-(2**63), 2**63 - 1))
 FLOATS = st.one_of(st.sampled_from([0.0, -0.0, 0.5, -2.0, 7.0]), st.floats(width=64))
-ROWS = {"CONST", "SYMBOL", *BINARY, *UNARY}
+MATH = {
+    name.upper(): getattr(math, name)
+    for name in ("sqrt exp log log2 log10 sin cos tan atan tanh floor ceil trunc".split())
+}
+ROWS = {"CONST", "SYMBOL", *BINARY, *UNARY, *MATH}
 
 
 def bits(value):
@@ -48,7 +52,7 @@ def value_of(spec, values):
     if name == "SYMBOL":
         return values[operands[0]]
     parts = [value_of(operand, values) for operand in operands]
-    return (BINARY.get(name) or UNARY[name])(*parts)
+    return (BINARY.get(name) or UNARY.get(name) or MATH[name])(*parts)
 
 
 def test_every_row_of_the_table_is_known():
@@ -130,6 +134,22 @@ def test_logic(name):
     for a in (False, True):
         for b in (False, True):
             check((name, ("SYMBOL", 0, True), ("SYMBOL", 1, True)), [a, b])
+
+
+@settings(max_examples=100, deadline=None)
+@given(FLOATS)
+@pytest.mark.parametrize("name", MATH)
+def test_functions_of_math(name, value):
+    try:
+        exact = MATH[name](value)
+    except (ValueError, OverflowError):
+        exact = None
+    _, _, tree, program = testing.sym((name, ("SYMBOL", 0, 1.5)), [value])
+    assert bits(tree) == bits(program)
+    if exact is None or (isinstance(exact, int) and abs(exact) > 2**53):
+        assert tree is None
+    else:
+        assert bits(tree) == bits(exact)
 
 
 def test_mixed_numbers_are_converted():

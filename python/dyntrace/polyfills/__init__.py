@@ -45,6 +45,19 @@ def unfollowable(reason: str) -> Any:
     raise NotImplementedError(reason)
 
 
+def fold(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Calls a pure function; in traced code while tracing, which takes arguments that are known.
+
+    Lists, dicts and sets are copied for the call, so the function must neither keep nor change them.
+    """
+    return function(*args, **kwargs)
+
+
+def members(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """As :func:`fold`; the result may hold any objects, which are then known by identity."""
+    return function(*args, **kwargs)
+
+
 def text_of(function: Callable[..., Any], *args: Any) -> str:
     """What the exception says that ``function(*args)`` raises on this CPython."""
     try:
@@ -78,4 +91,6 @@ def load(name: str) -> ModuleType:
 
 
 if _core is not None:
+    _core.register_traced("fold", fold)
+    _core.register_traced("members", members)
     _core.register_traced("unfollowable", unfollowable)

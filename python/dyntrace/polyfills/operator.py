@@ -5,7 +5,10 @@ from __future__ import annotations
 import _operator
 from typing import Any
 
-from dyntrace.polyfills import polyfill, text_of
+from dyntrace.polyfills import fold, members, polyfill, text_of, unfollowable
+
+#: Builtin classes whose length is the answer.
+_SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range)
 
 _MISSING = text_of(_operator.indexOf, (), 0)
 
@@ -32,3 +35,72 @@ def indexOf(a: Any, b: Any, /) -> int:
             return at
         at += 1
     raise ValueError(_MISSING)
+
+
+@polyfill(_operator.length_hint)
+def length_hint(obj: Any, default: Any = 0, /) -> Any:
+    if not isinstance(default, int):
+        raise TypeError(f"'{type(default).__name__}' object cannot be interpreted as an integer")
+    if type(obj) in _SIZED:
+        return len(obj)
+    return unfollowable(f"length_hint() of a {type(obj).__name__}")
+
+
+@polyfill(_operator.itemgetter)
+def itemgetter(item: Any, /, *items: Any) -> Any:
+    return fold(_operator.itemgetter, item, *items)
+
+
+def _parts(getter: Any) -> Any:
+    """What an itemgetter or attrgetter was made of."""
+    return getter.__reduce__()[1]
+
+
+@polyfill(_operator.itemgetter.__call__)
+def call_itemgetter(self: Any, obj: Any, /) -> Any:
+    items = members(_parts, self)
+    if len(items) == 1:
+        return obj[items[0]]
+    return tuple([obj[item] for item in items])
+
+
+@polyfill(_operator.attrgetter)
+def attrgetter(attr: Any, /, *attrs: Any) -> Any:
+    return fold(_operator.attrgetter, attr, *attrs)
+
+
+def _paths(getter: Any) -> Any:
+    return tuple([tuple(name.split(".")) for name in getter.__reduce__()[1]])
+
+
+@polyfill(_operator.attrgetter.__call__)
+def call_attrgetter(self: Any, obj: Any, /) -> Any:
+    paths = members(_paths, self)
+    if len(paths) == 1:
+        return _walk(obj, paths[0])
+    return tuple([_walk(obj, path) for path in paths])
+
+
+def _walk(obj: Any, path: Any) -> Any:
+    for name in path:
+        obj = getattr(obj, name)
+    return obj
+
+
+@polyfill(_operator.methodcaller)
+def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return fold(_operator.methodcaller, name, *args, **kwargs)
+
+
+def _call(caller: Any) -> Any:
+    """Name, arguments and keywords of a methodcaller."""
+    made, args = caller.__reduce__()
+    if type(made) is not type:  # a partial, which holds the keywords
+        return made.args[0], args, made.keywords
+    return args[0], args[1:], {}
+
+
+@polyfill(_operator.methodcaller.__call__)
+def call_methodcaller(self: Any, obj: Any, /) -> Any:
+    name, args, kwargs = members(_call, self)
+    return getattr(obj, name)(*args, **kwargs)

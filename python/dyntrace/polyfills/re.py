@@ -1,0 +1,139 @@
+"""Regular expressions on strings that are known while tracing."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from dyntrace.polyfills import fold, polyfill, unfollowable
+
+_COMPILED_WITH_FLAGS = "cannot process flags argument with a compiled pattern"
+
+
+def _is_quiet(pattern: Any, flags: Any) -> bool:
+    """Whether compiling prints nothing and gives no warning."""
+    if flags & re.DEBUG:
+        return False
+    text = pattern if isinstance(pattern, str) else str(pattern, "latin-1")
+    if "(?" in text and any(f"(?{flag}" in text for flag in "aiLmsuxt-"):
+        return False
+    return not ("[" in text and any(pair in text for pair in ("[[", "--", "&&", "~~", "||")))
+
+
+def _compile_quietly(pattern: Any, flags: Any) -> Any:
+    return re.compile(pattern, flags) if _is_quiet(pattern, flags) else None
+
+
+def _pattern(pattern: Any, flags: Any) -> Any:
+    if isinstance(pattern, re.Pattern):
+        if flags:
+            raise ValueError(_COMPILED_WITH_FLAGS)
+        return pattern
+    if not isinstance(pattern, (str, bytes)):
+        return unfollowable(f"a regular expression given as a {type(pattern).__name__}")
+    compiled = fold(_compile_quietly, pattern, flags)
+    if compiled is None:
+        return unfollowable("a regular expression whose compilation may warn or print")
+    return compiled
+
+
+@polyfill(re.compile)
+def compile(pattern: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags)
+
+
+@polyfill(re.match)
+def match(pattern: Any, string: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags).match(string)
+
+
+@polyfill(re.fullmatch)
+def fullmatch(pattern: Any, string: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags).fullmatch(string)
+
+
+@polyfill(re.search)
+def search(pattern: Any, string: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags).search(string)
+
+
+@polyfill(re.findall)
+def findall(pattern: Any, string: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags).findall(string)
+
+
+def _split(pattern: Any, string: Any, maxsplit: Any, flags: Any) -> Any:
+    return _pattern(pattern, flags).split(string, maxsplit)
+
+
+if sys.version_info >= (3, 13):
+    _NONE = re.sub.__kwdefaults__["count"]
+
+    @polyfill(re.sub)
+    def sub(
+        pattern: Any, repl: Any, string: Any, *args: Any, count: Any = _NONE, flags: Any = _NONE
+    ) -> Any:
+        if args:
+            return unfollowable("re.sub() with a positional count, which warns")
+        return pattern_subn(_pattern(pattern, int(flags)), repl, string, int(count))[0]
+
+    @polyfill(re.subn)
+    def subn(
+        pattern: Any, repl: Any, string: Any, *args: Any, count: Any = _NONE, flags: Any = _NONE
+    ) -> Any:
+        if args:
+            return unfollowable("re.subn() with a positional count, which warns")
+        return pattern_subn(_pattern(pattern, int(flags)), repl, string, int(count))
+
+    @polyfill(re.split)
+    def split(
+        pattern: Any, string: Any, *args: Any, maxsplit: Any = _NONE, flags: Any = _NONE
+    ) -> Any:
+        if args:
+            return unfollowable("re.split() with a positional maxsplit, which warns")
+        return _split(pattern, string, int(maxsplit), int(flags))
+
+else:
+
+    @polyfill(re.sub)
+    def sub(pattern: Any, repl: Any, string: Any, count: Any = 0, flags: Any = 0) -> Any:
+        return pattern_subn(_pattern(pattern, flags), repl, string, count)[0]
+
+    @polyfill(re.subn)
+    def subn(pattern: Any, repl: Any, string: Any, count: Any = 0, flags: Any = 0) -> Any:
+        return pattern_subn(_pattern(pattern, flags), repl, string, count)
+
+    @polyfill(re.split)
+    def split(pattern: Any, string: Any, maxsplit: Any = 0, flags: Any = 0) -> Any:
+        return _split(pattern, string, maxsplit, flags)
+
+
+@polyfill(re.Pattern.sub)
+def pattern_sub(self: Any, /, repl: Any, string: Any, count: Any = 0) -> Any:
+    return pattern_subn(self, repl, string, count)[0]
+
+
+def _matches(pattern: Any, string: Any, count: Any) -> Any:
+    found = []
+    for one in pattern.finditer(string):
+        found.append(one)
+        if len(found) == count:
+            break
+    return found
+
+
+@polyfill(re.Pattern.subn)
+def pattern_subn(self: Any, /, repl: Any, string: Any, count: Any = 0) -> Any:
+    if not callable(repl):
+        return fold(re.Pattern.subn, self, repl, string, count)
+    found = fold(_matches, self, string, count)
+    parts, end = [], 0
+    for one in found:
+        parts.append(string[end : one.start()])
+        text = repl(one)
+        if text is not None:
+            parts.append(text)
+        end = one.end()
+    parts.append(string[end:])
+    return string[:0].join(parts), len(found)

@@ -1,0 +1,390 @@
+/* See pure.h.
+ *
+ * Invariant: a type has a row here only if nothing that its attributes and the
+ * listed methods do depends on anything but the object and the arguments, and
+ * leaves no trace.
+ */
+#include "variables/pure.h"
+
+#include <string.h>
+
+#include "compat/dict.h"
+#include "compat/type.h"
+#include "variables/kinds.h"
+#include "variables/substitutes.h"
+
+typedef struct PureRow {
+    const char *type; /* tp_name */
+    const char *methods[12];
+} PureRow;
+
+static const PureRow pure_rows[] = {
+    {"operator.attrgetter", {NULL}},
+    {"operator.itemgetter", {NULL}},
+    {"operator.methodcaller", {NULL}},
+    {"re.Match",
+     {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL}},
+    {"re.Pattern", {"match", "fullmatch", "search", "sub", "subn", "split", "findall", NULL}},
+};
+
+/* A class statement could give a class the same name. */
+static bool
+is_written_in_c(PyTypeObject *type)
+{
+    return type->tp_dealloc != NULL && !dt_build_is_user_class(type)
+           && !dt_build_has_class_statement(type);
+}
+
+static const PureRow *
+find_row(PyTypeObject *type)
+{
+    for (size_t i = 0; i < sizeof(pure_rows) / sizeof(pure_rows[0]); i++) {
+        if (strcmp(type->tp_name, pure_rows[i].type) == 0) {
+            return is_written_in_c(type) ? &pure_rows[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+bool
+dt_pure_is(PyTypeObject *type)
+{
+    return find_row(type) != NULL;
+}
+
+/* ---- Arguments: trackers to objects
+ * ---------------------------------------------------------------- */
+
+static DtStatus known_object(DtTrace *trace, DtVar *var, PyObject **out);
+
+static DtStatus
+known_items(DtTrace *trace, DtVar *const *items, uint32_t count, PyObject **list)
+{
+    *list = PyList_New(0);
+    for (uint32_t i = 0; *list != NULL && i < count; i++) {
+        PyObject *item;
+        DtStatus status = known_object(trace, items[i], &item);
+        if (item == NULL || PyList_Append(*list, item) < 0) {
+            Py_CLEAR(*list);
+        }
+        Py_XDECREF(item);
+        if (status != DT_OK || item == NULL) {
+            return status;
+        }
+    }
+    return *list != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
+known_sequence(DtTrace *trace, DtSeqVar *sequence, PyObject **out)
+{
+    PyObject *list;
+    DT_TRY(known_items(trace, sequence->items, sequence->count, &list));
+    *out = list;
+    if (list != NULL && sequence->base.type->kind == DT_KIND_TUPLE) {
+        *out = sequence->cls == &PyTuple_Type ? PyList_AsTuple(list) : NULL;
+        Py_DECREF(list);
+        return PyErr_Occurred() ? DT_ERROR : DT_OK;
+    }
+    return DT_OK;
+}
+
+static DtStatus
+known_dict(DtTrace *trace, DtDictVar *var, PyObject **out)
+{
+    bool is_dict = var->base.type->kind == DT_KIND_DICT;
+    *out = is_dict ? PyDict_New() : PySet_New(NULL);
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < var->count; i++) {
+        PyObject *value = NULL;
+        DtStatus status = is_dict ? known_object(trace, var->items[i].value, &value) : DT_OK;
+        int failed = 0;
+        bool known = !var->items[i].by_identity && (!is_dict || value != NULL);
+        if (status == DT_OK && known) {
+            failed = is_dict ? PyDict_SetItem(*out, var->items[i].key, value)
+                             : PySet_Add(*out, var->items[i].key);
+        }
+        Py_XDECREF(value);
+        if (status != DT_OK || !known || failed < 0) {
+            Py_CLEAR(*out);
+            return failed < 0 ? DT_ERROR : status;
+        }
+    }
+    return DT_OK;
+}
+
+/* A new reference, or NULL with DT_OK when it is not known. */
+static DtStatus
+known_object(DtTrace *trace, DtVar *var, PyObject **out)
+{
+    *out = NULL;
+    DT_TRY(dt_var_realize(trace, var, &var));
+    PyObject *object = NULL;
+    switch (var->type->kind) {
+    case DT_KIND_TUPLE:
+    case DT_KIND_LIST:
+        if (((DtSeqVar *)var)->cls != &PyTuple_Type && ((DtSeqVar *)var)->cls != &PyList_Type) {
+            return DT_OK;
+        }
+        return known_sequence(trace, (DtSeqVar *)var, out);
+    case DT_KIND_DICT:
+    case DT_KIND_SET:
+        if (((DtDictVar *)var)->cls != &PyDict_Type && ((DtDictVar *)var)->cls != &PySet_Type) {
+            return DT_OK;
+        }
+        return known_dict(trace, (DtDictVar *)var, out);
+    case DT_KIND_OPAQUE:
+        object = ((DtObjectVar *)var)->object;
+        object = dt_pure_is(Py_TYPE(object)) ? object : NULL;
+        break;
+    default:
+        object = dt_var_as_constant(trace, var);
+        object = object != NULL && dt_constant_is_safe(object) ? object : NULL;
+        break;
+    }
+    Py_XINCREF(object);
+    *out = object;
+    return DT_OK;
+}
+
+/* ---- Results: objects to trackers
+ * ------------------------------------------------------------------- */
+
+static DtStatus wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out);
+
+static DtStatus
+wrap_items(DtTrace *trace, PyObject *sequence, bool by_identity, DtVar **out)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        DT_TRY(wrap(trace, PySequence_Fast_GET_ITEM(sequence, i), by_identity, &items[i]));
+    }
+    return PyTuple_CheckExact(sequence) ? dt_var_tuple(trace, items, (uint32_t)count, out)
+                                        : dt_var_list(trace, items, (uint32_t)count, out);
+}
+
+static DtStatus
+wrap_dict(DtTrace *trace, PyObject *dict, bool by_identity, DtVar **out)
+{
+    DtDictVar *var;
+    DT_TRY(dt_dict_new(trace, &var));
+    Py_ssize_t position = 0;
+    PyObject *key, *value;
+    while (dt_dict_next(dict, &position, &key, &value)) {
+        DtVar *key_var, *value_var;
+        DT_TRY(wrap(trace, key, by_identity, &key_var));
+        DT_TRY(wrap(trace, value, by_identity, &value_var));
+        DT_TRY(dt_dict_store(trace, var, key_var, value_var));
+    }
+    *out = &var->base;
+    return DT_OK;
+}
+
+static DtStatus
+wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
+{
+    if (PySlice_Check(object)) {
+        PySliceObject *slice = (PySliceObject *)object;
+        DtVar *start, *stop, *step;
+        DT_TRY(wrap(trace, slice->start, by_identity, &start));
+        DT_TRY(wrap(trace, slice->stop, by_identity, &stop));
+        DT_TRY(wrap(trace, slice->step, by_identity, &step));
+        return dt_var_slice(trace, start, stop, step, out);
+    }
+    if (dt_constant_is_safe(object) && !PyTuple_CheckExact(object)) {
+        return dt_var_const(trace, object, out);
+    }
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+        return wrap_items(trace, object, by_identity, out);
+    }
+    if (PyDict_CheckExact(object)) {
+        return wrap_dict(trace, object, by_identity, out);
+    }
+    if (by_identity || dt_pure_is(Py_TYPE(object))) {
+        DT_TRY(dt_trace_keep(trace, object));
+        return dt_build_known(trace, object, out);
+    }
+    return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a computed value of type %s",
+                    Py_TYPE(object)->tp_name);
+}
+
+static DtStatus
+wrap_take(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
+{
+    if (object == NULL) {
+        return dt_break_from_exception(trace);
+    }
+    DtStatus status = wrap(trace, object, by_identity, out);
+    Py_DECREF(object);
+    return status;
+}
+
+/* ---- Calling
+ * ----------------------------------------------------------------------------------------- */
+
+static const char *
+name_of(PyObject *callable)
+{
+    return PyCFunction_Check(callable)  ? ((PyCFunctionObject *)callable)->m_ml->ml_name
+           : PyType_Check(callable)     ? ((PyTypeObject *)callable)->tp_name
+           : PyFunction_Check(callable) ? dt_kinds_text(((PyFunctionObject *)callable)->func_name)
+                                        : "a function";
+}
+
+static DtStatus
+known_keywords(DtTrace *trace, const DtArgs *args, PyObject **out)
+{
+    *out = PyDict_New();
+    for (uint32_t i = 0; *out != NULL && i < args->nkw; i++) {
+        PyObject *value;
+        DtStatus status = known_object(trace, args->kw[i], &value);
+        if (value == NULL || PyDict_SetItem(*out, args->kwnames[i], value) < 0) {
+            Py_CLEAR(*out);
+        }
+        Py_XDECREF(value);
+        if (status != DT_OK || value == NULL) {
+            return status;
+        }
+    }
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
+call(DtTrace *trace, PyObject *callable, const DtArgs *args, bool by_identity, DtVar **out)
+{
+    PyObject *list, *keywords = NULL;
+    DtStatus status = known_items(trace, args->pos, args->npos, &list);
+    if (status == DT_OK && list != NULL) {
+        status = known_keywords(trace, args, &keywords);
+    }
+    PyObject *pos = keywords != NULL ? PyList_AsTuple(list) : NULL;
+    if (pos != NULL) {
+        PyObject *result = PyObject_Call(callable, pos, args->nkw > 0 ? keywords : NULL);
+        status = wrap_take(trace, result, by_identity, out);
+    }
+    else if (status == DT_OK) {
+        status = keywords != NULL ? DT_ERROR
+                                  : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                                             "%s() of a value that is not known while tracing",
+                                             name_of(callable));
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(keywords);
+    Py_XDECREF(pos);
+    return status;
+}
+
+DtStatus
+dt_pure_call(DtTrace *trace, PyObject *callable, const DtArgs *args, DtVar **out)
+{
+    return call(trace, callable, args, false, out);
+}
+
+DtStatus
+dt_pure_members(DtTrace *trace, PyObject *callable, const DtArgs *args, DtVar **out)
+{
+    return call(trace, callable, args, true, out);
+}
+
+/* ---- Pure objects
+ * ------------------------------------------------------------------------------------ */
+
+static PyObject *
+object_of(DtVar *self)
+{
+    return ((DtObjectVar *)self)->object;
+}
+
+static bool
+has_method(const PureRow *row, const char *name)
+{
+    for (const char *const *method = row->methods; *method != NULL; method++) {
+        if (strcmp(*method, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+DtStatus
+dt_pure_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    PyObject *object = object_of(self);
+    const PureRow *row = find_row(Py_TYPE(object));
+    PyObject *found = dt_type_lookup(Py_TYPE(object), name);
+    bool method = found != NULL && Py_TYPE(found) == &PyMethodDescr_Type;
+    bool member =
+        found != NULL
+        && (Py_TYPE(found) == &PyMemberDescr_Type || Py_TYPE(found) == &PyGetSetDescr_Type);
+    if (found != NULL && !member && !(method && has_method(row, dt_kinds_text(name)))) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
+                        Py_TYPE(object)->tp_name);
+    }
+    PyObject *value = PyObject_GetAttr(object, name); /* raises for a name that it lacks */
+    if (value == NULL || !method) {
+        return wrap_take(trace, value, false, out);
+    }
+    value = dt_trace_keep_take(trace, value);
+    return value != NULL ? dt_build_known(trace, value, out) : DT_ERROR;
+}
+
+/* Follows the polyfill of a method of the type, if there is one, with self before the arguments. */
+static DtStatus
+call_polyfill(DtTrace *trace, PyObject *self, const char *name, const DtArgs *args, DtVar **out,
+              bool *done)
+{
+    PyObject *function;
+    DT_TRY(dt_substitute_find_method(trace, Py_TYPE(self), name, &function));
+    *done = function != NULL;
+    if (function == NULL) {
+        return DT_OK;
+    }
+    DtVar *callable, *first;
+    DtArgs all;
+    DT_TRY(dt_build_known(trace, function, &callable));
+    DT_TRY(dt_build_known(trace, self, &first));
+    DT_TRY(dt_args_prepend(trace, args, first, &all));
+    return dt_var_call(trace, callable, &all, out);
+}
+
+DtStatus
+dt_pure_call_method(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar **out)
+{
+    bool done;
+    DT_TRY(call_polyfill(trace, PyCFunction_GET_SELF(method),
+                         ((PyCFunctionObject *)method)->m_ml->ml_name, args, out, &done));
+    return done ? DT_OK : dt_pure_call(trace, method, args, out);
+}
+
+DtStatus
+dt_pure_call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    bool done;
+    DT_TRY(call_polyfill(trace, object_of(self), "__call__", args, out, &done));
+    if (!done) {
+        return dt_kinds_raise(trace, "TypeError", "'%s' object is not callable",
+                              Py_TYPE(object_of(self))->tp_name);
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_pure_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
+{
+    const PureRow *row = find_row(Py_TYPE(object_of(self)));
+    PyObject *index;
+    DT_TRY(known_object(trace, key, &index));
+    if (index == NULL || !has_method(row, "__getitem__")) {
+        Py_XDECREF(index);
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "[] of a %s", row->type);
+    }
+    PyObject *value = PyObject_GetItem(object_of(self), index);
+    Py_DECREF(index);
+    return wrap_take(trace, value, false, out);
+}
