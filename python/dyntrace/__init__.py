@@ -12,11 +12,13 @@ array([0., 0., 0., 0.])
 from dyntrace._errors import BackendError, Unsupported
 from dyntrace._version import __version__
 from dyntrace.api import (
+    assume_constant_result,
     compile,
     disable,
     graph_break,
     is_compiling,
     list_backends,
+    list_rules,
     register_backend,
     reset,
 )
@@ -32,6 +34,7 @@ __all__ = [
     "Unsupported",
     "__version__",
     "adapters",
+    "assume_constant_result",
     "compile",
     "config",
     "disable",
@@ -39,6 +42,7 @@ __all__ = [
     "graph_break",
     "is_compiling",
     "list_backends",
+    "list_rules",
     "list_substitutes",
     "register_backend",
     "reset",

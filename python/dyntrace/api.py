@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _weakref import ref
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, overload
@@ -11,6 +12,9 @@ from dyntrace._support import warn_unsupported
 
 F = TypeVar("F", bound=Callable[..., Any])
 Backend = Any  # a name or a callable (graph, example_inputs) -> callable
+
+#: Marks that were given, with weak references to the functions.
+_marked: list[tuple[str, ref[Any]]] = []
 
 _WRAPPERS = (classmethod, staticmethod)
 
@@ -168,7 +172,45 @@ def disable(fn: F) -> F:
     if not isinstance(fn, FunctionType):
         raise TypeError(f"fn: expected a Python function, got {type(fn).__name__}")
     fn.__dyntrace_disable__ = True  # type: ignore[attr-defined]
+    _marked.append(("disable", ref(fn)))
     return fn
+
+
+def assume_constant_result(fn: F) -> F:
+    """Marks a function whose result is the same at every call with the same arguments.
+
+    A compiled function calls it once, while it is traced, and keeps the result; the arguments must
+    be known by then (constants, or numbers and strings that become guards).  Usable as a decorator.
+    Returns `fn` itself.
+    """
+    if not isinstance(fn, FunctionType):
+        raise TypeError(f"fn: expected a Python function, got {type(fn).__name__}")
+    fn.__dyntrace_constant__ = True  # type: ignore[attr-defined]
+    _marked.append(("assume_constant_result", ref(fn)))
+    return fn
+
+
+def list_rules() -> dict[str, list[Any]]:
+    """What decides which calls are followed.
+
+    Returns
+    -------
+    dict
+        ``"disable"`` and ``"assume_constant_result"``: the functions with that mark;
+        ``"skip_modules"``: names of modules whose functions are not followed; ``"substitute_in_graph"``:
+        callables in whose place another function is followed.
+    """
+    from dyntrace.config import config
+    from dyntrace.substitutes import list_substitutes
+
+    rules: dict[str, list[Any]] = {"disable": [], "assume_constant_result": []}
+    for mark, reference in _marked:
+        function = reference()
+        if function is not None and function not in rules[mark]:
+            rules[mark].append(function)
+    rules["skip_modules"] = sorted(config.skip_modules)
+    rules["substitute_in_graph"] = list(list_substitutes())
+    return rules
 
 
 def graph_break() -> None:

@@ -22,6 +22,73 @@ _CORE_SETTINGS = (
 )
 
 
+#: Modules of the standard library that act on the outside world, on the interpreter or on other
+#: threads: following their functions would end in a break somewhere inside.
+SKIPPED_MODULES = frozenset(
+    [
+        "_pydatetime",
+        "asyncio",
+        "atexit",
+        "bdb",
+        "cProfile",
+        "code",
+        "codeop",
+        "concurrent",
+        "ctypes",
+        "doctest",
+        "email",
+        "ftplib",
+        "gzip",
+        "http",
+        "imaplib",
+        "importlib",
+        "io",
+        "linecache",
+        "logging",
+        "mailbox",
+        "multiprocessing",
+        "pdb",
+        "pickle",
+        "pickletools",
+        "platform",
+        "poplib",
+        "profile",
+        "pstats",
+        "queue",
+        "runpy",
+        "sched",
+        "select",
+        "selectors",
+        "shelve",
+        "shutil",
+        "signal",
+        "site",
+        "smtplib",
+        "socket",
+        "socketserver",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "sysconfig",
+        "tarfile",
+        "tempfile",
+        "threading",
+        "timeit",
+        "trace",
+        "traceback",
+        "tracemalloc",
+        "unittest",
+        "urllib",
+        "uuid",
+        "warnings",
+        "wsgiref",
+        "xmlrpc",
+        "zipfile",
+        "zipimport",
+    ]
+)
+
+
 class Config:
     """Settings of this process.
 
@@ -43,14 +110,18 @@ class Config:
         Raise internal faults instead of logging them (default False).
     everything : bool
         Also rewrite frames in which no array operation was found (default False).
+    skip_modules : frozenset of str
+        Modules and packages whose functions are not followed: a call of one is a graph break. The
+        default, ``SKIPPED_MODULES``, names those of the standard library that act on the outside world.
     logs : frozenset of str
         Artifacts written to stderr; set from ``DYNTRACE_LOGS`` or a comma-separated string.
     """
 
-    __slots__ = ("_logs",)
+    __slots__ = ("_logs", "_skip_modules")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_logs", frozenset())
+        self._set_skip_modules(SKIPPED_MODULES)
 
     def __getattr__(self, name: str) -> Any:
         if name in _CORE_SETTINGS and _core is not None:
@@ -58,7 +129,7 @@ class Config:
         raise AttributeError(f"dyntrace.config has no setting {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "logs":
+        if name in ("logs", "skip_modules"):
             object.__setattr__(self, name, value)
         elif name in _CORE_SETTINGS:
             if _core is not None:
@@ -67,7 +138,24 @@ class Config:
             raise AttributeError(f"dyntrace.config has no setting {name!r}")
 
     def __dir__(self) -> list[str]:
-        return ["logs", "patch", *_CORE_SETTINGS]
+        return ["logs", "patch", "skip_modules", *_CORE_SETTINGS]
+
+    @property
+    def skip_modules(self) -> frozenset[str]:
+        names: frozenset[str] = self._skip_modules
+        return names
+
+    @skip_modules.setter
+    def skip_modules(self, value: Iterable[str]) -> None:
+        self._set_skip_modules(value)
+
+    def _set_skip_modules(self, value: Iterable[str]) -> None:
+        if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+            raise TypeError("config.skip_modules: expected a collection of str")
+        names = frozenset(value)
+        if _core is not None:
+            _core.set_skipped_modules(names)
+        object.__setattr__(self, "_skip_modules", names)
 
     @property
     def logs(self) -> frozenset[str]:

@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "module/config.h"
 #include "module/testing.h"
+#include "variables/rules.h"
 #include "variables/substitutes.h"
 
 static PyObject *
@@ -151,7 +152,17 @@ core_list_substitutes(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return dt_substitute_list();
 }
 
+static PyObject *
+core_set_skipped_modules(PyObject *Py_UNUSED(module), PyObject *names)
+{
+    if (dt_rules_set_skipped(names) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef core_methods[] = {
+    {"set_skipped_modules", core_set_skipped_modules, METH_O, NULL},
     {"register_substitute", core_register_substitute, METH_VARARGS, NULL},
     {"register_polyfill", core_register_polyfill, METH_VARARGS, NULL},
     {"set_polyfill_loader", core_set_polyfill_loader, METH_VARARGS, NULL},

@@ -9,6 +9,7 @@
 #include "symbolic/inline.h"
 
 #include "compat/recursion.h"
+#include "variables/rules.h"
 #include "variables/substitutes.h"
 
 /* C stack that following one more call may need. */
@@ -57,6 +58,11 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
         && ((PyFunctionObject *)function->function)->func_builtins != trace->builtins
         && !dt_substitute_is_namespace(function->globals)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s has builtins of its own", name);
+    }
+    if (function->globals != trace->frame->globals && function->globals != trace->globals
+        && dt_rules_is_skipped(function->globals)) {
+        return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION,
+                        "%s() is in a module that config.skip_modules lists", name);
     }
     return DT_OK;
 }

@@ -9,6 +9,7 @@
 #include "compat/code.h"
 #include "compat/dict.h"
 #include "variables/kinds.h"
+#include "variables/rules.h"
 #include "variables/substitutes.h"
 
 DtStatus
@@ -133,34 +134,18 @@ dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
 /* ---- Calling
  * -------------------------------------------------------------------------------------- */
 
-/* 1 when dyntrace.disable marked the function, 0 when not, -1 with an exception. */
-static int
-is_disabled(PyObject *object)
-{
-    PyObject *dict = object != NULL ? ((PyFunctionObject *)object)->func_dict : NULL;
-    if (dict == NULL || !PyDict_CheckExact(dict)) {
-        return 0;
-    }
-    PyObject *name = PyUnicode_InternFromString("__dyntrace_disable__"), *value = NULL;
-    if (name == NULL) {
-        return -1;
-    }
-    int found = dt_dict_get(dict, name, &value);
-    Py_DECREF(name);
-    return found == 1 && value != Py_False;
-}
-
 static DtStatus
 function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtFunctionVar *self = (DtFunctionVar *)var;
-    int disabled = is_disabled(self->function);
-    if (disabled < 0) {
-        return DT_ERROR;
-    }
-    if (disabled) {
+    DtMark mark;
+    DT_TRY(dt_rules_mark(self->function, &mark));
+    if (mark == DT_MARK_DISABLED) {
         return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION, "%s() is marked with dyntrace.disable",
                         dt_kinds_text(self->name));
+    }
+    if (mark == DT_MARK_CONSTANT) {
+        return dt_rules_call_constant(trace, self, args, out);
     }
     if (self->function != NULL && !dt_substitute_is_namespace(self->globals)) {
         DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */

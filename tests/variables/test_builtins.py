@@ -256,7 +256,9 @@ def test_method_of_a_new_container(kind, call):
     check(scope["fn"], A, 3)
 
 
-@pytest.mark.parametrize(("kind", "call"), [(k, c) for k in ("list", "dict", "set") for c in METHODS[k]])
+@pytest.mark.parametrize(
+    ("kind", "call"), [(k, c) for k in ("list", "dict", "set") for c in METHODS[k]]
+)
 def test_method_of_an_existing_container(kind, call):
     result = f"o.{call}"
     if call.split("(")[0] in ("items", "keys", "values"):
