@@ -37,6 +37,27 @@ def fused(a, b, c):
     return a * b + c
 
 
+class Layer:
+    """Parameters that a training step changes in place."""
+
+    def __init__(self, size):
+        self.weight = np.linspace(-1, 1, size)
+        self.velocity = np.zeros(size)
+        self.rate = 0.01
+
+
+def train(layer, gradient):
+    """A step of gradient descent with momentum."""
+    layer.velocity *= 0.9
+    layer.velocity += gradient
+    layer.weight -= layer.rate * layer.velocity
+
+
+def diffuse(u, c):
+    """A step of the heat equation, in place."""
+    u[1:-1] += c * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+
+
 class Point:
     def __init__(self, x, y):
         self.x = x

@@ -35,6 +35,40 @@ def large() -> float:
     return gain(1_000_000, 6.0)
 
 
+def writing_gain(size: int, budget: float) -> float:
+    """The slower of a training step and a step of the heat equation."""
+    (gradient,) = operands(1, size)
+    cases = (
+        (programs.train, lambda: (programs.Layer(size), gradient)),
+        (programs.diffuse, lambda: (gradient.copy(), 0.1)),
+    )
+    gains = []
+    for function, make in cases:
+        compiled = dyntrace.compile(fresh(function))
+        plain, other = make(), make()
+        for _ in range(3):
+            function(*plain)
+            compiled(*other)
+        left = plain[0].weight if function is programs.train else plain[0]
+        right = other[0].weight if function is programs.train else other[0]
+        if left.tobytes() != right.tobytes():
+            raise AssertionError(f"compiled {function.__name__} has other bits than NumPy")
+        slow, fast = in_turns((function, plain), (compiled, other), budget=budget / 2)
+        gains.append(slow / fast)
+    return min(gains)
+
+
+@row("write", "steps that write into 4 doubles, gain over NumPy", bound=1.5, unit="x",
+     lower=True)  # fmt: skip
+def write() -> float:
+    return writing_gain(4, 2.0)
+
+
+@row("rewrite", "the same on 1e6 doubles", bound=1, unit="x", lower=True)
+def rewrite() -> float:
+    return writing_gain(1_000_000, 6.0)
+
+
 PEAK = """
 import json, sys
 import numpy as np

@@ -59,23 +59,14 @@ release(DtWritten *entry)
     Py_XDECREF(entry->saved);
 }
 
-/* The same value in every call of a run: constants and symbolic numbers alone. */
+/* The same value in every run: nodes, constants and symbolic numbers alone. */
 static bool
 same_operand(const DtOperand *a, const DtOperand *b)
 {
-    if (a->kind != b->kind || a->count != b->count) {
-        return false;
-    }
-    if (a->kind == DT_OPERAND_NODE && (a->u.node != b->u.node || a->result != b->result)) {
-        return false;
-    }
-    if (a->kind == DT_OPERAND_CONST && a->u.object != b->u.object) {
-        return false;
-    }
-    if (a->kind == DT_OPERAND_SYM && !dt_sym_equal(a->u.sym, b->u.sym)) {
-        return false;
-    }
-    if (a->kind == DT_OPERAND_GRAPH) {
+    if (a->kind != b->kind || a->count != b->count || a->kind == DT_OPERAND_GRAPH
+        || (a->kind == DT_OPERAND_NODE && (a->u.node != b->u.node || a->result != b->result))
+        || (a->kind == DT_OPERAND_CONST && a->u.object != b->u.object)
+        || (a->kind == DT_OPERAND_SYM && !dt_sym_equal(a->u.sym, b->u.sym))) {
         return false;
     }
     for (uint32_t i = 0; i < a->count; i++) {
@@ -86,19 +77,13 @@ same_operand(const DtOperand *a, const DtOperand *b)
     return true;
 }
 
-/* Has the same part been saved?  Then that is what it held before the run. */
-static bool
-is_saved(const DtWrittenLog *log, const DtNode *node)
+bool
+dt_written_is_same_part(const DtNode *a, const DtNode *b)
 {
-    for (uint32_t i = 0; i < log->count; i++) {
-        const DtNode *other = log->items[i].node;
-        if (node->nmutated == 1 && other->nmutated == 1 && dt_written_is_setitem(node)
-            && dt_written_is_setitem(other) && same_operand(&node->args[0], &other->args[0])
-            && same_operand(&node->args[1], &other->args[1])) {
-            return true;
-        }
-    }
-    return false;
+    return a->nmutated == 1 && b->nmutated == 1
+           && same_operand(&a->args[a->mutated[0]], &b->args[b->mutated[0]])
+           && dt_written_is_setitem(a) && dt_written_is_setitem(b)
+           && same_operand(&a->args[1], &b->args[1]);
 }
 
 DtRun
@@ -120,10 +105,6 @@ dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
             release(entry);
             return DT_RUN_REPLAY;
         }
-        if (is_saved(log, node)) {
-            release(entry);
-            continue;
-        }
         if (dt_written_is_setitem(node)
             && !(node->args[1].kind == DT_OPERAND_CONST && node->args[1].u.object == Py_Ellipsis)) {
             entry->key = dt_eager_operand(&node->args[1], values, symbols);
@@ -140,6 +121,21 @@ dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
         log->count++;
     }
     return DT_RUN_OK;
+}
+
+int
+dt_written_note(DtWrittenLog *log, const DtNode *node, PyObject *array, PyObject *saved)
+{
+    DtWritten *entry = new_entry(log);
+    if (entry == NULL) {
+        return -1;
+    }
+    entry->adapter = target_meta(node, 0)->adapter;
+    entry->node = node;
+    entry->array = Py_NewRef(array);
+    entry->saved = Py_NewRef(saved);
+    log->count++;
+    return 0;
 }
 
 void

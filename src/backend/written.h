@@ -30,9 +30,17 @@ bool dt_written_can_undo(const DtNode *node);
 DtRun dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
                       const DtNumber *symbols) DT_MUST_CHECK;
 
+/* Notes that `node` has written all of `array`, which held `saved` before; takes no reference.  -1
+ * with MemoryError. */
+int dt_written_note(DtWrittenLog *log, const DtNode *node, PyObject *array, PyObject *saved);
+
 /* Puts everything back, and forgets it.  An exception that is set stays. */
 void dt_written_undo(DtWrittenLog *log);
 void dt_written_forget(DtWrittenLog *log);
+
+/* Do two writes change the same part of the same array?  Then saving it for the first one will do.
+ */
+bool dt_written_is_same_part(const DtNode *a, const DtNode *b);
 
 /* Is the node array[key] = value? */
 bool dt_written_is_setitem(const DtNode *node);

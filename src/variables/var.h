@@ -156,6 +156,10 @@ typedef struct DtArrayVar { /* DT_KIND_ARRAY */
     DtNode *node;    /* the graph node whose result it is ... */
     uint32_t result; /* ... and which of its results */
     DtMeta *meta;
+    /* What was last written to all of it: a value that can be read in its place as long as the
+     * graph has no effect at `content_until` or later.  NULL: nothing. */
+    DtNode *content;
+    uint32_t content_result, content_until;
 } DtArrayVar;
 
 typedef struct DtSeqVar { /* DT_KIND_TUPLE, DT_KIND_LIST, DT_KIND_SLICE (3 items) */

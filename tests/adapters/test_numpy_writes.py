@@ -677,3 +677,72 @@ def test_nothing_is_kept():
         before = sys.getrefcount(x)
         compiled(x)
         assert sys.getrefcount(x) == before
+
+
+@pytest.mark.parametrize("n", [4, 5000, 200_000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_results_made_in_place(n, order):
+    """Several blocks, with an error in the last one, in each of several arrays."""
+
+    def f(w, v, g, out):
+        v *= 0.9
+        v += g
+        w -= 0.1 * v
+        np.multiply(w, v, out=out)
+        out += 1.0
+        return w / (out + g), out is not v
+
+    def make(last):
+        def arguments():
+            g = np.linspace(1, 2, n).reshape((2, -1), order=order)
+            w, v = g * 2, g * 3
+            g[-1, -1] = last
+            v[-1, -1] = last
+            return w, v, g, np.zeros_like(g)
+
+        return arguments
+
+    good, bad = make(1.0), make(1.5e308)
+    for mode in ("warn", "raise"):
+        with np.errstate(all=mode):
+            compiled = Compiled(f)
+            for arguments in (good, good, bad, good):
+                plain, outcome = Outcome(f, arguments(), {}), Outcome(compiled, arguments(), {})
+                compare(plain, outcome)
+                assert sharing(plain) == sharing(outcome)
+            if n == 4:
+                assert not compiled.breaks, compiled.describe()
+
+
+def test_own_arrays_are_filled_in_place():
+    def f(x, n):
+        t = np.empty_like(x)
+        u = np.zeros(n)
+        np.multiply(x, 2, out=t)
+        np.add(t, 1, out=u)
+        v = u
+        v -= t
+        t[...] = v * 3
+        return t, u, v is u
+
+    same(f, lambda: (ramp(2000), 2000))
+
+
+def test_overwritten_before_it_is_read():
+    def f(x, y):
+        x[...] = 1.0
+        x[...] = y * 2
+        x[:2] = 0.0
+        x[:2] = y[2:4]
+        y[:] = x[::-1]
+        y[:] = 7.0
+        x[1:] = y[:-1]
+        y[:] = x
+        return x
+
+    compiled = same(f, lambda: (ramp(), ramp() + 1))
+    text = compiled.records[-1]["stages"]
+    assert text.count("setitem") < 8, text
+    for make in (lambda x: (x[:8], x[1:9]), lambda x: (x[1:9], x[:8]), lambda x: (x[:8], x[7::-1])):
+        made = lambda make=make: make(ramp(12))  # noqa: E731
+        compare(Outcome(f, made(), {}), Outcome(compiled, made(), {}))

@@ -21,6 +21,24 @@ dt_np_array_of(DtVar *var)
     return (DtArrayVar *)var;
 }
 
+/* The array as an operand: what was written to it last, if that still is what it holds. */
+static DtOperand
+content_operand(const DtTrace *trace, DtArrayVar *array)
+{
+    const DtGraph *graph = trace->graph;
+    if (array->content == NULL || array->content->graph != graph) {
+        return dt_np_node(array);
+    }
+    for (; array->content_until < graph->nodes.count; array->content_until++) {
+        if (graph->nodes.items[array->content_until]->effect != DT_EFFECT_PURE) {
+            array->content = NULL;
+            return dt_np_node(array);
+        }
+    }
+    return (DtOperand){
+        .kind = DT_OPERAND_NODE, .result = array->content_result, .u.node = array->content};
+}
+
 /* The weak category or dtype of an exact Python number; NULL for anything else. */
 static PyObject *
 number_dtype(PyObject *value)
@@ -56,7 +74,7 @@ dt_np_operand(DtTrace *trace, DtVar *var, DtNpOperand *out, bool *ok)
     *ok = true;
     out->array = dt_np_array_of(var);
     if (out->array != NULL) {
-        out->operand = dt_np_node(out->array);
+        out->operand = content_operand(trace, out->array);
         out->dtype = out->array->meta->dtype;
         return DT_OK;
     }

@@ -437,6 +437,24 @@ is_replaceable(const DtTrace *trace, const DtArrayVar *self)
            && self->meta->ndim > 0 && !has_views(self);
 }
 
+/* After self[...] = value: arithmetic may read the value instead.  Laid out alike, so that loops
+ * are given the same strides. */
+static void
+remember_content(const DtTrace *trace, DtArrayVar *self, const DtArrayVar *value)
+{
+    const DtMeta *meta = value->meta;
+    bool alike = dt_np_is_ndarray(value) && meta->dtype == self->meta->dtype
+                 && meta->ndim == self->meta->ndim && (meta->layout & DT_LAYOUT_FRESH)
+                 && (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
+                 && same_axes_order(self->meta, meta);
+    for (uint32_t i = 0; i < meta->ndim && alike; i++) {
+        alike = dt_sym_equal(self->meta->shape[i], meta->shape[i]);
+    }
+    self->content = alike ? value->node : NULL;
+    self->content_result = value->result;
+    self->content_until = trace->graph->nodes.count;
+}
+
 /* The result of the plain operation takes the place of `self`, if writing into it would give the
  * same; else it is written. */
 static DtStatus
@@ -463,7 +481,9 @@ put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting, c
     }
     if (!same) {
         DT_TRY(dt_np_need_writable(trace, self, what));
-        return dt_np_write_all(trace, self, made, what);
+        DT_TRY(dt_np_write_all(trace, self, made, what));
+        remember_content(trace, self, result);
+        return DT_OK;
     }
     if (meta->dtype != self->meta->dtype) {
         DT_TRY(dt_np_cast(trace, result, self->meta->dtype, &made));

@@ -173,6 +173,44 @@ check_fits(DtTrace *trace, const DtMeta *from, const DtSym *const *shape, uint32
 
 /* ---- Assignment to items --------------------------------------------------------------------- */
 
+static bool
+same_key(const DtOperand *a, const DtOperand *b)
+{
+    if (a->kind != b->kind || a->count != b->count) {
+        return false;
+    }
+    switch ((DtOperandKind)a->kind) {
+    case DT_OPERAND_CONST:
+        return a->u.object == b->u.object;
+    case DT_OPERAND_SYM:
+        return dt_sym_equal(a->u.sym, b->u.sym);
+    case DT_OPERAND_TUPLE:
+    case DT_OPERAND_SLICE:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!same_key(&a->items[i], &b->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* array[key] = array[key], a view: what x[1:] += 1 does after the addition. */
+static bool
+is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value)
+{
+    if (value == NULL) {
+        return false;
+    }
+    const DtNode *node = value->node;
+    return node->kind == DT_NODE_CALL && node->naliases == 1 && node->nargs == 2
+           && node->callee == dt_np_callee(DT_NP_op_getitem) && node->args[0].u.node == self->node
+           && node->args[0].result == self->result && same_key(&node->args[1], key);
+}
+
 DtStatus
 dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
                     DtVar *value)
@@ -198,6 +236,9 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     DT_TRY(dt_graph_operand(trace, key, &args[1], &ok));
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is no constant");
+    }
+    if (is_put_back(self, &args[1], array)) {
+        return DT_OK;
     }
     return dt_np_emit_write(trace, DT_NP_op_setitem, args, 3, NULL, 0);
 }

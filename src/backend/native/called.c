@@ -139,6 +139,9 @@ call_node(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *
 DtRun
 dt_called_run(const DtStage *stage, DtNativeRun *run)
 {
+    if (stage->value != NULL && run->values[stage->value->index] == NULL) {
+        return DT_RUN_OK; /* the stage that made the value has made it there */
+    }
     for (uint32_t i = 0; i < stage->nnodes; i++) {
         DtRun result = call_node(stage, stage->nodes[i], stage->called[i], run);
         if (result != DT_RUN_OK) {

@@ -212,7 +212,12 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     if (plan->outside) {
         plan->slot = (uint16_t)fused->nslots++;
         fused->outputs[fused->noutputs++] = (DtFusedOutput){
-            plan->node, loop->out, loop->sizes[nin], plan->slot, (uint8_t)index, -1,
+            .node = plan->node,
+            .descr = loop->out,
+            .size = loop->sizes[nin],
+            .slot = plan->slot,
+            .op = (uint8_t)index,
+            .reuse = -1,
         };
     }
     else {

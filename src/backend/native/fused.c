@@ -160,23 +160,38 @@ fill_scalar(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
 
 /* ---- Dense operands -------------------------------------------------------------------------- */
 
-static void
-run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Outcome *outcome)
+/* An output that is made in an array that others can see: what it held goes to `to`. */
+typedef struct Save {
+    PyObject *array; /* DT_OWNED */
+    char *to;
+    uint16_t slot;
+    uint8_t size;
+} Save;
+
+/* Returns how many elements are done: all, unless a loop failed. */
+static npy_intp
+run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Save *saves,
+          uint32_t nsaves, Outcome *outcome)
 {
-    if (total <= block) {
-        run_steps(fused, slots, total, outcome);
-        return;
-    }
-    npy_intp bytes = 0;
+    npy_intp bytes = 0, done = 0;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         bytes += total * fused->inputs[i].size;
     }
     for (uint32_t i = 0; i < fused->noutputs; i++) {
         bytes += total * fused->outputs[i].size;
     }
-    for (npy_intp done = 0; done < total && !outcome->failed; done += block) {
+    while (done < total && !outcome->failed) {
         npy_intp left = total - done;
         npy_intp count = left < block ? left : block;
+        for (uint32_t i = 0; i < nsaves; i++) {
+            memcpy(saves[i].to, slots[saves[i].slot], (size_t)(count * saves[i].size));
+            saves[i].to += count * saves[i].size;
+        }
+        done += count;
+        if (total <= block) {
+            run_steps(fused, slots, count, outcome);
+            break;
+        }
         if (bytes >= PREFETCH_BYTES) {
             left -= count;
             run_steps_ahead(fused, slots, count, left < block ? left : block, outcome);
@@ -191,6 +206,7 @@ run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Ou
             slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
         }
     }
+    return done;
 }
 
 /* ---- Other operands -------------------------------------------------------------------------- */
@@ -422,6 +438,35 @@ has_strides_of_new(PyArrayObject *array, int order)
     return true;
 }
 
+/* The array that an output is written to, if it can be made there; borrowed, or NULL. */
+static PyArrayObject *
+direct_target(const DtFused *fused, const DtFusedOutput *output, const DtNativeRun *run,
+              const npy_intp *shape, int order)
+{
+    bool wanted = output->write != NULL && order != 0 && !run->committed;
+    PyObject *object = wanted ? dt_native_value(run, &output->target) : NULL;
+    if (object == NULL || !PyArray_CheckExact(object)) {
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    enum { NEEDED = NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE };
+    bool fits = PyArray_TYPE(array) == output->descr->type_num && PyArray_ISNOTSWAPPED(array)
+                && (PyArray_FLAGS(array) & (NEEDED | order)) == (NEEDED | order)
+                && PyArray_NDIM(array) == (int)fused->ndim
+                && memcmp(PyArray_DIMS(array), shape, fused->ndim * sizeof(npy_intp)) == 0;
+    return fits ? array : NULL;
+}
+
+/* Where the run failed: the arrays get back what they held. */
+static void
+take_back(Save *saves, uint32_t nsaves, npy_intp done, char *const *starts)
+{
+    for (uint32_t i = 0; i < nsaves; i++) {
+        size_t bytes = (size_t)(done * saves[i].size);
+        memcpy(starts[i], saves[i].to - bytes, bytes);
+    }
+}
+
 typedef struct Scratch {
     char *memory;
     size_t size;
@@ -495,7 +540,7 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     if (total == 0 || (total == 1 && fused->single_called)) {
         return DT_FUSED_CALL;
     }
-    npy_intp block = total < fused->block ? total : fused->block;
+    npy_intp done = 0, block = total < fused->block ? total : fused->block;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
         if (order == 0) {
@@ -522,7 +567,10 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
 
     DtFusedRun result = DT_FUSED_ERROR;
     PyObject *made[DT_FUSED_MAX_OUTPUTS];
-    uint32_t nmade = 0;
+    bool direct[DT_FUSED_MAX_OUTPUTS];
+    Save saves[DT_FUSED_MAX_OUTPUTS];
+    char *starts[DT_FUSED_MAX_OUTPUTS];
+    uint32_t nmade = 0, nsaves = 0;
     Reader *gather = order == 0 ? readers : NULL;
     char *memory = (char *)aligned((size_t)small);
     size_t need = place_scratch(fused, slots, gather, block, memory);
@@ -535,8 +583,25 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     }
     for (; nmade < fused->noutputs; nmade++) {
         const DtFusedOutput *output = &fused->outputs[nmade];
-        if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])
-            && has_strides_of_new(arrays[output->reuse], order)) {
+        PyArrayObject *target = direct_target(fused, output, run, shape, order);
+        direct[nmade] = target != NULL;
+        if (target != NULL) {
+            made[nmade] = Py_NewRef((PyObject *)target);
+            if (output->saves) {
+                PyObject *saved =
+                    dt_memory_new_array(output->descr, (int)fused->ndim, shape, NULL, order);
+                if (saved == NULL) {
+                    nmade++;
+                    goto done;
+                }
+                starts[nsaves] = PyArray_BYTES(target);
+                saves[nsaves++] = (Save){saved, PyArray_BYTES((PyArrayObject *)saved), output->slot,
+                                         output->size};
+            }
+        }
+        else if (output->reuse >= 0 && order != 0 && !run->committed
+                 && is_ours(arrays[output->reuse])
+                 && has_strides_of_new(arrays[output->reuse], order)) {
             made[nmade] = Py_NewRef(arrays[output->reuse]);
         }
         else {
@@ -556,7 +621,7 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     }
     dt_fpflags_clear();
     if (order != 0) {
-        run_dense(fused, slots, total, block, &outcome);
+        done = run_dense(fused, slots, total, block, saves, nsaves, &outcome);
     }
     else {
         run_walk(fused, slots, &layout, readers, block, &outcome);
@@ -566,10 +631,22 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
         PyEval_RestoreThread(thread);
     }
     result = finish(&outcome, fused->raises);
+    for (uint32_t i = 0, k = 0; i < nmade && result == DT_FUSED_OK && nsaves > 0; i++) {
+        if (direct[i] && fused->outputs[i].saves
+            && dt_written_note(&run->log, fused->outputs[i].write, made[i], saves[k++].array) < 0) {
+            result = DT_FUSED_ERROR;
+        }
+    }
+    if (result != DT_FUSED_OK) {
+        take_back(saves, nsaves, done, starts);
+    }
 done:
     give_scratch(run->exe, &scratch);
+    for (uint32_t i = 0; i < nsaves; i++) {
+        Py_DECREF(saves[i].array);
+    }
     for (uint32_t i = 0; i < nmade; i++) {
-        if (result == DT_FUSED_OK) {
+        if (result == DT_FUSED_OK && !direct[i]) {
             run->values[fused->outputs[i].node->index] = made[i];
         }
         else {

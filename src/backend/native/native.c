@@ -59,12 +59,27 @@ run_stages(const DtStages *stages, DtNativeRun *run)
     return DT_RUN_OK;
 }
 
+static bool
+is_large(const DtNative *exe, PyObject *const *inputs)
+{
+    for (uint32_t i = 0; i < exe->nwritten; i++) {
+        if (PyArray_NBYTES((PyArrayObject *)inputs[exe->written[i]]) >= DT_LARGE_WRITE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The stages for these inputs; NULL with *result for the run. */
 static const DtStages *
 choose_stages(DtNative *exe, PyObject *const *inputs, DtRun *result)
 {
     switch (dt_write_check_inputs(exe, inputs)) {
     case DT_WRITE_APART:
+        if (exe->declines && is_large(exe, inputs)) {
+            *result = DT_RUN_REPLAY;
+            return NULL;
+        }
         return &exe->stages;
     case DT_WRITE_REFUSED:
         *result = DT_RUN_REPLAY;
@@ -170,9 +185,9 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
         const DtStage *stage = &exe->stages.items[i];
         if (stage->fused == NULL) {
             dt_strbuf_addf(buf, "  called  %s%s", stage->nodes[0]->target,
-                           stage->writes == DT_WRITES_SAVED    ? " (can be taken back)"
+                           stage->writes == DT_WRITES_NOTHING  ? ""
                            : stage->writes == DT_WRITES_AT_END ? " (at the end)"
-                                                               : "");
+                                                               : " (can be taken back)");
         }
         else {
             dt_strbuf_addf(buf, "  fused   %u ops, blocks of %ld:", stage->nnodes,

@@ -74,6 +74,10 @@ typedef struct DtFusedOutput {
     uint16_t slot;
     uint8_t op;    /* which op makes it */
     int16_t reuse; /* input whose memory it may take over, or -1 */
+    /* It is made for this write to the whole of an array alone, and may be made there at once. */
+    const DtNode *write;
+    DtValue target;
+    bool saves; /* what the array holds is saved, block by block, since the run may fail */
 } DtFusedOutput;
 
 /* Register: scratch of `size` bytes per element. */
@@ -127,8 +131,9 @@ typedef struct DtStage {
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
     /* A called stage that writes visible memory: is what it changes saved before, because the run
-     * may fail yet? */
-    enum { DT_WRITES_NOTHING, DT_WRITES_SAVED, DT_WRITES_AT_END } writes;
+     * may fail yet?  COVERED: it has been saved for an earlier write. */
+    enum { DT_WRITES_NOTHING, DT_WRITES_SAVED, DT_WRITES_COVERED, DT_WRITES_AT_END } writes;
+    const DtNode *value; /* of a write that a fused stage may have made already: then it is gone */
 } DtStage;
 
 typedef struct DtStages {
@@ -144,10 +149,13 @@ typedef struct DtNative {
     uint32_t *written; /* inputs that are written */
     uint32_t nwritten;
     bool needs_symbols;
+    bool declines; /* large arrays are written faster by plain execution */
     uint32_t called_nodes;
     char *scratch; /* cached block memory, or NULL while a run has it */
     size_t scratch_size;
 } DtNative;
+
+typedef struct DtPlan DtPlan; /* plan.h */
 
 /* One run. */
 typedef struct DtNativeRun {
@@ -158,6 +166,12 @@ typedef struct DtNativeRun {
     bool committed;     /* an effect has happened */
     DtWrittenLog log;   /* what was written and can be taken back */
 } DtNativeRun;
+
+/* Arrays of this many bytes don't stay in a cache from one operation to the next. */
+enum { DT_LARGE_WRITE = 1 << 19 };
+
+/* direct.c: finds the writes that fused stages can make themselves. */
+DtStatus dt_direct_plan(DtNative *exe, DtPlan *plan, DtStages *stages) DT_MUST_CHECK;
 
 /* plan.c */
 DtStatus dt_native_plan(DtNative *exe, bool strict) DT_MUST_CHECK;

@@ -91,8 +91,8 @@ classify_operand(const DtOperand *operand, uint32_t ndim, DtPlanUse *use, PyObje
     return is_plain_array(meta) && meta->ndim <= ndim;
 }
 
-static bool
-same_shape(const DtMeta *a, const DtMeta *b)
+bool
+dt_plan_same_shape(const DtMeta *a, const DtMeta *b)
 {
     if (a->ndim != b->ndim) {
         return false;
@@ -124,7 +124,7 @@ rules_hold(const DtPlanNode *plan, const DtMeta *result)
         /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in
          * others. */
         if (power && use->kind == DT_USE_ARRAY
-            && !same_shape(&use->operand->u.node->results[use->operand->result], result)) {
+            && !dt_plan_same_shape(&use->operand->u.node->results[use->operand->result], result)) {
             return false;
         }
         uint64_t cell[2];
@@ -377,7 +377,7 @@ open_fused(DtPlan *plan, uint32_t first, uint32_t end)
     for (uint32_t i = first + 1; i < end; i++) {
         const DtPlanNode *own = &plan->nodes[i];
         if (own->loop == NULL || own->stage >= 0 || !own->live
-            || !same_shape(stage->shape, &own->node->results[0]) || !has_room(stage, own)
+            || !dt_plan_same_shape(stage->shape, &own->node->results[0]) || !has_room(stage, own)
             || !node_ready(own, plan->nodes)) {
             continue;
         }
@@ -454,8 +454,8 @@ is_scalar_value(const DtOperand *operand)
            && PyType_IsSubtype(meta->type, &PyGenericArrType_Type);
 }
 
-static bool
-looks_at(const DtOperand *operand, const DtNode *write)
+bool
+dt_plan_looks_at(const DtOperand *operand, const DtNode *write)
 {
     if (operand->kind == DT_OPERAND_NODE && !is_scalar_value(operand)) {
         for (uint32_t i = 0; i < write->nmutated; i++) {
@@ -465,7 +465,7 @@ looks_at(const DtOperand *operand, const DtNode *write)
         }
     }
     for (uint32_t i = 0; i < operand->count; i++) {
-        if (looks_at(&operand->items[i], write)) {
+        if (dt_plan_looks_at(&operand->items[i], write)) {
             return true;
         }
     }
@@ -478,12 +478,34 @@ looks_at_waiting(const DtPlan *plan, const DtNode *node, const Waiting *waiting)
     for (uint32_t i = 0; i < waiting->count; i++) {
         const DtNode *write = plan->graph->nodes.items[waiting->items[i]];
         for (uint32_t j = 0; j < node->nargs; j++) {
-            if (looks_at(&node->args[j], write)) {
+            if (dt_plan_looks_at(&node->args[j], write)) {
                 return true;
             }
         }
     }
     return false;
+}
+
+/* Drops a waiting write of the same part that nobody will have seen when `node` writes it. */
+static void
+drop_overwritten(DtPlan *plan, const DtNode *node, Waiting *waiting)
+{
+    for (uint32_t i = waiting->count; i-- > 0;) {
+        const DtNode *earlier = plan->graph->nodes.items[waiting->items[i]];
+        if (dt_written_is_same_part(earlier, node) && dt_write_is_sure(earlier)) {
+            plan->nodes[earlier->index].live = false;
+            waiting->count--;
+            memmove(&waiting->items[i], &waiting->items[i + 1],
+                    (waiting->count - i) * sizeof(waiting->items[0]));
+            return;
+        }
+        /* A write that reads what an earlier one wrote keeps it. */
+        for (uint32_t j = 0; j < earlier->nargs; j++) {
+            if (j != earlier->mutated[0] && dt_plan_looks_at(&earlier->args[j], node)) {
+                return;
+            }
+        }
+    }
 }
 
 /* Gives the nodes from `start` to `end` their stages, the waiting writes after the pure ones. */
@@ -503,6 +525,7 @@ flush(DtPlan *plan, uint32_t start, uint32_t end, Waiting *waiting)
 static DtStatus
 assign(DtPlan *plan, bool strict)
 {
+    enum { MAX_WAITING = 64 };
     uint32_t count = plan->graph->nodes.count;
     Waiting waiting = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -522,6 +545,17 @@ assign(DtPlan *plan, bool strict)
             continue;
         }
         if (node->effect == DT_EFFECT_MUTATES && !strict && !dt_eager_has_effect(node)) {
+            bool reads = false; /* what it is about to write */
+            for (uint32_t j = 0; j < node->nargs; j++) {
+                reads = reads || (j != node->mutated[0] && dt_plan_looks_at(&node->args[j], node));
+            }
+            if (!reads) {
+                drop_overwritten(plan, node, &waiting);
+            }
+            if (waiting.count == MAX_WAITING) { /* or planning takes their number squared */
+                DT_TRY(flush(plan, start, i, &waiting));
+                start = i;
+            }
             if (dt_vec_push(&plan->arena, &waiting, i) < 0) {
                 return out_of_memory();
             }
@@ -635,6 +669,24 @@ mark_writes(DtStages *stages)
             stage->writes = fails_later ? DT_WRITES_SAVED : DT_WRITES_AT_END;
         }
     }
+    const DtNode *saved[16]; /* a loop writes the same few parts over and over */
+    uint32_t nsaved = 0;
+    for (uint32_t i = 0; i < stages->count; i++) {
+        DtStage *stage = &stages->items[i];
+        bool covered = false;
+        if (stage->writes != DT_WRITES_SAVED) {
+            continue;
+        }
+        for (uint32_t j = 0; j < nsaved && !covered; j++) {
+            covered = dt_written_is_same_part(saved[j], stage->nodes[0]);
+        }
+        if (covered) {
+            stage->writes = DT_WRITES_COVERED;
+        }
+        else if (nsaved < sizeof(saved) / sizeof(saved[0])) {
+            saved[nsaved++] = stage->nodes[0];
+        }
+    }
 }
 
 static bool
@@ -709,6 +761,9 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
         DT_TRY(emit_stage(exe, plan, i, &stages.items[i]));
     }
     mark_writes(&stages);
+    if (!strict) {
+        DT_TRY(dt_direct_plan(exe, plan, &stages));
+    }
     *(strict ? &exe->strict : &exe->stages) = stages;
     return strict ? DT_OK : find_written(exe);
 }

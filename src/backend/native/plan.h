@@ -39,12 +39,16 @@ typedef struct DtPlanStage {
     uint32_t noperands, nnumbers;
 } DtPlanStage;
 
-typedef struct DtPlan {
+struct DtPlan {
     DtArena arena;
     const DtGraph *graph;
     DtPlanNode *nodes; /* per node of the graph */
     DT_VEC(DtPlanStage *) stages;
-} DtPlan;
+};
+
+/* Does the operand, or anything in it, lie in memory that `write` may write? */
+bool dt_plan_looks_at(const DtOperand *operand, const DtNode *write);
+bool dt_plan_same_shape(const DtMeta *a, const DtMeta *b);
 
 /* Slots, registers and steps of one fused stage. */
 DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage,
