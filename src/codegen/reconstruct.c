@@ -9,6 +9,8 @@ typedef enum Access {
     NONE,
     KEY_ATTR,   /* base.<key> */
     OWN_ATTR,   /* object.__getattribute__(base, key) */
+    BASE_INDEX, /* list.__getitem__(base, index), where key is list */
+    BASE_ITEM,  /* dict.__getitem__(base, key) */
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
     FROM_END,   /* base[-index] */
@@ -38,6 +40,8 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0},
     [DT_SOURCE_ITEM] = {true, NULL, NULL, KEY_ITEM, 0},
+    [DT_SOURCE_BASE_INDEX] = {true, NULL, NULL, BASE_INDEX, 0},
+    [DT_SOURCE_BASE_ITEM] = {true, NULL, NULL, BASE_ITEM, 0},
     [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0},
     [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0},
@@ -52,18 +56,26 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
 };
 
-/* An attribute that the type's own look-up must not be asked for. */
+/* What the object's class overrides must not be asked: the method of the builtin base is called. */
 static DtStatus
-load_own_attribute(DtCodegen *codegen, const DtSource *source)
+load_behind(DtCodegen *codegen, const DtSource *source, Access access)
 {
-    PyObject *read = PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, "__getattribute__");
+    PyTypeObject *of = access == OWN_ATTR     ? &PyBaseObject_Type
+                       : access == BASE_INDEX ? (PyTypeObject *)source->key
+                                              : &PyDict_Type;
+    const char *name = access == OWN_ATTR ? "__getattribute__" : "__getitem__";
+    PyObject *read = PyObject_GetAttrString((PyObject *)of, name);
+    PyObject *key = access == BASE_INDEX ? PyLong_FromLongLong(source->index) : source->key;
     read = dt_trace_keep_take(codegen->trace, read);
-    if (read == NULL) {
+    if (access == BASE_INDEX) {
+        key = dt_trace_keep_take(codegen->trace, key);
+    }
+    if (read == NULL || key == NULL) {
         return DT_ERROR;
     }
     DT_TRY(dt_codegen_push_callable(codegen, read));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
-    DT_TRY(dt_codegen_const(codegen, source->key));
+    DT_TRY(dt_codegen_const(codegen, key));
     return dt_codegen_call(codegen, 2);
 }
 
@@ -128,8 +140,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
-    if (row->access == OWN_ATTR) {
-        return load_own_attribute(codegen, source);
+    if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
+        return load_behind(codegen, source, row->access);
     }
     if (source->base != NULL) {
         DT_TRY(load_base(codegen, source, row));
@@ -140,6 +152,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     switch (row->access) {
     case NONE:
     case OWN_ATTR:
+    case BASE_INDEX:
+    case BASE_ITEM:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

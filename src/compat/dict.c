@@ -179,9 +179,46 @@ dt_dict_hint(PyObject *dict, PyObject *key)
     return dt_dict_keys_find(((PyDictObject *)dict)->ma_keys, key);
 }
 
+PyObject *
+dt_dict_keys_in_order(PyObject *dict)
+{
+    if (PyODict_Check(dict)) {
+        PyObject *iterator = PyODict_Type.tp_iter(dict);
+        PyObject *ordered = iterator != NULL ? PySequence_Tuple(iterator) : NULL;
+        Py_XDECREF(iterator);
+        return ordered;
+    }
+    Py_ssize_t size = PyDict_GET_SIZE(dict), pos = 0;
+    PyObject *key, *value, *keys = PyTuple_New(size);
+    for (Py_ssize_t i = 0; keys != NULL && i < size && PyDict_Next(dict, &pos, &key, &value); i++) {
+        PyTuple_SET_ITEM(keys, i, Py_NewRef(key));
+    }
+    return keys;
+}
+
+/* Whether an ordered dict has the order of these keys, which are as many as it has. */
+static bool
+ordered_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count)
+{
+    PyObject *found = dt_dict_keys_in_order(dict);
+    bool same = found != NULL && PyTuple_GET_SIZE(found) == count;
+    for (Py_ssize_t i = 0; same && i < count; i++) {
+        PyObject *key = PyTuple_GET_ITEM(found, i);
+        same = key == keys[i]
+               || (Py_TYPE(key) == Py_TYPE(keys[i])
+                   && same_key(key, keys[i], dt_dict_is_plain_key(keys[i])) == 1);
+    }
+    Py_XDECREF(found);
+    PyErr_Clear(); /* no memory: does not match */
+    return same;
+}
+
 bool
 dt_dict_keys_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count)
 {
+    if (PyODict_Check(dict)) {
+        return PyDict_GET_SIZE(dict) == count && ordered_match(dict, keys, count);
+    }
     Py_ssize_t pos = 0;
     PyObject *key, *value;
     if (PyDict_GET_SIZE(dict) != count) {

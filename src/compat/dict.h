@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "compat/python.h"
+#include "core/status.h"
 
 /* The low bits of ma_version_tag belong to watchers from 3.12 on. */
 #if DT_PY313
@@ -124,6 +125,10 @@ dt_dict_next(PyObject *dict, Py_ssize_t *pos, PyObject **key, PyObject **value)
 {
     return PyDict_Next(dict, pos, key, value) != 0;
 }
+
+/* The keys of a dict or of an instance of a subclass, in order (an OrderedDict has one of its own):
+ * a new tuple, or NULL with MemoryError.  Nothing that a subclass overrides is asked. */
+DT_OWNED PyObject *dt_dict_keys_in_order(PyObject *dict);
 
 /* Whether the keys are these, in this order: identical, or equal builtin constants of the same
  * type. */

@@ -85,8 +85,9 @@ typedef struct DtPlace {
 } DtPlace;
 
 typedef struct DtKeys {
-    uint64_t version; /* of the dict that matched last */
-    PyObject *keys;   /* tuple */
+    uint64_t version;   /* of the dict that matched last */
+    PyObject *keys;     /* tuple */
+    PyTypeObject *type; /* exact */
 } DtKeys;
 
 typedef struct DtTypeState {

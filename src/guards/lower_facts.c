@@ -99,7 +99,9 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
         if (keys == NULL) {
             return dt_no_memory();
         }
+        PyTypeObject *known = dt_lower_known_type(source);
         keys->keys = fact->object;
+        keys->type = known != NULL && PyType_IsSubtype(known, &PyDict_Type) ? known : &PyDict_Type;
         instr->op = DT_GOP_KEYS;
         instr->x = keys;
         return DT_OK;

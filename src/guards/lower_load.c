@@ -73,6 +73,7 @@ group_kind(const DtLowerSource *source)
     case DT_SOURCE_FUNC_KWDEFAULT:
         return DT_GROUP_FUNC_KWDEFAULTS;
     case DT_SOURCE_ITEM:
+    case DT_SOURCE_BASE_ITEM:
         return DT_GROUP_DICT;
     case DT_SOURCE_TYPE_ATTR:
         return DT_GROUP_TYPE;
@@ -384,6 +385,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         [DT_SOURCE_FUNCTION] = DT_GOP_FUNCTION,
         [DT_SOURCE_TYPE] = DT_GOP_TYPE_OF,
         [DT_SOURCE_INDEX] = DT_GOP_INDEX,
+        [DT_SOURCE_BASE_INDEX] = DT_GOP_INDEX,
         [DT_SOURCE_DICT_KEY] = DT_GOP_DICT_KEY,
         [DT_SOURCE_FUNC_CODE] = DT_GOP_FUNC_CODE,
         [DT_SOURCE_FUNC_DEFAULT] = DT_GOP_FUNC_DEFAULT,

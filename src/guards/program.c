@@ -68,7 +68,7 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
         container = group->dict;
         break;
     case DT_GROUP_DICT:
-        container = PyDict_CheckExact(base) ? base : NULL;
+        container = PyDict_Check(base) ? base : NULL; /* which type, its facts say */
         break;
     case DT_GROUP_TYPE_OWN:
         container = PyType_Check(base) ? dt_type_dict((PyTypeObject *)base) : NULL;

@@ -219,10 +219,11 @@ dt_read_closure(PyObject *function, int64_t index, bool contents)
 bool
 dt_read_has_keys(DtKeys *keys, PyObject *dict)
 {
-    if (!PyDict_CheckExact(dict)) {
+    if (Py_TYPE(dict) != keys->type) {
         return false;
     }
-    if (dt_dict_version(dict) == keys->version) {
+    /* An ordered dict changes its order without a new version. */
+    if (dt_dict_version(dict) == keys->version && !PyODict_Check(dict)) {
         return true;
     }
     if (!dt_dict_keys_match(dict, &PyTuple_GET_ITEM(keys->keys, 0), PyTuple_GET_SIZE(keys->keys))) {

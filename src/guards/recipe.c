@@ -255,17 +255,7 @@ dt_guard_length(DtTrace *trace, const DtSource *source, PyTypeObject *exact, int
 DtStatus
 dt_guard_dict_keys(DtTrace *trace, const DtSource *source, PyObject *dict)
 {
-    Py_ssize_t size = PyDict_GET_SIZE(dict), pos = 0;
-    PyObject *key, *value;
-    PyObject *keys = PyTuple_New(size);
-    if (keys == NULL) {
-        return DT_ERROR;
-    }
-    for (Py_ssize_t i = 0; i < size && dt_dict_next(dict, &pos, &key, &value); i++) {
-        Py_INCREF(key);
-        PyTuple_SET_ITEM(keys, i, key);
-    }
-    keys = dt_trace_keep_take(trace, keys);
+    PyObject *keys = dt_trace_keep_take(trace, dt_dict_keys_in_order(dict));
     if (keys == NULL) {
         return DT_ERROR;
     }

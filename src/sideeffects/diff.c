@@ -8,6 +8,7 @@
  */
 #include "sideeffects/entries.h"
 
+#include "variables/kinds.h"
 #include "variables/payloads.h"
 
 DtStatus
@@ -57,9 +58,56 @@ is_same_key(DtVar *a, DtVar *b, bool *same)
     return DT_OK;
 }
 
+/* A write to the builtin part of an instance becomes a call of the builtin base's own method, so
+ * that what the class overrides is not asked. */
+static DtStatus
+as_method(DtTrace *trace, DtInstanceVar *owner, DtWrite *write)
+{
+    static const char *const names[DT_WRITE_COUNT] = {[DT_WRITE_ITEM] = "__setitem__",
+                                                      [DT_WRITE_DELETE_ITEM] = "__delitem__",
+                                                      [DT_WRITE_SLICE] = "__setitem__",
+                                                      [DT_WRITE_ADD] = "add",
+                                                      [DT_WRITE_DISCARD] = "discard"};
+    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2);
+    uint32_t count = 0;
+    if (values == NULL) {
+        return dt_no_memory();
+    }
+    if (write->kind == DT_WRITE_SLICE) {
+        DtVar *start, *stop;
+        DT_TRY(dt_var_int(trace, write->start, &start));
+        DT_TRY(dt_var_int(trace, write->stop, &stop));
+        DT_TRY(dt_var_slice(trace, start, stop, dt_none(trace), &values[count++]));
+        DT_TRY(dt_var_list(trace, write->values, write->count, &values[count++]));
+    }
+    else {
+        if (write->key != NULL) {
+            values[count++] = write->key;
+        }
+        if (write->count > 0) {
+            values[count++] = write->values[0];
+        }
+    }
+    write->name = dt_trace_keep_take(trace, PyUnicode_InternFromString(names[write->kind]));
+    if (write->name == NULL) {
+        return DT_ERROR;
+    }
+    write->kind = DT_WRITE_METHOD;
+    write->base = dt_build_layout(owner->cls);
+    write->object = &owner->base;
+    write->key = NULL;
+    write->values = values;
+    write->count = count;
+    return DT_OK;
+}
+
 static DtStatus
 add_write(DtTrace *trace, DtWrite write)
 {
+    DtInstanceVar *owner = dt_payload_owner(trace, write.object);
+    if (owner != NULL) {
+        DT_TRY(as_method(trace, owner, &write));
+    }
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 

@@ -37,6 +37,7 @@ typedef struct DtWrite {
     PyObject *globals;
     PyObject *name;
     DtVar *key;
+    PyTypeObject *base; /* METHOD: whose method `name` it is */
     DtVar **values;
     uint32_t count;
     int64_t start, stop; /* SLICE */

@@ -8,6 +8,8 @@
  */
 #include "sideeffects/entries.h"
 
+#include "variables/payloads.h"
+
 typedef struct Reach {
     DtMap seen;
     DT_VEC(DtVar *) work;
@@ -202,6 +204,8 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
         if (dt_map_set(&trace->arena, &guarded, object, (void *)object) != 0) {
             return dt_no_memory();
         }
+        const DtInstanceVar *owner = dt_payload_owner(trace, object);
+        object = owner != NULL ? &owner->base : object;
         DT_TRY(guard_aliases(trace, object));
     }
     return DT_OK;

@@ -68,6 +68,19 @@ push_own_attribute(DtCodegen *codegen, const DtWrite *write)
 }
 
 static DtStatus
+push_method(DtCodegen *codegen, const DtWrite *write)
+{
+    PyObject *method = PyObject_GetAttr((PyObject *)write->base, write->name);
+    method = dt_trace_keep_take(dt_codegen_trace(codegen), method);
+    if (method == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, method));
+    DT_TRY(dt_codegen_var(codegen, write->object));
+    return push_values(codegen, write);
+}
+
+static DtStatus
 push_operands(DtCodegen *codegen, const DtWrite *write)
 {
     switch ((DtWriteKind)write->kind) {
@@ -100,6 +113,8 @@ push_operands(DtCodegen *codegen, const DtWrite *write)
     case DT_WRITE_ADD:
     case DT_WRITE_DISCARD:
         return push_set_call(codegen, write);
+    case DT_WRITE_METHOD:
+        return push_method(codegen, write);
     case DT_WRITE_COUNT:
         break;
     }
@@ -146,6 +161,9 @@ emit_write(DtCodegen *codegen, const DtWrite *write)
     case DT_WRITE_DELETE_ITEM:
     case DT_WRITE_DELETE_OTHER_GLOBAL:
         return dt_codegen_op(codegen, DT_OP_DELETE_SUBSCR, 0);
+    case DT_WRITE_METHOD:
+        DT_TRY(dt_codegen_call(codegen, 1 + write->count));
+        return dt_codegen_op(codegen, DT_OP_POP_TOP, 0);
     case DT_WRITE_ADD:
     case DT_WRITE_DISCARD:
         DT_TRY(dt_codegen_call(codegen, 2));

@@ -108,6 +108,12 @@ dt_build_init(void)
 /* ---- Categories: types with many exact types
  * ---------------------------------------------------- */
 
+bool
+dt_build_is_from_statement(PyTypeObject *type)
+{
+    return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && type->tp_dealloc == class_statement_dealloc;
+}
+
 /* Whether class statements made the type and all its bases but `root` and object. */
 static bool
 is_made_on(PyTypeObject *type, PyTypeObject *root)
@@ -118,9 +124,7 @@ is_made_on(PyTypeObject *type, PyTypeObject *root)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        if (base != &PyBaseObject_Type && base != root
-            && (!(base->tp_flags & Py_TPFLAGS_HEAPTYPE)
-                || base->tp_dealloc != class_statement_dealloc)) {
+        if (base != &PyBaseObject_Type && base != root && !dt_build_is_from_statement(base)) {
             return false;
         }
     }
@@ -228,6 +232,7 @@ static const CategoryRow category_rows[] = {
     {is_function, dt_function_build},
     {is_user_instance, dt_instance_build},
     {is_namedtuple, dt_namedtuple_build},
+    {dt_payload_fits, dt_instance_build},
     {is_builtin_subclass, build_subclass},
     {is_anything, dt_opaque_build},
 };

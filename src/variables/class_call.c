@@ -86,12 +86,12 @@ refuse_abstract(DtTrace *trace, PyTypeObject *cls)
     return DT_ERROR;
 }
 
-/* An empty instance of the class. */
+/* An instance of the class without attributes; `args` are for the __new__ of a builtin base. */
 static DtStatus
-make_empty(DtTrace *trace, DtVar *self, DtVar **out)
+make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyTypeObject *cls = class_of(self);
-    if (dt_build_layout(cls) == NULL || cls->tp_finalize != NULL || cls->tp_del != NULL) {
+    PyTypeObject *cls = class_of(self), *layout = dt_build_layout(cls);
+    if (layout == NULL || cls->tp_finalize != NULL || cls->tp_del != NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
                         cls->tp_name);
     }
@@ -106,7 +106,12 @@ make_empty(DtTrace *trace, DtVar *self, DtVar **out)
     instance->cls = cls;
     instance->cls_var = self;
     *out = &instance->base;
-    return DT_OK;
+    if (layout == &PyBaseObject_Type) {
+        return DT_OK;
+    }
+    DtVar *payload;
+    DT_TRY(dt_payload_new(trace, layout, args, &payload));
+    return dt_payload_adopt(trace, instance, payload);
 }
 
 DtStatus
@@ -123,8 +128,10 @@ dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out
                               base->tp_name, dt_kinds_type_name(trace, cls));
     }
     PyTypeObject *type = class_of(cls);
-    if (!PyType_IsSubtype(type, base) || dt_build_layout(type) != base
-        || base != &PyBaseObject_Type) {
+    PyTypeObject *layout = dt_build_layout(type);
+    bool is_plain = layout == type && type != &PyBaseObject_Type && !dt_payload_is_own(type);
+    if (layout == NULL || is_plain || !PyType_IsSubtype(layout, base)
+        || layout->tp_new != base->tp_new) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.__new__(%s)", base->tp_name,
                         type->tp_name);
     }
@@ -132,8 +139,10 @@ dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out
     DtArgs rest = *args;
     rest.pos++;
     rest.npos--;
-    DT_TRY(check_arguments_of_new(trace, type, &rest));
-    return make_empty(trace, cls, out);
+    if (base == &PyBaseObject_Type) {
+        DT_TRY(check_arguments_of_new(trace, type, &rest));
+    }
+    return make_empty(trace, cls, &rest, out);
 }
 
 /* ---- type.__call__
@@ -201,7 +210,8 @@ dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **ou
     if (PyExceptionClass_Check((PyObject *)cls)) {
         return dt_exception_make(trace, self, args, out);
     }
-    if (dt_build_layout(cls) == NULL) {
+    PyTypeObject *layout = dt_build_layout(cls);
+    if (layout == NULL || (layout == cls && !dt_payload_is_own(cls))) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
                         cls->tp_name);
     }

@@ -64,6 +64,9 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
         && (has_number_slots(trace, left) || has_number_slots(trace, right))) {
         return missing_slot(trace, dt_canonical_binary_symbol((int)op), left);
     }
+    if (right->type->kind == DT_KIND_INSTANCE) {
+        first = second; /* it may have the first turn, and gives the left one its own */
+    }
     *out = dt_not_implemented(trace);
     if (first != NULL) {
         DT_TRY(first(trace, op, left, right, out));
@@ -281,6 +284,9 @@ dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, var, &var));
     DT_TRY(dt_var_realize(trace, key, &key));
+    if (var->type->kind != DT_KIND_INSTANCE && var->type->kind != DT_KIND_DICT) {
+        key = dt_payload_index(key);
+    }
     if (var->type->mp_subscript == NULL) {
         return missing_slot(trace, "[]", var);
     }

@@ -30,11 +30,17 @@ intern(DtTrace *trace, const char *text, PyObject **out)
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
-/* What object itself defines is the default behaviour, which callers know. */
+/* What object itself defines is the default behaviour, which callers know.  Builtin types have
+ * wrappers of their own for the same attribute functions. */
 static bool
 is_default(PyObject *found, PyObject *name)
 {
-    return found == NULL || found == dt_type_lookup(&PyBaseObject_Type, name);
+    if (found == NULL || found == dt_type_lookup(&PyBaseObject_Type, name)) {
+        return true;
+    }
+    void *wrapped =
+        Py_IS_TYPE(found, &PyWrapperDescr_Type) ? ((PyWrapperDescrObject *)found)->d_wrapped : NULL;
+    return wrapped == (void *)PyObject_GenericGetAttr || wrapped == (void *)PyObject_GenericSetAttr;
 }
 
 DtStatus
@@ -115,6 +121,16 @@ static const OperatorRow operator_rows[] = {
     [DT_BINARY_XOR] = {"__xor__", "__rxor__", "__ixor__"},
 };
 
+/* The left operand is no instance: what its own type makes of an instance's builtin part. */
+static DtStatus
+try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    if (left->type->kind != DT_KIND_INSTANCE && left->type->nb_binary != NULL) {
+        DT_TRY(left->type->nb_binary(trace, op, left, dt_payload_of(right), out));
+    }
+    return DT_OK;
+}
+
 static DtStatus
 try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar **out)
 {
@@ -159,6 +175,9 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     }
     if (*out == none) {
         DT_TRY(try_operator(trace, left, row->plain, right, out));
+    }
+    if (*out == none) {
+        DT_TRY(try_builtin(trace, op, left, right, out));
     }
     bool same_type = dt_var_python_type(trace, left) == dt_var_python_type(trace, right);
     if (*out == none && !right_first && !same_type) {

@@ -97,7 +97,9 @@ bool dt_build_is_static(const DtSource *source);
 /* Whether the type was made by a class statement on nothing but object: instances are dict and
  * slots. */
 bool dt_build_is_user_class(PyTypeObject *type);
-/* The same on nothing but type. */
+/* Whether a class statement made the type itself. */
+bool dt_build_is_from_statement(PyTypeObject *type);
+/* dt_build_is_user_class() on nothing but type. */
 bool dt_build_is_metaclass(PyTypeObject *type);
 /* The builtin type that gives instances of a class made by a class statement their layout: object,
  * or one whose part is an instance's payload (payload.c).  NULL: the class is of another make. */
@@ -318,11 +320,30 @@ bool dt_instance_has_dict(DtVar *self);
 /* A real object of the instance's class on which CPython can be made to raise an error: the
  * existing object, or an empty new one. */
 DtStatus dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out) DT_MUST_CHECK;
+/* ---- the builtin part of instances (payload.c) ---- */
+int dt_payload_init(void); /* -1 with an exception */
+/* Whether an object of a subclass of a builtin type is followed as an instance with a payload. */
+bool dt_payload_fits(PyObject *object);
+/* Whether instances of the builtin class itself are such instances: OrderedDict, defaultdict. */
+bool dt_payload_is_own(PyTypeObject *cls);
+/* Makes the payload of an existing instance whose class has a builtin base. */
+DtStatus dt_payload_build(DtTrace *trace, DtInstanceVar *self) DT_MUST_CHECK;
+/* What base.__new__(cls, *args) makes of its arguments; args are without cls. */
+DtStatus dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
+                        DtVar **out) DT_MUST_CHECK;
+DtStatus dt_payload_adopt(DtTrace *trace, DtInstanceVar *owner, DtVar *payload) DT_MUST_CHECK;
+DtStatus dt_payload_reconstruct(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
 /* The tracker of an instance's builtin part, else the tracker itself. */
 DtVar *dt_payload_of(DtVar *var);
+/* The same if the class overrides none of the names (which end with NULL); else NULL. */
+DtVar *dt_payload_unless(DtVar *var, const char *const *names);
+/* What the methods do that OrderedDict and defaultdict add or change; *done false: as the base's.
+ */
+DtStatus dt_payload_method(DtTrace *trace, PyTypeObject *of, PyObject *name, DtInstanceVar *self,
+                           const DtArgs *args, bool *done, DtVar **out) DT_MUST_CHECK;
 /* Calls a method or slot wrapper that a builtin type defines; args->pos[0] is its self. */
-DtStatus dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args,
-                             DtVar **out) DT_MUST_CHECK;
+DtStatus dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
 
 /* Takes an exception that the traced program has raised, if it is a `type`; then it can be raised
  * again. */

@@ -1,10 +1,130 @@
 /* The part of an instance that a builtin base keeps: of a subclass of list its
- * items, of a subclass of dict its entries.
+ * items, of a subclass of dict its entries, of a subclass of int the number.
  *
- * Not in here: attributes and operators of the instance (v_instance.c).
+ *   instance tracker ─► attributes        as of any instance
+ *                    └► payload tracker   of the builtin kind; the base's own
+ *                                         methods work on it
+ *
+ * Invariants: a payload is not seen by the program, the instance is; the payload
+ * of an existing instance has the instance's source, so that loading it gives
+ * the instance; its items are read behind the back of what the class overrides.
+ *
+ * Not in here: which methods are the base's (inherited.c, payload_methods.c).
  */
+#include "compat/dict.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+
+#include <string.h>
+
+/* Longer ones are not followed: each item would be a tracker. */
+#define MAX_ITEMS 65536
+
+typedef DtStatus (*PayloadBuilder)(DtTrace *, PyObject *object, const DtSource *source,
+                                   PyTypeObject *base, DtVar **out);
+
+typedef struct PayloadRow {
+    PyTypeObject *type;
+    const char *name; /* in collections; NULL: `type` is given */
+    PayloadBuilder build;
+} PayloadRow;
+
+static DtStatus build_sequence(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
+static DtStatus build_dict(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
+static DtStatus build_set(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
+static DtStatus build_constant(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
+
+/* Subtypes come before their bases. */
+static PayloadRow rows[] = {
+    {&PyODict_Type, NULL, build_dict},       {NULL, "defaultdict", build_dict},
+    {&PyDict_Type, NULL, build_dict},        {&PyList_Type, NULL, build_sequence},
+    {&PyTuple_Type, NULL, build_sequence},   {&PySet_Type, NULL, build_set},
+    {&PyFrozenSet_Type, NULL, build_set},    {&PyLong_Type, NULL, build_constant},
+    {&PyFloat_Type, NULL, build_constant},   {&PyComplex_Type, NULL, build_constant},
+    {&PyUnicode_Type, NULL, build_constant}, {&PyBytes_Type, NULL, build_constant},
+};
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+int
+dt_payload_init(void)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].type == NULL) {
+            PyObject *module = PyImport_ImportModule("collections");
+            PyObject *type = module != NULL ? PyObject_GetAttrString(module, rows[i].name) : NULL;
+            Py_XDECREF(module);
+            if (type == NULL) {
+                return -1;
+            }
+            rows[i].type = (PyTypeObject *)type; /* kept for the life of the process */
+        }
+    }
+    return 0;
+}
+
+static const PayloadRow *
+find_row(PyTypeObject *type)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].type == type) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+PyTypeObject *
+dt_build_layout(PyTypeObject *cls)
+{
+    PyObject *mro = cls->tp_mro;
+    const PayloadRow *row = NULL;
+    for (Py_ssize_t i = 0; mro != NULL && i < PyTuple_GET_SIZE(mro); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        if (base == &PyBaseObject_Type || dt_build_is_from_statement(base)) {
+            continue;
+        }
+        const PayloadRow *found = find_row(base);
+        if (row == NULL && found != NULL) {
+            row = found;
+        }
+        else if (row == NULL || !PyType_IsSubtype(row->type, base)) {
+            return NULL;
+        }
+    }
+    return mro == NULL ? NULL : row != NULL ? row->type : &PyBaseObject_Type;
+}
+
+bool
+dt_payload_is_own(PyTypeObject *cls)
+{
+    return cls == &PyODict_Type || cls == rows[1].type;
+}
+
+bool
+dt_payload_fits(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object), *layout = dt_build_layout(type);
+    return layout != NULL && layout != &PyBaseObject_Type
+           && (type != layout || dt_payload_is_own(type));
+}
+
+DtVar *
+dt_payload_unless(DtVar *var, const char *const *names)
+{
+    DtVar *payload = dt_payload_of(var);
+    PyTypeObject *cls = payload != var ? ((DtInstanceVar *)var)->cls : NULL;
+    PyTypeObject *layout = cls != NULL ? dt_build_layout(cls) : NULL;
+    for (; layout != NULL && *names != NULL; names++) {
+        PyObject *name = PyUnicode_InternFromString(*names);
+        bool same = name != NULL && dt_type_lookup(cls, name) == dt_type_lookup(layout, name);
+        PyErr_Clear(); /* no memory: not followed */
+        Py_XDECREF(name);
+        if (!same) {
+            return NULL;
+        }
+    }
+    return layout != NULL ? payload : NULL;
+}
 
 DtVar *
 dt_payload_of(DtVar *var)
@@ -13,11 +133,264 @@ dt_payload_of(DtVar *var)
     return payload != NULL ? payload : var;
 }
 
-PyTypeObject *
-dt_build_layout(PyTypeObject *cls)
+DtVar *
+dt_payload_index(DtVar *var)
 {
-    if (cls == &PyBaseObject_Type || dt_build_is_user_class(cls)) {
-        return &PyBaseObject_Type;
+    static const char *const names[] = {"__index__", NULL};
+    DtVar *payload = dt_payload_of(var) != var ? dt_payload_unless(var, names) : NULL;
+    PyObject *value = payload != NULL ? dt_var_peek_constant(payload) : NULL;
+    return value != NULL && PyLong_CheckExact(value) ? payload : var;
+}
+
+DtStatus
+dt_payload_adopt(DtTrace *trace, DtInstanceVar *owner, DtVar *payload)
+{
+    owner->payload = payload;
+    return dt_map_set(&trace->arena, &trace->payload_owners, payload, owner) == 0 ? DT_OK
+                                                                                  : dt_no_memory();
+}
+
+DtInstanceVar *
+dt_payload_owner(const DtTrace *trace, const DtVar *payload)
+{
+    return dt_map_get(&trace->payload_owners, payload);
+}
+
+/* ---- Existing instances
+ * --------------------------------------------------------------------------- */
+
+static DtStatus
+build_sequence(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
+               DtVar **out)
+{
+    bool is_list = base == &PyList_Type;
+    Py_ssize_t count = Py_SIZE(object);
+    if (count > MAX_ITEMS) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a %s of %zd items", Py_TYPE(object)->tp_name,
+                        count);
     }
-    return NULL;
+    DT_TRY(dt_guard_length(trace, source, Py_TYPE(object), count));
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const DtSource *item =
+            dt_source_get(trace, DT_SOURCE_BASE_INDEX, source, (PyObject *)base, i);
+        if (item == NULL) {
+            return DT_ERROR;
+        }
+        PyObject *value = is_list ? PyList_GET_ITEM(object, i) : PyTuple_GET_ITEM(object, i);
+        DT_TRY(dt_var_build_lazy(trace, value, item, &items[i]));
+    }
+    DT_TRY(dt_sequence_new(trace, is_list ? DT_KIND_LIST : DT_KIND_TUPLE, items, (uint32_t)count,
+                           out));
+    (*out)->mutation = is_list ? DT_VALUE_MUTATION_EXISTING : DT_IMMUTABLE;
+    (*out)->source = source;
+    return DT_OK;
+}
+
+/* A key of a dict or set: guarded with all the others, so it is known. */
+static DtStatus
+build_key(DtTrace *trace, PyObject *key, DtEntry *out)
+{
+    DtVar *var;
+    DT_TRY(dt_trace_keep(trace, key));
+    DT_TRY(dt_constant_is_safe(key) ? dt_var_const(trace, key, &var)
+                                    : dt_build_known(trace, key, &var));
+    return dt_dict_key(trace, var, out);
+}
+
+static DtStatus
+build_dict(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
+           DtVar **out)
+{
+    (void)base;
+    DtDictVar *self;
+    DT_TRY(dt_guard_dict_keys(trace, source, object));
+    DT_TRY(dt_dict_new(trace, &self));
+    self->base.source = source;
+    self->base.mutation = DT_VALUE_MUTATION_EXISTING;
+    self->object = object;
+    PyObject *keys = dt_trace_keep_take(trace, dt_dict_keys_in_order(object));
+    if (keys == NULL) {
+        return DT_ERROR;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) {
+        PyObject *key = PyTuple_GET_ITEM(keys, i), *value;
+        DtEntry entry;
+        DT_TRY(build_key(trace, key, &entry));
+        const DtSource *item = dt_source_get(trace, DT_SOURCE_BASE_ITEM, source, key, 0);
+        if (item == NULL) {
+            return DT_ERROR;
+        }
+        if (dt_dict_get(object, key, &value) != 1) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_TYPE,
+                            "a %s with keys that can't be looked up without calling code",
+                            Py_TYPE(object)->tp_name);
+        }
+        DT_TRY(dt_var_build_lazy(trace, value, item, &entry.value));
+        if (dt_vec_push(&trace->arena, self, entry) < 0) {
+            return dt_no_memory();
+        }
+    }
+    *out = &self->base;
+    return DT_OK;
+}
+
+/* Only identity says that a frozenset holds what it held; of a set nothing does. */
+static DtStatus
+build_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base, DtVar **out)
+{
+    if (base != &PyFrozenSet_Type) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a value of type %s, derived from set",
+                        Py_TYPE(object)->tp_name);
+    }
+    DT_TRY(dt_guard_identity(trace, source, object));
+    PyObject *iterator = base->tp_iter(object);
+    PyObject *items = iterator != NULL ? PySequence_Tuple(iterator) : NULL;
+    Py_XDECREF(iterator);
+    items = dt_trace_keep_take(trace, items);
+    if (items == NULL) {
+        return DT_ERROR;
+    }
+    DtDictVar *self;
+    DT_TRY(dt_set_new(trace, base, &self));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        DtEntry entry;
+        DT_TRY(build_key(trace, PyTuple_GET_ITEM(items, i), &entry));
+        if (dt_vec_push(&trace->arena, self, entry) < 0) {
+            return dt_no_memory();
+        }
+    }
+    self->base.source = source;
+    self->base.mutation = DT_IMMUTABLE;
+    *out = &self->base;
+    return DT_OK;
+}
+
+/* The plain value of an instance of a subclass of an immutable builtin type; no user code runs. */
+static PyObject *
+plain_value(PyObject *object, PyTypeObject *base)
+{
+    if (base == &PyLong_Type) {
+        return PyLong_Type.tp_as_number->nb_positive(object); /* a copy of a subclass */
+    }
+    if (base == &PyFloat_Type) {
+        return PyFloat_FromDouble(PyFloat_AS_DOUBLE(object));
+    }
+    if (base == &PyComplex_Type) {
+        return PyComplex_FromCComplex(((PyComplexObject *)object)->cval);
+    }
+    if (base == &PyUnicode_Type) {
+        return PyUnicode_FromObject(object);
+    }
+    return PyBytes_FromStringAndSize(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object));
+}
+
+/* A number or text: only the very object is known to have this value. */
+static DtStatus
+build_constant(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
+               DtVar **out)
+{
+    DT_TRY(dt_guard_identity(trace, source, object));
+    PyObject *value = plain_value(object, base);
+    return dt_var_const_take(trace, value, out);
+}
+
+DtStatus
+dt_payload_build(DtTrace *trace, DtInstanceVar *self)
+{
+    PyTypeObject *layout = dt_build_layout(self->cls);
+    const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
+    if (row == NULL) {
+        return DT_OK;
+    }
+    DtVar *payload;
+    DT_TRY(row->build(trace, self->object, self->base.source, layout, &payload));
+    return dt_payload_adopt(trace, self, payload);
+}
+
+/* ---- New instances
+ * -------------------------------------------------------------------------------- */
+
+DtStatus
+dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out)
+{
+    DtVar *cls;
+    DtArgs none = {0};
+    PyTypeObject *plain = PyType_IsSubtype(base, &PyDict_Type) ? &PyDict_Type : base;
+    /* What can be changed is filled by __init__. */
+    bool filled_later = plain == &PyDict_Type || base == &PyList_Type || base == &PySet_Type;
+    DT_TRY(dt_build_known(trace, (PyObject *)plain, &cls));
+    DT_TRY(dt_var_call(trace, cls, filled_later ? &none : args, out));
+    DT_TRY(dt_var_realize(trace, *out, out));
+    if (dt_var_python_type(trace, *out) != plain) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.__new__() of a %s", base->tp_name,
+                        (*out)->type->name);
+    }
+    return DT_OK;
+}
+
+/* rebuild(cls, plain): an instance of the subclass with the contents of the plain object, made
+ * without asking what the class overrides. */
+static PyObject *
+rebuild(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "rebuild takes a class and a plain object");
+        return NULL;
+    }
+    PyTypeObject *cls = (PyTypeObject *)args[0];
+    PyTypeObject *base = dt_build_layout(cls);
+    PyObject *plain = args[1];
+    bool fill =
+        base != NULL
+        && (PyType_IsSubtype(base, &PyDict_Type) || base == &PyList_Type || base == &PySet_Type);
+    PyObject *tuple = base == NULL ? NULL : fill ? PyTuple_New(0) : PyTuple_Pack(1, plain);
+    PyObject *made = tuple != NULL ? base->tp_new(cls, tuple, NULL) : NULL;
+    Py_XDECREF(tuple);
+    int status = 0;
+    if (made == NULL) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "the class has no builtin base any more");
+        }
+        return NULL;
+    }
+    if (base == &PyList_Type) {
+        status = PyList_SetSlice(made, 0, 0, plain);
+    }
+    else if (base == &PySet_Type) {
+        status = _PySet_Update(made, plain);
+    }
+    else if (fill) {
+        PyObject *key, *value;
+        Py_ssize_t pos = 0;
+        while (status == 0 && PyDict_Next(plain, &pos, &key, &value)) {
+            status = base == &PyODict_Type ? PyODict_SetItem(made, key, value)
+                                           : PyDict_SetItem(made, key, value);
+        }
+    }
+    if (status < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+static PyMethodDef rebuild_def = {"rebuild", (PyCFunction)(void (*)(void))rebuild, METH_FASTCALL,
+                                  NULL};
+
+DtStatus
+dt_payload_reconstruct(DtCodegen *codegen, DtInstanceVar *self)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    PyObject *function = dt_trace_keep_take(trace, PyCFunction_New(&rebuild_def, NULL));
+    if (function == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, function));
+    DT_TRY(dt_codegen_var(codegen, self->cls_var));
+    DT_TRY(dt_codegen_var(codegen, self->payload));
+    return dt_codegen_call(codegen, 2);
 }

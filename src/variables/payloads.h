@@ -141,6 +141,11 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     const DtExceptionState *exception; /* of an exception made by the trace, else NULL */
 } DtInstanceVar;
 
+/* An instance of a subclass of int as a plain index; any other tracker as it is. */
+DtVar *dt_payload_index(DtVar *var);
+/* The instance whose builtin part a tracker is, or NULL. */
+DtInstanceVar *dt_payload_owner(const DtTrace *trace, const DtVar *payload);
+
 typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
     DtVar base;
     PyObject *object; /* existing partial or NULL */

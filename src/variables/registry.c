@@ -113,7 +113,7 @@ dt_variables_init(void)
         inherit_slots(into, &dt_kind_base);
     }
     /* On failure the exception stays set for the module's init function. */
-    if (dt_build_init() == 0 && dt_proxy_init() == 0) {
+    if (dt_build_init() == 0 && dt_payload_init() == 0 && dt_proxy_init() == 0) {
         (void)dt_builtin_init();
     }
 }

@@ -82,7 +82,8 @@ struct DtTrace {
 
     DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;
-    DtMap by_object; /* object -> DtVar, for dt_var_build */
+    DtMap by_object;      /* object -> DtVar, for dt_var_build */
+    DtMap payload_owners; /* tracker of an instance's builtin part -> the instance (payload.c) */
     DT_VEC(DtSymbol) symbols;
     DtGraph *graph; /* DT_OWNED; taken by the entry */
     DtGuardRecipe *guards;

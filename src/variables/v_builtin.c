@@ -152,7 +152,7 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         return dt_text_call_method(trace, object, receiver, args, out);
     }
     if (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)) {
-        return dt_slot_method_call(trace, object, args, out);
+        return dt_inherited_call(trace, object, args, out);
     }
     if (is_pure_class_method(object, receiver)) {
         return dt_fold_call(trace, object, NULL, args, out);

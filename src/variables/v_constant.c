@@ -523,7 +523,8 @@ const DtVarType dt_kind_type_CONSTANT = {
 DtStatus
 dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok)
 {
-    PyObject *value = dt_var_as_constant(trace, var);
+    DT_TRY(dt_var_realize(trace, var, &var));
+    PyObject *value = dt_var_as_constant(trace, dt_payload_index(var));
     *ok = value != NULL && PyLong_Check(value);
     if (!*ok) {
         return DT_OK;

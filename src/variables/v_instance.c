@@ -31,7 +31,7 @@ dt_instance_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     self->cls = Py_TYPE(object);
     DT_TRY(dt_trace_keep(trace, (PyObject *)self->cls));
     *out = &self->base;
-    return DT_OK;
+    return dt_payload_build(trace, self);
 }
 
 /* ---- The rest
@@ -59,6 +59,9 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     if (dt_exception_is(self)) {
         return dt_exception_reconstruct(codegen, self);
     }
+    if (instance_of(self)->payload != NULL) {
+        return dt_payload_reconstruct(codegen, instance_of(self));
+    }
     PyObject *new = PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, "__new__");
     new = dt_trace_keep_take(dt_codegen_trace(codegen), new);
     if (new == NULL) {
@@ -73,7 +76,11 @@ static DtStatus
 instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
                   void *arg)
 {
-    return dt_exception_is(self) ? dt_exception_children(trace, self, visit, arg) : DT_OK;
+    if (dt_exception_is(self)) {
+        return dt_exception_children(trace, self, visit, arg);
+    }
+    DtVar *payload = instance_of(self)->payload;
+    return payload != NULL ? visit(trace, payload, arg) : DT_OK;
 }
 
 static void

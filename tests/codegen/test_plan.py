@@ -30,6 +30,26 @@ class Asked(Box):
         return object.__getattribute__(self, name)
 
 
+class Items(list):
+    def __getitem__(self, index):
+        return None
+
+    def first(self):
+        return super().__getitem__(0)
+
+
+class Entries(dict):
+    def __getitem__(self, key):
+        return None
+
+    def first(self):
+        return super().__getitem__("a")
+
+
+def first_of_subclass(x):
+    return x.first()
+
+
 SHARED = [10, 20]
 NUMBER = 3
 
@@ -156,6 +176,8 @@ CASES = [
     (builtin, (1,)),
     (attribute, (Box(value=[1]),)),
     (attribute, (Asked(value=[1]),)),
+    (first_of_subclass, (Items([[1]]),)),
+    (first_of_subclass, (Entries(a=[1]),)),
     (class_attribute, (Box(),)),
     (class_of, (Box(),)),
     (item, ([[1], [2]],)),
@@ -492,6 +514,7 @@ def test_every_kind_of_source_is_known_here():
     tested = {
         "LOCAL": local, "LOCAL_DEREF": captured, "LOCAL_CELL": write_captured, "GLOBAL": a_global,
         "BUILTIN": builtin, "ATTR": attribute, "OWN_ATTR": attribute,
+        "BASE_INDEX": first_of_subclass, "BASE_ITEM": first_of_subclass,
         "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
         "ITEM": key, "DICT_KEY": first_key, "FUNC_GLOBAL": of_inlined_global, "FUNC_DEFAULT": default,
         "FUNC_KWDEFAULT": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,

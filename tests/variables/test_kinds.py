@@ -164,8 +164,8 @@ def test_repr_of_a_new_container():
 
 @pytest.mark.parametrize(
     "value",
-    [type("Derived", (list,), {})(), type("Number", (int,), {})(), ValueError()],
-    ids=["list subclass", "int subclass", "exception"],
+    [type("Bag", (set,), {})(), ValueError()],
+    ids=["set subclass", "exception"],
 )
 def test_what_is_not_tracked(value):
     assert run([value], ("realize", 0)).broken[0] == "unknown-type"

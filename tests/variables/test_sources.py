@@ -21,6 +21,8 @@ CASES = {
     "TYPE": ([X, ("TYPE", None, 0)], "type(L['x'])"),
     "INDEX": ([X, ("INDEX", None, 2)], "L['x'][2]"),
     "ITEM": ([X, ("ITEM", "key", 0), ("ITEM", 3, 0), ("ITEM", None, 0)], "L['x']['key'][3][?]"),
+    "BASE_INDEX": ([X, ("BASE_INDEX", list, 2)], "L['x'][2]"),
+    "BASE_ITEM": ([X, ("BASE_ITEM", "key", 0)], "L['x']['key']"),
     "DICT_KEY": ([X, ("DICT_KEY", None, 1)], "list(L['x'])[1]"),
     "FUNC_GLOBAL": ([X, ("FUNC_GLOBAL", "g", 0)], "L['x'].__globals__['g']"),
     "FUNC_CODE": ([X, ("FUNC_CODE", None, 0)], "L['x'].__code__"),

@@ -437,26 +437,26 @@ call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, Dt
 
 /* What the descriptor's own type is responsible for: the whole value, or an instance's payload. */
 static DtVar *
-subject_of(DtTrace *trace, DtVar *self, PyObject *descriptor)
+subject_of(DtTrace *trace, DtVar *self, PyObject *descriptor, PyTypeObject *of)
 {
-    PyTypeObject *of = ((PyDescrObject *)descriptor)->d_type;
     PyObject *name = ((PyDescrObject *)descriptor)->d_name;
     PyTypeObject *type = dt_var_python_type(trace, self);
     DtVar *payload = dt_payload_of(self);
-    if (of == &PyBaseObject_Type || of == &PyType_Type || type == of
-        || (type != NULL && dt_type_lookup(type, name) == descriptor && dt_payload_of(self) == self
-            && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
+    if (of == &PyBaseObject_Type || of == &PyType_Type
+        || (payload == self
+            && (type == of
+                || (type != NULL && dt_type_lookup(type, name) == descriptor
+                    && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))))) {
         return self;
     }
     if (payload != self) {
-        PyTypeObject *inner = dt_var_python_type(trace, payload);
-        return inner != NULL && PyType_IsSubtype(inner, of) ? payload : NULL;
+        return PyType_IsSubtype(dt_build_layout(((DtInstanceVar *)self)->cls), of) ? payload : NULL;
     }
     return NULL;
 }
 
 DtStatus
-dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
+dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
 {
     PyTypeObject *of = ((PyDescrObject *)descriptor)->d_type;
     PyObject *name = ((PyDescrObject *)descriptor)->d_name;
@@ -473,8 +473,22 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
     if (dt_exception_is(self) && PyExceptionClass_Check((PyObject *)of)) {
         return dt_exception_call(trace, self, descriptor, &rest, out);
     }
-    DtVar *subject = subject_of(trace, self, descriptor);
+    if (Py_IS_TYPE(descriptor, &PyWrapperDescr_Type)) {
+        void *wrapped = ((PyWrapperDescrObject *)descriptor)->d_wrapped;
+        if (wrapped == (void *)PyObject_GenericGetAttr
+            || wrapped == (void *)PyObject_GenericSetAttr) {
+            of = &PyBaseObject_Type; /* under another name */
+        }
+    }
+    DtVar *subject = subject_of(trace, self, descriptor, of);
     const SlotRow *row = NULL;
+    if (subject != NULL && subject != self) {
+        bool done;
+        DT_TRY(dt_payload_method(trace, of, name, (DtInstanceVar *)self, &rest, &done, out));
+        if (done) {
+            return DT_OK;
+        }
+    }
     if (subject != NULL) {
         bool is_instance = self->type->kind == DT_KIND_INSTANCE;
         bool is_class = self->type->kind == DT_KIND_CLASS;
@@ -482,20 +496,19 @@ dt_slot_method_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, Dt
               : of == &PyType_Type     ? (is_class ? find_row(type_rows, name) : NULL)
                                        : find_row(builtin_rows, name);
     }
-    if (row != NULL) {
+    bool is_method = Py_IS_TYPE(descriptor, &PyMethodDescr_Type);
+    const DtMethodRow *method =
+        is_method && subject != NULL ? dt_kinds_find_method(subject->type, name) : NULL;
+    if (method != NULL) {
+        DT_TRY(dt_kinds_call_row(trace, subject, method, &rest, out));
+    }
+    else if (row != NULL) {
         DT_TRY(call_row(trace, row, subject, &rest, out));
     }
-    else if (subject != NULL && of != &PyBaseObject_Type && of != &PyType_Type
-             && Py_IS_TYPE(descriptor, &PyMethodDescr_Type)) {
-        const DtMethodRow *method = dt_kinds_find_method(subject->type, name);
-        if (method != NULL) {
-            DT_TRY(dt_kinds_call_row(trace, subject, method, &rest, out));
-        }
-        else {
-            DtVar *bound;
-            DT_TRY(dt_var_getattr(trace, subject, name, &bound));
-            DT_TRY(dt_var_call(trace, bound, &rest, out));
-        }
+    else if (is_method && subject != NULL && subject->type->kind != DT_KIND_INSTANCE) {
+        DtVar *bound;
+        DT_TRY(dt_var_getattr(trace, subject, name, &bound));
+        DT_TRY(dt_var_call(trace, bound, &rest, out));
     }
     else {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,
