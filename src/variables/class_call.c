@@ -86,6 +86,19 @@ refuse_abstract(DtTrace *trace, PyTypeObject *cls)
     return DT_ERROR;
 }
 
+/* A new instance gets its builtin part.  A named tuple without more is a tuple of its class. */
+static DtStatus
+give_payload(DtTrace *trace, DtInstanceVar *instance, DtVar *payload, DtVar **out)
+{
+    if (payload->type->kind == DT_KIND_TUPLE && dt_namedtuple_is_class(instance->cls)) {
+        DtSeqVar *items = (DtSeqVar *)payload;
+        DT_TRY(dt_var_tuple(trace, items->items, items->count, out));
+        ((DtSeqVar *)*out)->cls = instance->cls;
+        return DT_OK;
+    }
+    return dt_payload_adopt(trace, instance, payload);
+}
+
 /* An instance of the class without attributes; `args` are for the __new__ of a builtin base. */
 static DtStatus
 make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -111,7 +124,7 @@ make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     }
     DtVar *payload;
     DT_TRY(dt_payload_new(trace, layout, args, &payload));
-    return dt_payload_adopt(trace, instance, payload);
+    return give_payload(trace, instance, payload, out);
 }
 
 DtStatus
@@ -168,6 +181,12 @@ call_new(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_kinds_raise(trace, "TypeError", "cannot create '%s' instances",
                               class_of(self)->tp_name);
     }
+    bool done;
+    DT_TRY(dt_namedtuple_new(trace, class_of(self), found, &with_class, &done, &function));
+    if (done) {
+        DtArgs of_tuple = dt_args_of(&function, 1);
+        return make_empty(trace, self, &of_tuple, out);
+    }
     DtClassAttr attr = {.found = found, .trusted = true};
     DT_TRY(dt_class_guard_descriptor(trace, found));
     DT_TRY(dt_class_bind(trace, &attr, name, NULL, self, &function));
@@ -178,6 +197,9 @@ static DtStatus
 call_init(DtTrace *trace, DtVar *instance, const DtArgs *args)
 {
     DtVar *init, *result;
+    if (instance->type->kind == DT_KIND_TUPLE) {
+        return DT_OK; /* a named tuple, whose __init__ is object's */
+    }
     if (instance->type->kind != DT_KIND_INSTANCE) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "__init__ of a %s", instance->type->name);
     }
@@ -201,11 +223,6 @@ dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **ou
     const DtMethodRow *row = ((DtObjectVar *)self)->row;
     if (row != NULL) {
         return dt_kinds_call_row(trace, self, row, args, out);
-    }
-    /* A class made by namedtuple itself: nothing in it was overridden, not even how it is called.
-     */
-    if (cls->tp_base == &PyTuple_Type && dt_namedtuple_is_class(cls)) {
-        return dt_namedtuple_call(trace, self, args, out);
     }
     if (PyExceptionClass_Check((PyObject *)cls)) {
         return dt_exception_make(trace, self, args, out);

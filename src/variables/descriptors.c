@@ -253,6 +253,14 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
         DT_TRY(build_attr(trace, attr, found, out));
         return dt_method_new(trace, *out, self, out);
     }
+    int64_t index;
+    if (self != NULL && dt_namedtuple_field(found, &index)) {
+        DtVar *payload = dt_payload_of(self), *number;
+        DT_TRY(dt_var_int(trace, index, &number));
+        return payload != self ? dt_var_subscript(trace, payload, number, out)
+                               : dt_break(trace, DT_BREAK_ATTRIBUTE, "field '%s' of a %s",
+                                          dt_kinds_text(name), self->type->name);
+    }
     if (self != NULL && is_cached_property(found)) {
         return read_cached_property(trace, attr, self, out);
     }

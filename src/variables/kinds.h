@@ -71,7 +71,12 @@ DtStatus dt_namedtuple_build(DtTrace *, PyObject *, const DtSource *, bool, DtVa
 bool dt_namedtuple_is_class(PyTypeObject *cls);
 DtStatus dt_namedtuple_getattr(DtTrace *, DtSeqVar *self, PyObject *name,
                                DtVar **out) DT_MUST_CHECK;
-DtStatus dt_namedtuple_call(DtTrace *, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+/* Whether `found` in a class is the descriptor of a field, and of which. */
+bool dt_namedtuple_field(PyObject *found, int64_t *index);
+/* If `found` is the __new__ that namedtuple() made: the plain tuple of the fields; else *done
+ * false. The first argument is the class. */
+DtStatus dt_namedtuple_new(DtTrace *, PyTypeObject *type, PyObject *found, const DtArgs *args,
+                           bool *done, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);

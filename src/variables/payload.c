@@ -362,7 +362,13 @@ rebuild(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         status = PyList_SetSlice(made, 0, 0, plain);
     }
     else if (base == &PySet_Type) {
-        status = _PySet_Update(made, plain);
+        PyObject *item, *iterator = PyObject_GetIter(plain); /* an exact set: hashes again only */
+        status = iterator != NULL ? 0 : -1;
+        while (status == 0 && (item = PyIter_Next(iterator)) != NULL) {
+            status = PySet_Add(made, item);
+            Py_DECREF(item);
+        }
+        Py_XDECREF(iterator);
     }
     else if (fill) {
         PyObject *key, *value;
