@@ -127,7 +127,8 @@ dict_getitem(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **ou
     DtEntry key;
     DtVar *method;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found = dt_dict_find(dict_of(self), &key);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, dict_of(self), &key, &found));
     if (found != NULL) {
         *out = found->value;
         return DT_OK;
@@ -193,7 +194,8 @@ ordered_move_to_end(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtV
     *out = dt_none(trace);
     DT_TRY(last_argument(trace, args, 1, &last));
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    const DtEntry *found = dt_dict_find(dict, &key);
+    DtEntry *found;
+    DT_TRY(dt_dict_find(trace, dict, &key, &found));
     if (found == NULL) {
         return dt_var_subscript(trace, self->payload, args->pos[0], out); /* raises KeyError */
     }
@@ -207,6 +209,7 @@ ordered_move_to_end(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtV
         memmove(&dict->items[1], &dict->items[0], at * sizeof(DtEntry));
     }
     dict->items[end] = moved;
+    dict->changes++;
     return DT_OK;
 }
 
@@ -250,7 +253,8 @@ ordered_compare(DtTrace *trace, DtInstanceVar *self, DtVar *other, bool negate, 
     PyTypeObject *type = dt_var_python_type(trace, other);
     const DtDictVar *a = dict_of(self), *b = (const DtDictVar *)payload;
     for (uint32_t i = 0; same && PyType_IsSubtype(type, &PyODict_Type) && i < a->count; i++) {
-        const DtEntry *found = dt_dict_find((DtDictVar *)b, &a->items[i]);
+        DtEntry *found;
+        DT_TRY(dt_dict_find(trace, (DtDictVar *)payload, &a->items[i], &found));
         same = found == &b->items[i];
     }
     return dt_var_bool(trace, same != negate, out);

@@ -359,6 +359,31 @@ def source_cases():
         ({1: 2, 5: TABLE},),
         TABLE,
     )
+    derived = type("Items", (list,), {"__getitem__": None})([1, TABLE])
+    yield (
+        "BASE_INDEX",
+        target,
+        lambda r: r.source("BASE_INDEX", r.local("x"), list, 1),
+        (derived,),
+        TABLE,
+    )
+    entries = type("Entries", (dict,), {"__getitem__": None})(k=TABLE)
+    yield (
+        "BASE_ITEM",
+        target,
+        lambda r: r.source("BASE_ITEM", r.local("x"), "k"),
+        (entries,),
+        TABLE,
+    )
+    asked = type("Asked", (), {"__getattribute__": None})()
+    object.__setattr__(asked, "attr", TABLE)
+    yield (
+        "OWN_ATTR",
+        target,
+        lambda r: r.source("OWN_ATTR", r.local("x"), "attr"),
+        (asked,),
+        TABLE,
+    )
     yield (
         "DICT_KEY",
         target,
