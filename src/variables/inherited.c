@@ -455,6 +455,13 @@ subject_of(DtTrace *trace, DtVar *self, PyObject *descriptor, PyTypeObject *of)
     return NULL;
 }
 
+/* Whether the text of instances says their class, as that of sets and ordered dicts does. */
+static bool
+names_its_class(const DtVar *subject, PyTypeObject *of)
+{
+    return subject->type->kind == DT_KIND_SET || dt_payload_is_own(of);
+}
+
 DtStatus
 dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
 {
@@ -481,6 +488,12 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         }
     }
     DtVar *subject = subject_of(trace, self, descriptor, of);
+    if (subject != NULL && subject != self && names_its_class(subject, of)
+        && (PyUnicode_CompareWithASCIIString(name, "__repr__") == 0
+            || PyUnicode_CompareWithASCIIString(name, "__str__") == 0)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the text of a %s",
+                        dt_kinds_type_name(trace, self));
+    }
     const SlotRow *row = NULL;
     if (subject != NULL && subject != self) {
         bool done;

@@ -103,9 +103,9 @@ dt_proxy_finish(DtProxyRun *run)
  * ---------------------------------------------------------------------------- */
 
 static PyObject *
-answer(Proxy *self, DtStatus status, DtVar *var)
+answer(Proxy *self, DtStatus status, DtVar *const *var)
 {
-    return status == DT_OK ? dt_proxy_value(self->run, var) : unwind(self->run, status);
+    return status == DT_OK ? dt_proxy_value(self->run, *var) : unwind(self->run, status);
 }
 
 static PyObject *
@@ -113,7 +113,7 @@ proxy_repr(PyObject *object)
 {
     Proxy *self = (Proxy *)object;
     DtVar *text = NULL;
-    return answer(self, dt_text_repr(self->run->trace, self->var, &text), text);
+    return answer(self, dt_text_repr(self->run->trace, self->var, &text), &text);
 }
 
 static PyObject *
@@ -121,7 +121,7 @@ proxy_str(PyObject *object)
 {
     Proxy *self = (Proxy *)object;
     DtVar *text = NULL;
-    return answer(self, dt_text_str(self->run->trace, self->var, &text), text);
+    return answer(self, dt_text_str(self->run->trace, self->var, &text), &text);
 }
 
 static PyObject *
@@ -133,7 +133,7 @@ proxy_format(PyObject *object, PyObject *spec)
     if (status == DT_OK) {
         status = dt_text_format(self->run->trace, self->var, spec_var, &text);
     }
-    return answer(self, status, text);
+    return answer(self, status, &text);
 }
 
 static PyObject *
@@ -146,7 +146,7 @@ proxy_getattro(PyObject *object, PyObject *name)
     interned = dt_trace_keep_take(self->run->trace, interned);
     DtStatus status =
         interned != NULL ? dt_var_getattr(self->run->trace, self->var, interned, &value) : DT_ERROR;
-    return answer(self, status, value);
+    return answer(self, status, &value);
 }
 
 static PyObject *
@@ -158,7 +158,7 @@ proxy_subscript(PyObject *object, PyObject *key)
     if (status == DT_OK) {
         status = dt_var_subscript(self->run->trace, self->var, key_var, &value);
     }
-    return answer(self, status, value);
+    return answer(self, status, &value);
 }
 
 static PyObject *
