@@ -1,6 +1,9 @@
 /* See messages.h. */
 #include "compat/messages.h"
 
+const bool dt_messages_close_returns_value = DT_PY_AT_LEAST(3, 13);
+const bool dt_messages_throw_warns = DT_PY_AT_LEAST(3, 12);
+
 #if DT_PY310
 const DtWithMessages dt_messages_with = {
     &PyExc_AttributeError, "__enter__", "__exit__", "__enter__", "__exit__",

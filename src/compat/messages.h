@@ -5,6 +5,8 @@
 #ifndef DT_COMPAT_MESSAGES_H
 #define DT_COMPAT_MESSAGES_H
 
+#include <stdbool.h>
+
 #include "compat/python.h"
 
 /* A manager that lacks a method: the exception, and its texts with the type's name. */
@@ -13,6 +15,11 @@ typedef struct DtWithMessages {
     const char *enter, *exit;
     const char *no_enter, *no_exit;
 } DtWithMessages;
+/* close() of a generator gives what it returns (3.13 on), else None. */
+extern const bool dt_messages_close_returns_value;
+/* throw(type, value, traceback) warns (3.12 on). */
+extern const bool dt_messages_throw_warns;
+
 extern const DtWithMessages dt_messages_with, dt_messages_async_with;
 
 #endif

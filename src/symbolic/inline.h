@@ -14,4 +14,9 @@ void dt_inline_leave(DtTrace *trace);
 DtStatus dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args,
                             DtFrame *frame, DtVar **out) DT_MUST_CHECK;
 
+/* The exception as which `exception` leaves a generator, coroutine or asynchronous generator with
+ * this code. */
+DtStatus dt_generator_wrap_stop(DtTrace *trace, PyCodeObject *code, DtVar *exception,
+                                DtVar **out) DT_MUST_CHECK;
+
 #endif

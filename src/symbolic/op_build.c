@@ -286,15 +286,26 @@ dt_op_dict_merge(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 /* ---- Unpacking ------------------------------------------------------------------------------- */
 
 static DtStatus
-break_unpack(DtTrace *trace, uint32_t wanted, uint32_t found, bool at_least)
+raise_unpack(DtTrace *trace, uint32_t wanted, uint32_t found, bool at_least)
 {
     if (found > wanted) {
-        return dt_break(trace, DT_BREAK_RAISES,
-                        "ValueError: too many values to unpack (expected %u)", wanted);
+        return dt_raise(trace, PyExc_ValueError, "too many values to unpack (expected %u)", wanted);
     }
-    return dt_break(trace, DT_BREAK_RAISES,
-                    "ValueError: not enough values to unpack (expected %s%u, got %u)",
+    return dt_raise(trace, PyExc_ValueError, "not enough values to unpack (expected %s%u, got %u)",
                     at_least ? "at least " : "", wanted, found);
+}
+
+/* Unpacking has a text of its own for what can't be iterated over. */
+static DtStatus
+iterate(DtTrace *trace, DtVar *iterable, DtVar **out)
+{
+    PyTypeObject *type = dt_var_python_type(trace, iterable);
+    if (type != NULL && type->tp_iter == NULL
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+        return dt_raise(trace, PyExc_TypeError, "cannot unpack non-iterable %.200s object",
+                        type->tp_name);
+    }
+    return dt_var_iter(trace, iterable, out);
 }
 
 /* No more items than are wanted, and one to see that there are no more: what is left of an iterator
@@ -311,7 +322,7 @@ unpack_some(DtTrace *trace, DtVar *iterable, uint32_t wanted, DtVar ***items, ui
     if (*items == NULL) {
         return dt_no_memory();
     }
-    DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    DT_TRY(iterate(trace, iterable, &iterator));
     for (*count = 0; *count <= wanted; (*count)++) {
         DT_TRY(dt_var_iternext(trace, iterator, &item));
         if (item == NULL) {
@@ -329,7 +340,7 @@ dt_op_unpack_sequence(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DtVar **items;
     DT_TRY(unpack_some(trace, dt_frame_pop(frame), (uint32_t)instr->arg, &items, &count));
     if (count != (uint32_t)instr->arg) {
-        return break_unpack(trace, (uint32_t)instr->arg, count, false);
+        return raise_unpack(trace, (uint32_t)instr->arg, count, false);
     }
     for (uint32_t i = count; i > 0; i--) {
         dt_frame_push(frame, items[i - 1]);
@@ -344,9 +355,14 @@ dt_op_unpack_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     uint32_t after = (uint32_t)instr->arg >> 8;
     uint32_t count;
     DtVar **items, *rest;
-    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    DtVar *iterable;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &iterable));
+    if (iterable->type->kind != DT_KIND_TUPLE && iterable->type->kind != DT_KIND_LIST) {
+        DT_TRY(iterate(trace, iterable, &iterable));
+    }
+    DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
     if (count < before + after) {
-        return break_unpack(trace, before + after, count, true);
+        return raise_unpack(trace, before + after, count, true);
     }
     DT_TRY(dt_var_list(trace, items + before, count - before - after, &rest));
     for (uint32_t i = 0; i < after; i++) {

@@ -4,7 +4,7 @@
  * does for a return, and dt_generator_resume() (generator.c) comes back to it with a value on the
  * stack.
  */
-#include "symbolic/frame.h"
+#include "symbolic/inline.h"
 #include "variables/kinds.h"
 
 static void
@@ -53,9 +53,8 @@ dt_op_get_yield_from_iter(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (iterable->type->kind == DT_KIND_COROUTINE) {
         int flags = dt_code_flags(frame->bytecode->code);
         if (!(flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE))) {
-            return dt_kinds_raise(
-                trace, "TypeError",
-                "cannot 'yield from' a coroutine object in a non-coroutine generator");
+            return dt_raise(trace, PyExc_TypeError,
+                            "cannot 'yield from' a coroutine object in a non-coroutine generator");
         }
         return DT_OK;
     }
@@ -110,5 +109,32 @@ dt_op_yield_from(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     }
     suspend(frame, value);
     frame->next = frame->pc;
+    return DT_OK;
+}
+
+/* ---- Handlers that the compiler adds (3.12 on) ------------------------------------------------ */
+
+DtStatus
+dt_op_stopiteration_error(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *exception = *dt_frame_at(frame, 1);
+    return dt_generator_wrap_stop(trace, frame->bytecode->code, exception, dt_frame_at(frame, 1));
+}
+
+/* An exception was thrown in while it delegated: a StopIteration is the delegate's answer. */
+DtStatus
+dt_op_cleanup_throw(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *value, *exception = *dt_frame_at(frame, 1);
+    PyTypeObject *type = dt_var_python_type(trace, exception);
+    if (type == NULL || !PyType_IsSubtype(type, (PyTypeObject *)PyExc_StopIteration)) {
+        return dt_raise_again(trace, exception);
+    }
+    DT_TRY(dt_iter_stop_value(trace, exception, &value));
+    frame->sp -= 3;
+    dt_frame_push(frame, dt_none(trace));
+    dt_frame_push(frame, value);
     return DT_OK;
 }

@@ -617,10 +617,11 @@ static DtStatus
 call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
-    DT_TRY(dt_iter_next(trace, args->pos[0], out));
+    DT_TRY(args->npos < 2 ? dt_iter_next(trace, args->pos[0], out)
+                          : dt_var_iternext(trace, args->pos[0], out));
     if (*out == NULL) {
         if (args->npos < 2) {
-            return dt_kinds_raise(trace, "StopIteration", "%s", "");
+            return dt_iter_raise_stop(trace, dt_none(trace));
         }
         *out = args->pos[1];
     }

@@ -358,8 +358,8 @@ dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
         PyTypeObject *type = dt_var_python_type(trace, var);
         if (type != NULL && type->tp_iter == NULL
             && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
-            return dt_kinds_raise(trace, "TypeError", "'%s' object is not iterable",
-                                  dt_kinds_type_name(trace, var));
+            return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not iterable",
+                            type->tp_name);
         }
         return missing_slot(trace, "iter()", var);
     }

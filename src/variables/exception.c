@@ -109,6 +109,16 @@ set_context(DtTrace *trace, DtInstanceVar *self)
 }
 
 DtStatus
+dt_exception_set_context(DtTrace *trace, DtVar *self, DtVar *context)
+{
+    DtExceptionState *state;
+    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    state->context = context;
+    state->context_unknown = false;
+    return DT_OK;
+}
+
+DtStatus
 dt_raise_again(DtTrace *trace, DtVar *exception)
 {
     if (!dt_exception_is(exception)) {

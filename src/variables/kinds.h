@@ -211,6 +211,14 @@ DtStatus dt_iter_callable(DtTrace *trace, DtVar *callable, DtVar *sentinel,
 /* next(iterator): what it yields, or NULL when it is exhausted, or the StopIteration that it raises
  * (dt_var_iternext() takes that for exhaustion too). */
 DtStatus dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out) DT_MUST_CHECK;
+/* The value that a StopIteration carries; and, after a call that gave `status`, that of the
+ * StopIteration it has raised (*returned), which is taken. */
+DtStatus dt_iter_stop_value(DtTrace *trace, DtVar *exception, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_take_stop(DtTrace *trace, DtStatus status, DtVar **out,
+                           bool *returned) DT_MUST_CHECK;
+/* An attribute, or NULL when there is none. */
+DtStatus dt_iter_find_method(DtTrace *trace, DtVar *var, const char *name,
+                             DtVar **out) DT_MUST_CHECK;
 /* The traced program raises StopIteration(value), without arguments for None. */
 DtStatus dt_iter_raise_stop(DtTrace *trace, DtVar *value);
 DtStatus dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step,
@@ -241,6 +249,8 @@ bool dt_exception_keeps(DtVar *self, PyObject *found);
 DtStatus dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_exception_set_cause(DtTrace *trace, DtVar *self, DtVar *value) DT_MUST_CHECK;
+/* Makes `context`, which is not `self`, its context. */
+DtStatus dt_exception_set_context(DtTrace *trace, DtVar *self, DtVar *context) DT_MUST_CHECK;
 DtStatus dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_exception_children(DtTrace *trace, DtVar *self,
                                DtStatus (*visit)(DtTrace *, DtVar *, void *),

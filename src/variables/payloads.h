@@ -86,6 +86,7 @@ struct DtGeneratorVar {
     int32_t sp;
     uint32_t at;   /* instruction that it stands at: where an exception thrown in is raised */
     uint32_t pc;   /* instruction that it goes on with */
+    DtExcInfo exc; /* the exception that it is handling */
     uint8_t state; /* DtGeneratorState */
     bool rebuilt;  /* the emitted code makes it again */
     bool in_asend; /* an asynchronous generator that an awaitable of its own is running */

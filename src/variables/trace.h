@@ -243,6 +243,11 @@ DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
 typedef struct DtGeneratorVar DtGeneratorVar; /* variables/payloads.h */
 DtStatus dt_generator_resume(DtTrace *, DtGeneratorVar *self, DtVar *sent, DtVar **out,
                              bool *returned) DT_MUST_CHECK;
+/* The same with an exception that is raised where it stands; what it delegates to gets it first. */
+DtStatus dt_generator_throw(DtTrace *, DtGeneratorVar *self, DtVar *exception, DtVar **out,
+                            bool *returned) DT_MUST_CHECK;
+/* close(): *out is what that call gives. */
+DtStatus dt_generator_close(DtTrace *, DtGeneratorVar *self, DtVar **out) DT_MUST_CHECK;
 
 /* Once everything that leaves the trace has been emitted: breaks when dropping the generators and
  * coroutines that stay behind unfinished would run code or warn. */

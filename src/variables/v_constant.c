@@ -440,8 +440,8 @@ constant_iter(DtTrace *trace, DtVar *self, DtVar **out)
 {
     PyObject *value = value_of(self);
     if (item_count(value) < 0) {
-        return dt_kinds_raise(trace, "TypeError", "'%s' object is not iterable",
-                              Py_TYPE(value)->tp_name);
+        return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not iterable",
+                        Py_TYPE(value)->tp_name);
     }
     if (item_count(value) > (Py_ssize_t)trace->options.unroll_limit) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a string of %zd characters is iterated over",

@@ -6,7 +6,7 @@
  * Invariants: one that was not started is rebuilt by the call that made it; a started one never
  * leaves the trace.
  */
-#include "compat/code.h"
+#include "compat/messages.h"
 #include "variables/kinds.h"
 
 static DtGeneratorVar *
@@ -47,11 +47,89 @@ call_send(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return returned ? dt_iter_raise_stop(trace, *out) : DT_OK;
 }
 
+/* The exception that throw(type, value, traceback) means. */
+static DtStatus
+exception_of_class(DtTrace *trace, DtVar *type, DtVar *value, DtVar **out)
+{
+    PyTypeObject *cls = (PyTypeObject *)dt_payload_object(type);
+    if (value != NULL && dt_exception_is(value)
+        && PyType_IsSubtype(((DtInstanceVar *)value)->cls, cls)) {
+        *out = value;
+        return DT_OK;
+    }
+    DtArgs made = dt_args_of(&value, value != NULL);
+    return dt_var_call(trace, type, &made, out);
+}
+
+static DtStatus
+check_throw(DtTrace *trace, const DtArgs *args)
+{
+    DtVar *traceback = NULL;
+    if (args->npos > 1 && dt_messages_throw_warns) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "throw() with several arguments, which warns");
+    }
+    if (args->npos > 2) {
+        DT_TRY(dt_var_realize(trace, args->pos[2], &traceback));
+    }
+    if (traceback != NULL && traceback->type->kind != DT_KIND_TRACEBACK
+        && dt_var_peek_constant(traceback) != Py_None) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "throw() with a traceback of its own");
+    }
+    return DT_OK;
+}
+
+static DtStatus
+exception_of_arguments(DtTrace *trace, const DtArgs *args, DtVar **out)
+{
+    DtVar *type, *value = NULL;
+    DT_TRY(check_throw(trace, args));
+    DT_TRY(dt_var_realize(trace, args->pos[0], &type));
+    if (args->npos > 1 && dt_var_peek_constant(args->pos[1]) != Py_None) {
+        DT_TRY(dt_var_realize(trace, args->pos[1], &value));
+    }
+    PyObject *cls = type->type->kind == DT_KIND_CLASS ? dt_payload_object(type) : NULL;
+    if (cls != NULL && PyExceptionClass_Check(cls)) {
+        return exception_of_class(trace, type, value, out);
+    }
+    if (dt_exception_is(type)) {
+        *out = type;
+        return value == NULL ? DT_OK
+                             : dt_raise(trace, PyExc_TypeError,
+                                        "instance exception may not have a separate value");
+    }
+    PyTypeObject *other = dt_var_python_type(trace, type);
+    if (other == NULL || PyExceptionClass_Check((PyObject *)other)
+        || type->type->kind == DT_KIND_CLASS) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "throw() of a %s", type->type->name);
+    }
+    return dt_raise(trace, PyExc_TypeError,
+                    "exceptions must be classes or instances deriving from BaseException, not %s",
+                    other->tp_name);
+}
+
+static DtStatus
+call_throw(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    bool returned;
+    DtVar *exception;
+    DT_TRY(exception_of_arguments(trace, args, &exception));
+    DT_TRY(dt_generator_throw(trace, generator_of(self), exception, out, &returned));
+    return returned ? dt_iter_raise_stop(trace, *out) : DT_OK;
+}
+
+static DtStatus
+call_close(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_generator_close(trace, generator_of(self), out);
+}
+
 static DtStatus
 call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)args;
-    return dt_iter_next(trace, self, out);
+    DT_TRY(dt_iter_next(trace, self, out));
+    return *out != NULL ? DT_OK : dt_iter_raise_stop(trace, dt_none(trace));
 }
 
 static DtStatus
@@ -136,10 +214,9 @@ generator_repr(DtVar *self, DtStrbuf *buf)
 }
 
 static const DtMethodRow generator_methods[] = {
-    {"send", call_send, 1, 1, false},
-    {"__next__", call_next, 0, 0, false},
-    {"__iter__", call_iter, 0, 0, false},
-    {NULL, NULL, 0, 0, false},
+    {"send", call_send, 1, 1, false},     {"throw", call_throw, 1, 3, false},
+    {"close", call_close, 0, 0, false},   {"__next__", call_next, 0, 0, false},
+    {"__iter__", call_iter, 0, 0, false}, {NULL, NULL, 0, 0, false},
 };
 
 static const DtGetSetRow generator_getsets[] = {
@@ -173,6 +250,8 @@ coroutine_type(DtTrace *trace, DtVar *self)
 
 static const DtMethodRow coroutine_methods[] = {
     {"send", call_send, 1, 1, false},
+    {"throw", call_throw, 1, 3, false},
+    {"close", call_close, 0, 0, false},
     {NULL, NULL, 0, 0, false},
 };
 

@@ -246,8 +246,8 @@ check_unchanged(DtTrace *trace, DtIterVar *self)
 {
     DtDictVar *dict = (DtDictVar *)self->subject;
     if (dict->count != (uint32_t)self->extra) {
-        return dt_kinds_raise(trace, "RuntimeError", "%s changed size during iteration",
-                              dict->base.type->kind == DT_KIND_SET ? "Set" : "dictionary");
+        return dt_raise(trace, PyExc_RuntimeError, "%s changed size during iteration",
+                        dict->base.type->kind == DT_KIND_SET ? "Set" : "dictionary");
     }
     if (dict->changes != self->changes) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT,
@@ -329,7 +329,15 @@ next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
 {
     DtVar *index;
     DT_TRY(dt_var_int(trace, self->index++, &index));
-    return dt_var_subscript(trace, self->subject, index, out);
+    DtStatus status = dt_var_subscript(trace, self->subject, index, out);
+    if (status == DT_RAISE
+        && (dt_raised_matches(trace, PyExc_IndexError)
+            || dt_raised_matches(trace, PyExc_StopIteration))) {
+        (void)dt_raised_take(trace);
+        *out = NULL;
+        return DT_OK;
+    }
+    return status;
 }
 
 static PyTypeObject *
@@ -386,8 +394,41 @@ dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_
 DtStatus
 dt_iter_raise_stop(DtTrace *trace, DtVar *value)
 {
-    (void)value;
-    return dt_kinds_raise(trace, "StopIteration", "%s", "");
+    DtVar *cls, *exception;
+    DtArgs args = dt_args_of(&value, dt_var_peek_constant(value) == Py_None ? 0 : 1);
+    DT_TRY(dt_build_known(trace, PyExc_StopIteration, &cls));
+    DT_TRY(dt_exception_make(trace, cls, &args, &exception));
+    return dt_raise_var(trace, exception);
+}
+
+DtStatus
+dt_iter_stop_value(DtTrace *trace, DtVar *exception, DtVar **out)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("value"));
+    return name != NULL ? dt_exception_get(trace, exception, name, out) : DT_ERROR;
+}
+
+DtStatus
+dt_iter_take_stop(DtTrace *trace, DtStatus status, DtVar **out, bool *returned)
+{
+    *returned = status == DT_RAISE && dt_raised_matches(trace, PyExc_StopIteration);
+    return *returned ? dt_iter_stop_value(trace, dt_raised_take(trace), out) : status;
+}
+
+DtStatus
+dt_iter_find_method(DtTrace *trace, DtVar *var, const char *name, DtVar **out)
+{
+    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
+    if (text == NULL) {
+        return DT_ERROR;
+    }
+    DtStatus status = dt_var_getattr(trace, var, text, out);
+    if (status == DT_RAISE && dt_raised_matches(trace, PyExc_AttributeError)) {
+        (void)dt_raised_take(trace);
+        *out = NULL;
+        return DT_OK;
+    }
+    return status;
 }
 
 DtStatus
@@ -401,8 +442,8 @@ dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out)
                             "next() of a %s that existed before the function was called",
                             type != NULL ? type->tp_name : iterator->type->name);
         }
-        return dt_kinds_raise(trace, "TypeError", "'%s' object is not an iterator",
-                              dt_kinds_type_name(trace, iterator));
+        return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not an iterator",
+                        type->tp_name);
     }
     return iterator->type->tp_iternext(trace, iterator, out);
 }
@@ -410,22 +451,36 @@ dt_iter_next(DtTrace *trace, DtVar *iterator, DtVar **out)
 DtStatus
 dt_var_iternext(DtTrace *trace, DtVar *iterator, DtVar **out)
 {
-    return dt_iter_next(trace, iterator, out);
+    DtStatus status = dt_iter_next(trace, iterator, out);
+    if (status == DT_RAISE && dt_raised_matches(trace, PyExc_StopIteration)) {
+        (void)dt_raised_take(trace);
+        *out = NULL;
+        return DT_OK;
+    }
+    return status;
 }
 
 DtStatus
 dt_var_send(DtTrace *trace, DtVar *iterator, DtVar *value, DtVar **out, bool *returned)
 {
     DT_TRY(dt_var_realize(trace, iterator, &iterator));
+    *returned = false;
     if (iterator->type->kind == DT_KIND_GENERATOR || iterator->type->kind == DT_KIND_COROUTINE) {
         return dt_generator_resume(trace, (DtGeneratorVar *)iterator, value, out, returned);
     }
     if (dt_var_peek_constant(value) != Py_None) {
-        return dt_break(trace, DT_BREAK_GENERATOR, "a value is sent to a %s", iterator->type->name);
+        DtVar *method;
+        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("send"));
+        if (name == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_getattr(trace, iterator, name, &method));
+        DtArgs args = dt_args_of(&value, 1);
+        return dt_iter_take_stop(trace, dt_var_call(trace, method, &args, out), out, returned);
     }
-    DT_TRY(dt_var_iternext(trace, iterator, out));
-    *returned = *out == NULL;
-    if (*returned) {
+    DT_TRY(dt_iter_take_stop(trace, dt_iter_next(trace, iterator, out), out, returned));
+    if (!*returned && *out == NULL) {
+        *returned = true;
         *out = dt_none(trace);
     }
     return DT_OK;

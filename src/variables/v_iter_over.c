@@ -47,6 +47,24 @@ dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start, DtVar **out)
     return dt_iter_parts(trace, self, &iterable, 1);
 }
 
+/* zip(strict=True): part `at` is the first that is exhausted. */
+static DtStatus
+check_lengths(DtTrace *trace, DtIterVar *self, DtVar **values, uint32_t at)
+{
+    uint32_t i = at;
+    const char *text = "zip() argument %u is shorter than argument%s%u";
+    if (at == 0) {
+        text = "zip() argument %u is longer than argument%s%u";
+        do {
+            if (++i == self->nparts) {
+                return DT_OK;
+            }
+            DT_TRY(dt_var_iternext(trace, self->parts[i], &values[i]));
+        } while (values[i] == NULL);
+    }
+    return dt_raise(trace, PyExc_ValueError, text, i + 1, i == 1 ? " " : "s 1-", i);
+}
+
 /* One value of each part; *out = NULL when the first short part is exhausted. */
 static DtStatus
 next_of_parts(DtTrace *trace, DtIterVar *self, DtVar ***out)
@@ -59,22 +77,8 @@ next_of_parts(DtTrace *trace, DtIterVar *self, DtVar ***out)
     for (uint32_t i = 0; i < self->nparts; i++) {
         DT_TRY(dt_var_iternext(trace, self->parts[i], &values[i]));
         if (values[i] == NULL) {
-            if (i > 0 && self->extra) {
-                return dt_kinds_raise(trace, "ValueError",
-                                      "zip() argument %u is shorter than "
-                                      "argument%s",
-                                      (unsigned)i + 1, i == 1 ? " 1" : "s before it");
-            }
-            if (i == 0 && self->extra) {
-                for (uint32_t k = 1; k < self->nparts; k++) {
-                    DT_TRY(dt_var_iternext(trace, self->parts[k], &values[k]));
-                    if (values[k] != NULL) {
-                        return dt_kinds_raise(trace, "ValueError",
-                                              "zip() argument %u is longer "
-                                              "than argument 1",
-                                              (unsigned)k + 1);
-                    }
-                }
+            if (self->extra) {
+                return check_lengths(trace, self, values, i);
             }
             return DT_OK;
         }
