@@ -292,3 +292,14 @@ dt_code_with(PyCodeObject *code, const DtCodeParts *p)
 }
 
 #endif
+
+bool
+dt_code_yield_wraps(PyCodeObject *code)
+{
+#if DT_PY310
+    return (code->co_flags & CO_ASYNC_GENERATOR) != 0;
+#else
+    (void)code;
+    return false;
+#endif
+}

@@ -68,6 +68,10 @@ int dt_code_firstlineno(PyCodeObject *code);
 /* Whether calling it makes a generator, coroutine or async generator. */
 bool dt_code_is_generator(PyCodeObject *code);
 
+/* Whether a YIELD_VALUE of this code makes a value of an asynchronous generator by itself (3.10);
+ * later versions have an instruction before it that does. */
+bool dt_code_yield_wraps(PyCodeObject *code);
+
 /* All slots that hold arguments: positional, keyword-only, *args, **kwargs. */
 int dt_code_argument_slots(PyCodeObject *code);
 

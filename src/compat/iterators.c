@@ -103,3 +103,10 @@ dt_iterators_restore(void)
     }
     return function;
 }
+
+bool
+dt_iterators_asyncgen_hooked(void)
+{
+    const PyThreadState *tstate = PyThreadState_Get();
+    return tstate->async_gen_firstiter != NULL || tstate->async_gen_finalizer != NULL;
+}

@@ -6,6 +6,8 @@
 #ifndef DT_COMPAT_ITERATORS_H
 #define DT_COMPAT_ITERATORS_H
 
+#include <stdbool.h>
+
 #include "compat/python.h"
 #include "core/status.h"
 
@@ -14,5 +16,8 @@
  * an exact builtin container, or a view of a dict; none of the user's code runs.  A builtin
  * function, or NULL with an exception. */
 DT_BORROWED PyObject *dt_iterators_restore(void);
+
+/* Whether hooks are set that are told of asynchronous generators (sys.set_asyncgen_hooks). */
+bool dt_iterators_asyncgen_hooked(void);
 
 #endif

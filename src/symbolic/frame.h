@@ -32,6 +32,7 @@ struct DtSymbolicFrame {
     PyObject *kwnames; /* tuple pending from KW_NAMES, or NULL */
     DtVar *result;     /* set by RETURN_VALUE, and by what suspends a generator */
     bool suspended;    /* a generator that goes on later: the result is what it yields */
+    bool wrapped;      /* what an asynchronous generator yields is a value of its own */
     uint32_t at;       /* of a suspended frame: the instruction that suspended it */
     uint32_t *visits;  /* per instruction: backward jumps to it; made at the first one */
     uint32_t depth;    /* 0 for the root */

@@ -13,6 +13,7 @@
  */
 #include "compat/messages.h"
 #include "symbolic/inline.h"
+#include "variables/iterators.h"
 #include "variables/kinds.h"
 
 static DtKind
@@ -87,6 +88,7 @@ load_frame(DtGeneratorVar *self)
     frame->pc = self->pc;
     frame->result = NULL;
     frame->suspended = false;
+    frame->wrapped = false;
 }
 
 /* Since 3.11 a part of the code runs at the call: it makes the cells. */
@@ -126,6 +128,9 @@ dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, 
         self->pc = frame->pc;
         self->at = frame->at;
         self->sp = frame->sp;
+    }
+    if (self->base.type->kind == DT_KIND_ASYNC_GENERATOR) {
+        DT_TRY(dt_async_guard_hooks(trace));
     }
     if (dt_vec_push(&trace->arena, &trace->generators, &self->base) != 0) {
         return dt_no_memory();
@@ -236,6 +241,7 @@ run_step(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar *raised, DtVar
     }
     if (raised != NULL) {
         frame->pc = self->at;
+        dt_frame_push(frame, dt_none(trace)); /* as if None had been sent */
     }
     DtStatus status = run_frame(trace, frame, raised, out);
     trace->exc_info = self->exc.previous;
@@ -247,6 +253,7 @@ run_step(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar *raised, DtVar
     self->pc = frame->pc;
     self->at = frame->at;
     self->sp = frame->sp;
+    self->wrapped = frame->wrapped;
     frame->result = NULL;
     return status == DT_RAISE ? leave_by_raise(trace, self) : status;
 }
@@ -288,6 +295,12 @@ delegate_of(const DtGeneratorVar *self)
         }
     }
     return self->values[bytecode->layout.nslots + self->sp - 1];
+}
+
+bool
+dt_generator_is_awaited(const DtGeneratorVar *self)
+{
+    return delegate_of(self) != NULL;
 }
 
 /* The delegate has returned `value`: goes on behind the delegation. */
@@ -546,6 +559,7 @@ exit_runs_code(DtTrace *trace, DtGeneratorVar *self, bool *runs_code)
     DT_TRY(dt_exception_make(trace, cls, &none, &exception));
     load_frame(self);
     self->frame->pc = self->at;
+    dt_frame_push(self->frame, dt_none(trace));
     DtFrame *current = trace->frame;
     self->exc.previous = trace->exc_info;
     trace->exc_info = &self->exc;

@@ -19,4 +19,7 @@ DtStatus dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArg
 DtStatus dt_generator_wrap_stop(DtTrace *trace, PyCodeObject *code, DtVar *exception,
                                 DtVar **out) DT_MUST_CHECK;
 
+/* Whether it stands at an await or yield from. */
+bool dt_generator_is_awaited(const DtGeneratorVar *self);
+
 #endif

@@ -37,6 +37,7 @@ dt_op_yield_value(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)trace;
     (void)instr;
+    frame->wrapped = frame->wrapped || dt_code_yield_wraps(frame->bytecode->code);
     suspend(frame, dt_frame_pop(frame));
     return DT_OK;
 }

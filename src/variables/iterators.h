@@ -7,6 +7,7 @@
 #ifndef DT_VARIABLES_ITERATORS_H
 #define DT_VARIABLES_ITERATORS_H
 
+#include "compat/iterators.h"
 #include "variables/kinds.h"
 
 /* Arguments of the call that makes an iterator anew. */
@@ -23,6 +24,8 @@ struct DtIterRow {
     const char *name;
     /* One step.  *out is NULL before the call; NULL after it: exhausted. */
     DtStatus (*next)(DtTrace *trace, DtIterVar *self, DtVar **out);
+    /* send(value), for what is awaited: as dt_var_send().  NULL: it has no send. */
+    DtStatus (*send)(DtTrace *trace, DtIterVar *self, DtVar *value, DtVar **out, bool *returned);
     PyTypeObject *(*python_type)(DtIterVar *self); /* or self->cls */
     /* The arguments of a call of self->cls that makes an iterator over what is left; a break when
      * there is none.  NULL: the row is rebuilt in another way. */
@@ -45,6 +48,12 @@ bool dt_iter_is_over_tuple(const DtIterVar *self);
 DtStatus dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 DtStatus dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 DtStatus dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+
+/* What awaiting asend(value) of an asynchronous generator, or __await__() of a coroutine gives. */
+DtStatus dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_async_wrapper(DtTrace *trace, DtVar *coroutine, DtVar **out) DT_MUST_CHECK;
+/* Guards that no event loop wants to know of asynchronous generators; a break if one does. */
+DtStatus dt_async_guard_hooks(DtTrace *trace) DT_MUST_CHECK;
 
 /* Rows of itertools that have files of their own. */
 int dt_iter_groups_init(void); /* -1 with an exception */

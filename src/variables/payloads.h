@@ -89,6 +89,7 @@ struct DtGeneratorVar {
     DtExcInfo exc; /* the exception that it is handling */
     uint8_t state; /* DtGeneratorState */
     bool rebuilt;  /* the emitted code makes it again */
+    bool wrapped;  /* the last step ended at a yield of an asynchronous generator */
     bool in_asend; /* an asynchronous generator that an awaitable of its own is running */
 };
 

@@ -7,7 +7,7 @@
  * leaves the trace.
  */
 #include "compat/messages.h"
-#include "variables/kinds.h"
+#include "variables/iterators.h"
 
 static DtGeneratorVar *
 generator_of(DtVar *var)
@@ -248,7 +248,15 @@ coroutine_type(DtTrace *trace, DtVar *self)
     return &PyCoro_Type;
 }
 
+static DtStatus
+call_await(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return dt_async_wrapper(trace, self, out);
+}
+
 static const DtMethodRow coroutine_methods[] = {
+    {"__await__", call_await, 0, 0, false},
     {"send", call_send, 1, 1, false},
     {"throw", call_throw, 1, 3, false},
     {"close", call_close, 0, 0, false},
@@ -282,6 +290,26 @@ async_generator_type(DtTrace *trace, DtVar *self)
     return &PyAsyncGen_Type;
 }
 
+static DtStatus
+call_aiter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    return generator_iter(trace, self, out);
+}
+
+static DtStatus
+call_asend(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return dt_async_step(trace, self, args->npos > 0 ? args->pos[0] : dt_none(trace), out);
+}
+
+static const DtMethodRow async_generator_methods[] = {
+    {"__aiter__", call_aiter, 0, 0, false},
+    {"__anext__", call_asend, 0, 0, false},
+    {"asend", call_asend, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
+
 static const DtGetSetRow async_generator_getsets[] = {
     {"__name__", get_name},
     {"ag_code", get_code},
@@ -291,6 +319,7 @@ static const DtGetSetRow async_generator_getsets[] = {
 
 const DtVarType dt_kind_type_ASYNC_GENERATOR = {
     .kind = DT_KIND_ASYNC_GENERATOR,
+    .methods = async_generator_methods,
     .getsets = async_generator_getsets,
     .python_type = async_generator_type,
     .reconstruct = generator_reconstruct,

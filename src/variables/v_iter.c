@@ -468,6 +468,11 @@ dt_var_send(DtTrace *trace, DtVar *iterator, DtVar *value, DtVar **out, bool *re
     if (iterator->type->kind == DT_KIND_GENERATOR || iterator->type->kind == DT_KIND_COROUTINE) {
         return dt_generator_resume(trace, (DtGeneratorVar *)iterator, value, out, returned);
     }
+    if (iterator->type->kind == DT_KIND_ITERATOR && ((DtIterVar *)iterator)->row->send != NULL) {
+        DT_TRY(dt_kinds_will_change(trace, iterator));
+        return ((DtIterVar *)iterator)
+            ->row->send(trace, (DtIterVar *)iterator, value, out, returned);
+    }
     if (dt_var_peek_constant(value) != Py_None) {
         DtVar *method;
         PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("send"));
@@ -607,6 +612,25 @@ call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return iterator_iter(trace, self, out);
 }
 
+static DtStatus
+call_send(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    bool returned;
+    DT_TRY(dt_var_send(trace, self, args->pos[0], out, &returned));
+    return returned ? dt_iter_raise_stop(trace, *out) : DT_OK;
+}
+
+static DtStatus
+iterator_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
+{
+    static const DtMethodRow send = {"send", call_send, 1, 1, false};
+    if (((DtIterVar *)var)->row->send != NULL
+        && PyUnicode_CompareWithASCIIString(name, send.name) == 0) {
+        return dt_kinds_method_row(trace, var, &send, name, out);
+    }
+    return dt_kind_base.tp_getattro(trace, var, name, out);
+}
+
 static const DtMethodRow iterator_methods[] = {
     {"__next__", call_next, 0, 0, false},
     {"__iter__", call_iter, 0, 0, false},
@@ -617,6 +641,7 @@ const DtVarType dt_kind_type_ITERATOR = {
     .kind = DT_KIND_ITERATOR,
     .tp_iter = iterator_iter,
     .tp_iternext = iterator_iternext,
+    .tp_getattro = iterator_getattro,
     .methods = iterator_methods,
     .python_type = iterator_type,
     .reconstruct = iterator_reconstruct,
