@@ -200,7 +200,10 @@ def finally_in_loop(n):
 def uncaught(n):
     values = [n, 0]
     for v in values:
-        n = n + 1 // v
+        n = (
+            n
+            + 1 // v
+        )
     return n
 
 
@@ -387,7 +390,7 @@ def class_body(n):
         total = 0
         for i in range(n):
             total += i
-        kept = [i for i in range(total)]
+        kept = [total + i for i in range(2)]
         if total > 3:
             extra = n
         del i
@@ -411,8 +414,7 @@ def class_body(n):
 
 def imports(n):
     import os.path as p
-    from string import ascii_letters
-    from string import digits as numbers
+    from string import ascii_letters, digits as numbers
 
     return p.join("a", ascii_letters[:n]), numbers
 
@@ -507,7 +509,7 @@ CASES = [
 
 # Syntax that not every version has.
 NEWER = {
-    (3, 11): """
+    (3, 11): '''
 def groups(n):
     log = []
     try:
@@ -523,8 +525,8 @@ def groups(n):
     except* LookupError as more:
         log.append(repr(more))
     return log
-""",
-    (3, 12): """
+''',
+    (3, 12): '''
 def groups_and_types(n):
     def generic[T: int](x: T) -> T:
         return x
@@ -535,7 +537,7 @@ def groups_and_types(n):
             return self.items
     names = [name for name in "ab" if (lambda: name)()]
     return generic(n), Box().get(), repr(Alias), names, f"{f"{n}"!r:>{n + 4}}"
-""",
+''',
 }
 
 

@@ -461,7 +461,10 @@ def test_exceptions_of_probes_go_to_the_handlers_of_their_points():
 def test_lines_that_a_probe_sees():
     def f(n):
         a = n + 1
-        b = a * 2
+        b = (
+            a *
+            2
+        )
         return b
 
     lines = []
@@ -568,29 +571,6 @@ def test_drivers_die():
         once()
     gc.collect()
     assert sys.getallocatedblocks() - before < 20
-
-
-def test_every_allocation_may_fail():
-    code = driver_zoo.handlers.__code__
-    points = driven.quick_edges(code, "next")
-    for action in (
-        lambda: _testing.places(code),
-        lambda: _testing.driver(code, points, "here", NULL).co_code,
-        lambda: _testing.driver(code, [(points[0][0], NOWHERE)], "here", NULL).co_code,
-    ):
-        expected = action()
-        failures = 0
-        while True:
-            _testing.fail_arena_at(failures + 1)
-            try:
-                result = action()
-            except MemoryError:
-                failures += 1
-            else:
-                break
-            finally:
-                _testing.fail_arena_at(0)
-        assert failures > 5 and result == expected
 
 
 # --- loops --------------------------------------------------------------------------------------

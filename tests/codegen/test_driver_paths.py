@@ -128,7 +128,7 @@ def test_random_skips_in_a_generator():
             # The iterator of the loop has moved on with the run that was left at q.
             got = list(made(4))
             assert landed == [p]
-            assert got[:before] == plain[:before]
+            assert got[: before] == plain[:before]
             assert len(got) <= len(plain) - (after - before)
 
 

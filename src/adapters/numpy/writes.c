@@ -173,6 +173,20 @@ check_fits(DtTrace *trace, const DtMeta *from, const DtSym *const *shape, uint32
 
 /* ---- Assignment to items --------------------------------------------------------------------- */
 
+/* A mask has the sizes of the first axes. */
+static DtStatus
+check_mask(DtTrace *trace, const DtArrayVar *self, const DtArrayVar *mask)
+{
+    bool same = mask->meta->ndim <= self->meta->ndim;
+    for (uint32_t i = 0; i < mask->meta->ndim && same; i++) {
+        DT_TRY(dt_trace_unify(trace, self->meta->shape[i], mask->meta->shape[i], &same));
+    }
+    if (!same) {
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "a mask of another shape than the array");
+    }
+    return DT_OK;
+}
+
 static bool
 same_key(const DtOperand *a, const DtOperand *b)
 {
@@ -228,6 +242,10 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     DT_TRY(value_operand(trace, self->meta->dtype, value, &args[2], &array, &sequence));
     if (!region.advanced && region.item && (sequence || (array != NULL && array->meta->ndim > 0))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an item of an array set to a sequence");
+    }
+    const DtArrayVar *mask = dt_np_array_of(key);
+    if (mask != NULL && dt_np_descr(mask->meta->dtype)->type_num == NPY_BOOL) {
+        DT_TRY(check_mask(trace, self, mask));
     }
     if (!region.advanced && array != NULL) {
         DT_TRY(check_fits(trace, array->meta, region.shape, region.ndim, true, what));

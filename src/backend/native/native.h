@@ -167,8 +167,8 @@ typedef struct DtNativeRun {
     DtWrittenLog log;   /* what was written and can be taken back */
 } DtNativeRun;
 
-/* Arrays of this many bytes don't stay in a cache from one operation to the next. */
-enum { DT_LARGE_WRITE = 1 << 19 };
+/* From this many bytes on, passes over memory cost more than calls of NumPy. */
+enum { DT_LARGE_WRITE = 48 << 10 };
 
 /* direct.c: finds the writes that fused stages can make themselves. */
 DtStatus dt_direct_plan(DtNative *exe, DtPlan *plan, DtStages *stages) DT_MUST_CHECK;

@@ -65,14 +65,71 @@ is_plain_number(const DtOperand *operand, int type_num)
                && (value == 0 || !isfinite(value) || (fabs(value) > 1e-30 && fabs(value) < 1e30)));
 }
 
+/* A mask of the array's own shape. */
+static bool
+is_full_mask(const DtOperand *key, const DtMeta *target)
+{
+    if (key->kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtMeta *meta = &key->u.node->results[key->result];
+    bool fits = meta->type == &PyArray_Type && meta->dtype != NULL
+                && PyArray_DescrCheck(meta->dtype)
+                && ((PyArray_Descr *)meta->dtype)->type_num == NPY_BOOL && meta->ndim > 0
+                && meta->ndim == target->ndim;
+    for (int i = 0; i < meta->ndim && fits; i++) {
+        fits = dt_sym_equal(meta->shape[i], target->shape[i]);
+    }
+    return fits;
+}
+
+/* Is the value as long as what the mask selects?  It is where its size is that of another selection
+ * by the same mask, which nothing in the graph writes. */
+static bool
+is_of_selection(const DtNode *node, const DtMeta *value)
+{
+    const DtNode *owner, *written;
+    const DtOperand *mask = &node->args[1];
+    const DtGraph *graph = node->graph;
+    bool selected = false;
+    if (value->ndim == 0) {
+        return true;
+    }
+    if (value->ndim > 1 || dt_graph_memory(mask, &owner) != DT_MEMORY_OWN) {
+        return false;
+    }
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *other = graph->nodes.items[i];
+        for (uint32_t j = 0; j < other->nmutated; j++) {
+            if (dt_graph_memory(&other->args[other->mutated[j]], &written) == DT_MEMORY_UNKNOWN
+                || written == owner) {
+                return false;
+            }
+        }
+        selected =
+            selected
+            || (other->kind == DT_NODE_CALL && other->nargs == 2
+                && strcmp(other->target, "operator.getitem") == 0
+                && other->args[1].kind == DT_OPERAND_NODE && other->args[1].u.node == mask->u.node
+                && other->args[1].result == mask->result && other->results[0].ndim == 1
+                && other->results[0].shape[0]->op == DT_SYM_OP_SYMBOL
+                && dt_sym_equal(other->results[0].shape[0], value->shape[0]));
+    }
+    return selected;
+}
+
 bool
 dt_write_is_sure(const DtNode *node)
 {
-    if (!dt_written_is_setitem(node) || !is_plain_key(&node->args[1], false)) {
+    if (!dt_written_is_setitem(node)) {
         return false;
     }
     const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
     const DtOperand *value = &node->args[2];
+    bool by_mask = is_full_mask(&node->args[1], target);
+    if (!by_mask && !is_plain_key(&node->args[1], false)) {
+        return false;
+    }
     if (target->dtype == NULL || !PyArray_DescrCheck(target->dtype)) {
         return false;
     }
@@ -85,7 +142,8 @@ dt_write_is_sure(const DtNode *node)
     }
     const DtMeta *meta = &value->u.node->results[value->result];
     return meta->dtype != NULL && PyArray_DescrCheck(meta->dtype)
-           && ((PyArray_Descr *)meta->dtype)->type_num == type_num;
+           && ((PyArray_Descr *)meta->dtype)->type_num == type_num
+           && (!by_mask || is_of_selection(node, meta));
 }
 
 bool
