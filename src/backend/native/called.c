@@ -51,6 +51,57 @@ dt_called_flags(const DtNode *node)
     return flags | DT_CALLED_PYTHON;
 }
 
+binaryfunc
+dt_called_binary(const DtNode *node)
+{
+    static const struct {
+        const char *target;
+        binaryfunc call;
+    } rows[] = {
+        {"operator.add", PyNumber_Add},
+        {"operator.sub", PyNumber_Subtract},
+        {"operator.mul", PyNumber_Multiply},
+        {"operator.truediv", PyNumber_TrueDivide},
+        {"operator.floordiv", PyNumber_FloorDivide},
+        {"operator.mod", PyNumber_Remainder},
+        {"operator.and_", PyNumber_And},
+        {"operator.or_", PyNumber_Or},
+        {"operator.xor", PyNumber_Xor},
+        {"operator.getitem", PyObject_GetItem},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && node->nargs == 2; i++) {
+        if (strcmp(node->target, rows[i].target) == 0 && node->kwnames == NULL) {
+            return rows[i].call;
+        }
+    }
+    return NULL;
+}
+
+/* The value of an operand that needs no making, borrowed; else NULL. */
+static PyObject *
+ready_value(const DtOperand *operand, const DtNativeRun *run)
+{
+    if (operand->kind == DT_OPERAND_CONST) {
+        return operand->u.object;
+    }
+    DtValue value = {operand->u.node, operand->result};
+    return operand->kind == DT_OPERAND_NODE ? dt_native_value(run, &value) : NULL;
+}
+
+/* A new reference, or NULL with an exception. */
+static PyObject *
+call_callee(const DtNode *node, binaryfunc binary, const DtNativeRun *run)
+{
+    if (binary != NULL) {
+        PyObject *left = ready_value(&node->args[0], run),
+                 *right = ready_value(&node->args[1], run);
+        if (left != NULL && right != NULL) {
+            return binary(left, right);
+        }
+    }
+    return dt_eager_call(node, run->values, run->symbols);
+}
+
 static bool
 has_empty_operand(const DtNode *node, const DtNativeRun *run)
 {
@@ -119,8 +170,10 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
 }
 
 static DtRun
-call_node(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *run)
+call_node(const DtStage *stage, uint32_t i, DtNativeRun *run)
 {
+    const DtNode *node = stage->nodes[i];
+    uint8_t flags = stage->called[i];
     DtRun ready = prepare(stage, node, flags, run);
     if (ready != DT_RUN_OK) {
         return ready;
@@ -128,7 +181,7 @@ call_node(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *
     if (flags & DT_CALLED_SETITEM) {
         return dt_write_run(node, run) < 0 ? dt_eager_failure(run->committed) : DT_RUN_OK;
     }
-    PyObject *value = dt_eager_call(node, run->values, run->symbols);
+    PyObject *value = call_callee(node, stage->binary[i], run);
     if (value == NULL) {
         return dt_eager_failure(run->committed);
     }
@@ -143,7 +196,7 @@ dt_called_run(const DtStage *stage, DtNativeRun *run)
         return DT_RUN_OK; /* the stage that made the value has made it there */
     }
     for (uint32_t i = 0; i < stage->nnodes; i++) {
-        DtRun result = call_node(stage, stage->nodes[i], stage->called[i], run);
+        DtRun result = call_node(stage, i, run);
         if (result != DT_RUN_OK) {
             return result;
         }

@@ -127,6 +127,7 @@ typedef struct DtStage {
     DtFused *fused;       /* NULL: called */
     const DtNode **nodes; /* in order; a called stage has one */
     uint8_t *called;      /* per node: DT_CALLED_* */
+    binaryfunc *binary;   /* per node: the C function behind its callee, or NULL */
     uint32_t nnodes;
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
@@ -215,6 +216,8 @@ DT_OWNED PyObject *dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy
 
 /* called.c */
 uint8_t dt_called_flags(const DtNode *node);
+/* The C function that operator.add and its like call: NumPy scalars are worked on faster by it. */
+binaryfunc dt_called_binary(const DtNode *node);
 DtRun dt_called_run(const DtStage *stage, DtNativeRun *run);
 void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate back */
 

@@ -626,12 +626,14 @@ emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
     out->nnodes = count;
     out->nodes = DT_ARENA_ARRAY(&exe->arena, const DtNode *, count);
     out->called = DT_ARENA_ARRAY(&exe->arena, uint8_t, count);
-    if (out->nodes == NULL || out->called == NULL) {
+    out->binary = DT_ARENA_ARRAY(&exe->arena, binaryfunc, count);
+    if (out->nodes == NULL || out->called == NULL || out->binary == NULL) {
         return out_of_memory();
     }
     for (uint32_t i = 0; i < count; i++) {
         out->nodes[i] = plan->graph->nodes.items[stage->nodes.items[i]];
         out->called[i] = dt_called_flags(out->nodes[i]);
+        out->binary[i] = dt_called_binary(out->nodes[i]);
     }
     if (stage->fused) {
         DT_TRY(dt_fuse_build(exe, plan, stage, &out->fused));

@@ -238,6 +238,10 @@ dt_write_run(const DtNode *node, DtNativeRun *run)
         goto done;
     }
     const DtOperand *index = &node->args[1];
+    if (index->kind == DT_OPERAND_CONST && PyLong_CheckExact(index->u.object)) {
+        result = PyObject_SetItem(array, index->u.object, value);
+        goto done;
+    }
     bool whole = index->kind == DT_OPERAND_CONST && index->u.object == Py_Ellipsis;
     if (whole && PyArray_CheckExact(array) && PyArray_CheckExact(value)
         && PyArray_ISWRITEABLE((PyArrayObject *)array)
