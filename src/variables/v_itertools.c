@@ -210,7 +210,12 @@ next_of_chain(DtTrace *trace, DtIterVar *self, DtVar **out)
             if (iterable == NULL) {
                 return DT_OK;
             }
-            DT_TRY(dt_var_iter(trace, iterable, &self->state[CHAIN_ACTIVE]));
+            DtStatus status = dt_var_iter(trace, iterable, &self->state[CHAIN_ACTIVE]);
+            if (status != DT_OK) {
+                self->state[CHAIN_ACTIVE] = NULL;
+                self->exhausted = true; /* it lets go of its source when that gives no iterable */
+                return status;
+            }
         }
         DT_TRY(dt_var_iternext(trace, self->state[CHAIN_ACTIVE], out));
         if (*out != NULL) {
@@ -653,6 +658,21 @@ next_of_batched(DtTrace *trace, DtIterVar *self, DtVar **out)
 static const DtIterRow batched_row = {
     .name = "batched", .next = next_of_batched, .rebuild = dt_iter_rebuild_never, .latches = true};
 
+/* 3.12 does not know the keyword. */
+static DtStatus
+check_strict(DtTrace *trace, DtVar *cls)
+{
+    PyObject *made = NULL, *args = Py_BuildValue("(()i)", 1);
+    PyObject *kwargs = args != NULL ? Py_BuildValue("{sO}", "strict", Py_False) : NULL;
+    if (kwargs != NULL) {
+        made = PyObject_Call(((DtObjectVar *)cls)->object, args, kwargs);
+    }
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    Py_XDECREF(made);
+    return made != NULL ? DT_OK : dt_raise_from_exception(trace);
+}
+
 static DtStatus
 make_batched(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -675,6 +695,7 @@ make_batched(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_kinds_raise(trace, "ValueError", "n must be at least one");
     }
     if (strict != NULL) {
+        DT_TRY(check_strict(trace, self));
         DT_TRY(dt_var_truth(trace, strict, &truth));
     }
     made->extra = truth;
@@ -701,7 +722,11 @@ next_of_zip_longest(DtTrace *trace, DtIterVar *self, DtVar **out)
     for (uint32_t i = 0; i < self->nparts; i++) {
         values[i] = NULL;
         if (!(self->extra >> i & 1)) {
-            DT_TRY(dt_var_iternext(trace, self->parts[i], &values[i]));
+            DtStatus status = dt_var_iternext(trace, self->parts[i], &values[i]);
+            if (status != DT_OK) {
+                self->extra = all; /* an exception ends it */
+                return status;
+            }
         }
         if (values[i] == NULL) {
             self->extra |= (int64_t)1 << i;

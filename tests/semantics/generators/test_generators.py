@@ -670,6 +670,7 @@ CASES = [
     set_of_generator,
     dict_of_generator,
     sorted_of_generator,
+    joined,
     min_max_of_generator,
     starred,
     star_arguments,

@@ -438,6 +438,60 @@ def schedule(x):
     return x
 
 
+def chain_of_no_iterable(x):
+    c, out = it.chain([1], 5, [2]), []
+    out.append(next(c))
+    try:
+        next(c)
+    except TypeError as error:
+        out.append(error.args)
+    return out, list(c), x + 1
+
+
+def zip_longest_ends_at_an_exception(x):
+    def bad():
+        yield 1
+        raise ValueError("bad")
+
+    z, out = it.zip_longest(bad(), "abc"), []
+    try:
+        for pair in z:
+            out.append(pair)
+    except ValueError as error:
+        out.append(error.args)
+    return out, list(z), x + 1
+
+
+def islice_of_a_wrong_number(x):
+    out = []
+    for bounds in ((-1,), (0, -1), (0, 1, 0)):
+        try:
+            it.islice([1], *bounds)
+        except ValueError:
+            out.append(bounds)
+    return out, x + 1
+
+
+def starmap_raises_and_goes_on(x):
+    s, out = it.starmap(lambda a, b: a // b, [(4, 2), (1, 0), (9, 3)]), []
+    for _ in range(3):
+        try:
+            out.append(next(s))
+        except ZeroDivisionError:
+            out.append("zero")
+    return out, x + 1
+
+
+def groupby_key_raises(x):
+    out = []
+    try:
+        for k, g in it.groupby([1, 2, 0], key=lambda v: 2 // v):
+            out.append((k, list(g)))
+    except ZeroDivisionError as error:
+        out.append(error.args)
+    return out, x + 1
+
+
 CASES = [
     value
     for value in list(globals().values())
@@ -471,6 +525,18 @@ def batched_strict(x):
 @pytest.mark.parametrize("fn", [batched, batched_arrays], ids=lambda fn: fn.__name__)
 def test_batched(fn):
     check(fn, A)
+
+
+def batched_strict_is_refused(x):
+    try:
+        return it.batched("ABC", 2, strict=False), x
+    except TypeError:
+        return "refused", x + 1
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 12), reason="3.12 has no strict=")
+def test_batched_does_not_know_strict():
+    check(batched_strict_is_refused, A)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="new in 3.13")
