@@ -28,8 +28,12 @@ POLYFILL_MODULES = {
     "_functools": "functools",
     "_heapq": "heapq",
     "_operator": "operator",
+    "copy": "copy",
+    "json": "json",
     "math": "math",
     "operator": "operator",
+    "nt": "os",
+    "posix": "os",
     "re": "re",
 }
 

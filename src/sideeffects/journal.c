@@ -183,6 +183,54 @@ dt_journal_get_global(DtTrace *trace, PyObject *globals, PyObject *name, bool *d
     return get_name(trace, globals, DT_ENTRY_GLOBAL, name, deleted);
 }
 
+static bool
+has_name(PyObject *const *names, uint32_t count, PyObject *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (PyUnicode_Compare(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+remove_name(PyObject **names, uint32_t *count, PyObject *name)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (PyUnicode_Compare(names[i], name) != 0) {
+            names[kept++] = names[i];
+        }
+    }
+    *count = kept;
+}
+
+DtStatus
+dt_journal_own_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t *count)
+{
+    DtJournal *journal = trace->journal;
+    object = dt_var_peek(object);
+    *count = 0;
+    *names = DT_ARENA_ARRAY(&trace->arena, PyObject *, journal->entries.count + 1);
+    if (*names == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < journal->entries.count; i++) {
+        const DtJournalEntry *entry = &journal->entries.items[i];
+        if (entry->kind != DT_ENTRY_ATTR || entry->object != object) {
+            continue;
+        }
+        if (entry->value == NULL) {
+            remove_name(*names, count, entry->name);
+        }
+        else if (!has_name(*names, *count, entry->name)) { /* stored again, it keeps its place */
+            (*names)[(*count)++] = entry->name;
+        }
+    }
+    return DT_OK;
+}
+
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
 DtStatus

@@ -160,6 +160,9 @@ DtStatus dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_
 /* Sorts items in place, stably; `key` may be NULL. */
 DtStatus dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key,
                       bool descending) DT_MUST_CHECK;
+/* The same by any keys, one per item, whose "<" is followed (sort.c). */
+DtStatus dt_sort_follow(DtTrace *trace, DtVar **items, DtVar **keys, uint32_t count,
+                        bool descending) DT_MUST_CHECK;
 /* What `reverse=` of a sort says: a bool or an int; others break.  NULL: it was not given. */
 DtStatus dt_list_descending(DtTrace *trace, DtVar *reverse, bool *out) DT_MUST_CHECK;
 /* Equality of two trackers as `==` decides it, identity first; specialises. */

@@ -173,6 +173,21 @@ dt_substitute_is_namespace(PyObject *globals)
     return dt_map_get(&namespaces, globals) != NULL;
 }
 
+bool
+dt_substitute_hides_class(PyTypeObject *cls)
+{
+    static const char prefix[] = "dyntrace.polyfills.";
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || functions.count == 0) {
+        return false;
+    }
+    PyObject *module = module_of_class(cls);
+    const char *text = module != NULL && PyUnicode_CheckExact(module) ? dt_kinds_text(module) : "";
+    bool hides = strncmp(text, prefix, sizeof(prefix) - 1) == 0;
+    Py_XDECREF(module);
+    PyErr_Clear(); /* MemoryError of the attribute's name: such a class has one since it was made */
+    return hides;
+}
+
 /* The polyfills that the callable's module still waits for, or NULL. */
 static PyObject *
 wanted_by(PyObject *object)

@@ -26,6 +26,10 @@ DtStatus dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const cha
 /* Whether this dict is the namespace of polyfills. */
 bool dt_substitute_is_namespace(PyObject *globals);
 
+/* Whether the class is one of a polyfill's, which stands for a C type and must not leave the trace.
+ */
+bool dt_substitute_hides_class(PyTypeObject *cls);
+
 /* Registers `function` (a Python function) for `original`; -1 with an exception.  Both are kept for
  * good.  ValueError: the original has a row or a substitute already. */
 int dt_substitute_register(PyObject *original, PyObject *function);

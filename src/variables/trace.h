@@ -227,6 +227,10 @@ DtStatus dt_journal_set_attr(DtTrace *, DtVar *object, PyObject *name,
                              DtVar *value) DT_MUST_CHECK; /* NULL: delete */
 /* What the trace stored there, or NULL: never written.  *deleted tells a deletion. */
 DtVar *dt_journal_get_attr(DtTrace *, DtVar *object, PyObject *name, bool *deleted);
+/* Names of the attributes that the trace has stored in `object` and not deleted, in the order that
+ * the dict of a new object has. */
+DtStatus dt_journal_own_names(DtTrace *, DtVar *object, PyObject ***names,
+                              uint32_t *count) DT_MUST_CHECK;
 DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name,
                                DtVar *value) DT_MUST_CHECK;
 DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool *deleted);

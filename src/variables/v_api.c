@@ -69,7 +69,35 @@ members(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_pure_members(trace, callable, &rest, out);
 }
 
+/* own_attributes(obj): a new dict of what is stored in an object that the trace made. */
+static DtStatus
+own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *object;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &object));
+    if (object->type->kind != DT_KIND_INSTANCE || ((DtInstanceVar *)object)->object != NULL
+        || !dt_build_is_user_class(((DtInstanceVar *)object)->cls)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "all attributes of a %s that existed before",
+                        dt_kinds_type_name(trace, object));
+    }
+    PyObject **names;
+    uint32_t count;
+    DtDictVar *dict;
+    DT_TRY(dt_journal_own_names(trace, object, &names, &count));
+    DT_TRY(dt_dict_new(trace, &dict));
+    for (uint32_t i = 0; i < count; i++) {
+        bool deleted;
+        DtVar *key, *value = dt_journal_get_attr(trace, object, names[i], &deleted);
+        DT_TRY(dt_var_const(trace, names[i], &key));
+        DT_TRY(dt_dict_store(trace, dict, key, value));
+    }
+    *out = &dict->base;
+    return DT_OK;
+}
+
 static const DtMethodRow api_rows[] = {
+    {"own_attributes", own_attributes, 1, 1, false},
     {"fold", fold, 1, -1, true},
     {"members", members, 1, -1, true},
     {"unfollowable", unfollowable, 1, 1, false},

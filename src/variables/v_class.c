@@ -11,6 +11,7 @@
  */
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static PyTypeObject *
 class_of(DtVar *self)
@@ -376,6 +377,10 @@ class_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 static DtStatus
 class_reconstruct(DtCodegen *codegen, DtVar *self)
 {
+    if (dt_substitute_hides_class(class_of(self))) {
+        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                        "an object that stands for one of a C type leaves the function");
+    }
     if (self->source != NULL && self->source->kind != DT_SOURCE_OBJECT
         && self->source->kind != DT_SOURCE_TYPE) {
         bool done;

@@ -6,7 +6,6 @@
  * Not in here: replaying the changes (sideeffects/).
  */
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "variables/kinds.h"
@@ -277,44 +276,18 @@ list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     DtVar **items;
     uint32_t count;
     DT_TRY(dt_var_unpack(trace, var, &items, &count));
-    DT_TRY(dt_list_sort(trace, items, count, key, descending));
+    DtStatus status = dt_list_sort(trace, items, count, key, descending);
+    if (status != DT_OK && status != DT_RAISE) {
+        return status;
+    }
     DT_TRY(dt_kinds_will_change(trace, var));
     if (count > 0) {
         memcpy(self->items, items, count * sizeof(DtVar *));
     }
+    DT_TRY(status); /* an exception leaves the list as far as it was sorted */
     return return_none(trace, out);
 }
 
-/* list.sort() compares other pairs than we do.  That can't be seen where "<" is a total order
- * without effects: numbers that are not NaN, strings, bytes, and sequences of those. */
-static DtStatus
-check_order(DtTrace *trace, DtVar *key)
-{
-    DT_TRY(dt_var_realize(trace, key, &key));
-    PyObject *value = dt_var_peek_constant(key);
-    DtKind kind = key->type->kind;
-    bool ordered = true;
-    if (value != NULL) {
-        ordered = !PyFloat_Check(value) || !isnan(PyFloat_AS_DOUBLE(value));
-    }
-    else if (kind == DT_KIND_SYMBOLIC) {
-        DtVar *equal;
-        DT_TRY(dt_var_compare(trace, Py_EQ, key, key, &equal));
-        DT_TRY(dt_var_truth(trace, equal, &ordered)); /* guarded */
-    }
-    else if (kind == DT_KIND_TUPLE || kind == DT_KIND_LIST) {
-        const DtSeqVar *sequence = (const DtSeqVar *)key;
-        for (uint32_t i = 0; i < sequence->count; i++) {
-            DT_TRY(check_order(trace, sequence->items[i]));
-        }
-    }
-    else {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "sorting by a %s", key->type->name);
-    }
-    return ordered ? DT_OK : dt_break(trace, DT_BREAK_MISSING_SLOT, "sorting with a NaN");
-}
-
-/* A stable insertion sort by binary search; calls "<" as list.sort does, not in the same order. */
 DtStatus
 dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool descending)
 {
@@ -330,32 +303,7 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
             DT_TRY(dt_var_call(trace, key, &one, &keys[i]));
         }
     }
-    for (uint32_t i = 0; count > 1 && i < count; i++) {
-        DT_TRY(check_order(trace, keys[i]));
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        DtVar *item = items[i], *item_key = keys[i];
-        uint32_t low = 0, high = i;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            DtVar *less;
-            bool truth;
-            DT_TRY(descending ? dt_var_compare(trace, Py_LT, keys[middle], item_key, &less)
-                              : dt_var_compare(trace, Py_LT, item_key, keys[middle], &less));
-            DT_TRY(dt_var_truth(trace, less, &truth));
-            if (truth) {
-                high = middle;
-            }
-            else {
-                low = middle + 1;
-            }
-        }
-        memmove(items + low + 1, items + low, (i - low) * sizeof(DtVar *));
-        memmove(keys + low + 1, keys + low, (i - low) * sizeof(DtVar *));
-        items[low] = item;
-        keys[low] = item_key;
-    }
-    return DT_OK;
+    return dt_sort_follow(trace, items, keys, count, descending);
 }
 
 /* ---- Operators

@@ -58,6 +58,11 @@ def members(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
+def own_attributes(obj: Any, /) -> dict[str, Any]:
+    """A new dict of the attributes that the object itself has, slots excluded, in order."""
+    return dict(vars(obj))
+
+
 def text_of(function: Callable[..., Any], *args: Any) -> str:
     """What the exception says that ``function(*args)`` raises on this CPython."""
     try:
@@ -93,4 +98,5 @@ def load(name: str) -> ModuleType:
 if _core is not None:
     _core.register_traced("fold", fold)
     _core.register_traced("members", members)
+    _core.register_traced("own_attributes", own_attributes)
     _core.register_traced("unfollowable", unfollowable)

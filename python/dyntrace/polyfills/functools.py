@@ -30,3 +30,36 @@ def reduce(function: Any, sequence: Any, /, *initial: Any) -> Any:
     for item in iterator:
         value = function(value, item)
     return value
+
+
+class _Key:
+    """What cmp_to_key() makes of each item; never leaves the trace."""
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def _ask(self, other: Any) -> Any:
+        if type(other) is not _Key:
+            raise TypeError("other argument must be K instance")
+        return self.compare(self.obj, other.obj)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._ask(other) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self._ask(other) > 0
+
+    def __le__(self, other: Any) -> Any:
+        return self._ask(other) <= 0
+
+    def __ge__(self, other: Any) -> Any:
+        return self._ask(other) >= 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self._ask(other) == 0
+
+
+@polyfill(_functools.cmp_to_key)
+def cmp_to_key(mycmp: Any) -> Any:
+    return _functools.partial(_Key, mycmp)

@@ -16,8 +16,8 @@ def _is_quiet(pattern: Any, flags: Any) -> bool:
     if flags & re.DEBUG:
         return False
     text = pattern if isinstance(pattern, str) else str(pattern, "latin-1")
-    if "(?" in text and any(f"(?{flag}" in text for flag in "aiLmsuxt-"):
-        return False
+    if "(?" in text and any(f"(?{flag}" in text[2:] for flag in "aiLmsuxt-"):
+        return False  # flags that are not at the start
     return not ("[" in text and any(pair in text for pair in ("[[", "--", "&&", "~~", "||")))
 
 

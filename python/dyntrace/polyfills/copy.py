@@ -1,0 +1,152 @@
+"""Copies of containers and of instances that keep the default way of being copied.
+
+What is shared inside stays shared: objects are looked up in the memo by identity, which the trace
+guards. A class that says how it is copied is left to plain execution.
+"""
+
+from __future__ import annotations
+
+import copy as original
+import copyreg
+import types
+import weakref
+from typing import Any
+
+from dyntrace.polyfills import own_attributes, polyfill, unfollowable
+
+_NIL = (original.deepcopy.__defaults__ or ())[1]
+
+#: Copied as they are.
+_ATOMIC = (
+    type(None),
+    int,
+    float,
+    bool,
+    complex,
+    bytes,
+    str,
+    type,
+    range,
+    property,
+    type(Ellipsis),
+    type(NotImplemented),
+    types.CodeType,
+    types.BuiltinFunctionType,
+    types.FunctionType,
+    weakref.ref,
+)
+_SHALLOW_ATOMIC = (*_ATOMIC, tuple, frozenset, slice)
+
+#: Special methods that change how an instance is copied.
+_SPECIAL = (
+    "__copy__",
+    "__deepcopy__",
+    "__setstate__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+)
+_STATE = getattr(object, "__getstate__", None)
+
+
+def _is_atomic(cls: Any, atomic: Any) -> bool:
+    for one in atomic:
+        if cls is one:
+            return True
+    return issubclass(cls, type)
+
+
+def _check_default(x: Any, cls: Any) -> None:
+    """Breaks unless instances of the class are copied by their attributes alone."""
+    for name in _SPECIAL:
+        if hasattr(cls, name):
+            unfollowable("a copy of an instance whose class defines " + name)
+    if (
+        cls in copyreg.dispatch_table
+        or cls.__reduce_ex__ is not object.__reduce_ex__
+        or cls.__reduce__ is not object.__reduce__
+        or getattr(cls, "__getstate__", None) is not _STATE
+        or cls.__new__ is not object.__new__
+        or cls.__setattr__ is not object.__setattr__
+        or hasattr(cls, "__getattr__")
+    ):
+        unfollowable("a copy of an instance whose class says how it is copied")
+
+
+def _shallow_instance(x: Any, cls: Any) -> Any:
+    _check_default(x, cls)
+    made = object.__new__(cls)
+    for name, value in own_attributes(x).items():
+        setattr(made, name, value)
+    return made
+
+
+@polyfill(original.copy)
+def copy(x: Any) -> Any:
+    cls = type(x)
+    if _is_atomic(cls, _SHALLOW_ATOMIC):
+        return x
+    if cls is list or cls is dict or cls is set or cls is bytearray:
+        return x.copy()
+    return _shallow_instance(x, cls)
+
+
+def _find(x: Any, memo: Any) -> Any:
+    for pair in memo:
+        if pair[0] is x:
+            return pair
+    return None
+
+
+def _deep_tuple(x: Any, memo: Any) -> Any:
+    items = [_deep(item, memo) for item in x]
+    known = _find(x, memo)
+    if known is not None:
+        return known[1]
+    for before, after in zip(x, items, strict=False):
+        if before is not after:
+            return tuple(items)
+    return x
+
+
+def _deep(x: Any, memo: Any) -> Any:
+    cls = type(x)
+    if _is_atomic(cls, _ATOMIC):
+        return x
+    known = _find(x, memo)
+    if known is not None:
+        return known[1]
+    if cls is list:
+        made: Any = []
+        memo.append((x, made))
+        for item in x:
+            made.append(_deep(item, memo))
+        return made
+    if cls is dict:
+        made = {}
+        memo.append((x, made))
+        for key, value in x.items():
+            made[_deep(key, memo)] = _deep(value, memo)
+        return made
+    if cls is tuple:
+        made = _deep_tuple(x, memo)
+        if made is not x:
+            memo.append((x, made))
+        return made
+    if cls is set or cls is frozenset:
+        made = cls([_deep(item, memo) for item in x])
+        memo.append((x, made))
+        return made
+    _check_default(x, cls)
+    made = object.__new__(cls)
+    memo.append((x, made))
+    state = {name: _deep(value, memo) for name, value in own_attributes(x).items()}
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
+
+
+@polyfill(original.deepcopy)
+def deepcopy(x: Any, memo: Any = None, _nil: Any = _NIL) -> Any:
+    if memo is not None:
+        return unfollowable("copy.deepcopy() with a memo")
+    return _deep(x, [])
