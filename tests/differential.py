@@ -23,6 +23,12 @@ np = None
 if importlib.util.find_spec("numpy") is not None:
     np = importlib.import_module("numpy")
 
+# "at,every": every trace breaks there (see _testing.force_breaks), and only what can be seen is
+# compared. "nox -s breaks" runs tests/semantics with many of them.
+FORCED = os.environ.get("DYNTRACE_FORCE_BREAKS")
+if FORCED:
+    _core._testing.force_breaks(*(int(number) for number in FORCED.split(",")))
+
 # The backend of `check` when a test names none.
 BACKEND = os.environ.get("DYNTRACE_TEST_BACKEND", "native")
 
@@ -239,6 +245,8 @@ class Compiled:
     @property
     def records(self):
         """Attempts to compile the function itself; frames below it may have been compiled too."""
+        if FORCED:
+            importlib.import_module("pytest").skip("breaks are forced: nothing can be counted")
         return [r for r in self.region.records if self.own in (None, (r["file"], r["line"]))]
 
     @property
@@ -309,6 +317,10 @@ def check(
             compare(plain, run(compiled))
     if observer is not None:
         observer(fn, compiled)
+    if FORCED:
+        faults = [r["fault"] for r in compiled.region.records if r["fault"] is not None]
+        assert not faults, faults
+        return compiled
     if breaks is not None:
         assert breaks in compiled.breaks, f"expected {breaks}, got {compiled.describe()}"
         return compiled

@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 _seen_faults: set[tuple[str, str]] = set()
+_last_break: list[str | None] = [None]
 
 
 def _write(text: str) -> None:
@@ -59,9 +60,17 @@ def log_attempt(record: dict[str, Any]) -> None:
     logs = _enabled()
     title = f"{record['function']} ({record['file']}:{record['line']})"
     if record["break"] is not None:
-        if "graph_breaks" in logs and record["break"]["id"] != "no-arrays":
-            _write(format_break(record["break"]))
+        text = format_break(record["break"])
+        # A break ends the attempt at the whole frame, and then a segment of it.
+        again = record["segment"] is not None and text == _last_break[0]
+        if "graph_breaks" in logs and record["break"]["id"] != "no-arrays" and not again:
+            _write(text)
+        _last_break[0] = text
+    if not record["published"]:
         return
+    if record["segment"] is not None:
+        start, end = record["segment"]
+        title = f"{title}, from line {start} to {'its return' if end is None else f'line {end}'}"
     if record["graph"] is not None and "graph" in logs:
         _write(f"graph of {title}\n{record['graph']}")
     if record["published"] and "guards" in logs:

@@ -105,6 +105,18 @@ def _reason(info: dict[str, Any]) -> BreakReason:
     )
 
 
+def _breaks(records: list[dict[str, Any]]) -> list[BreakReason]:
+    """Each place once: it ends the attempt at the whole frame and a segment of it."""
+    found: dict[tuple[Any, ...], BreakReason] = {}
+    for record in records:
+        info = record["break"]
+        if info is not None and info["id"] != "no-arrays":
+            where = info["where"] or {}
+            key = (info["id"], where.get("file"), where.get("line"), where.get("col"))
+            found.setdefault(key, _reason(info))
+    return list(found.values())
+
+
 def _collect(records: list[dict[str, Any]], result: Any) -> ExplainOutput:
     graphs = [r["graph"] for r in records if r["graph"] is not None]
     phases: dict[str, int] = {}
@@ -114,11 +126,7 @@ def _collect(records: list[dict[str, Any]], result: Any) -> ExplainOutput:
     return ExplainOutput(
         graphs=graphs,
         guards=[line for r in records for line in r["guards"].splitlines()],
-        breaks=[
-            _reason(r["break"])
-            for r in records
-            if r["break"] is not None and r["break"]["id"] != "no-arrays"
-        ],
+        breaks=_breaks(records),
         ops=sum(1 for graph in graphs for node in graph.nodes if node.op == "call"),
         phases=phases,
         stages=[r["stages"] for r in records],

@@ -89,7 +89,7 @@ find_output(const DtCodegen *codegen, const DtOperand *operand)
         const void *key = &operand->u.node->results[operand->result];
         return (uintptr_t)dt_map_get(&codegen->output_of, key);
     }
-    for (uint32_t i = 0; i < codegen->outputs.count; i++) {
+    for (uint32_t i = 0; operand->u.sym->type != DT_SYM_FLOAT && i < codegen->outputs.count; i++) {
         const DtOperand *known = &codegen->outputs.items[i].operand;
         if (known->kind == DT_OPERAND_SYM && dt_sym_equal(known->u.sym, operand->u.sym)) {
             return i + 1;
@@ -188,7 +188,19 @@ array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
     }
     *done = true;
     int slot;
+    /* Two floats that are computed alike are two objects. */
+    bool is_float = operand.kind == DT_OPERAND_SYM && operand.u.sym->type == DT_SYM_FLOAT;
+    uintptr_t known = is_float ? (uintptr_t)dt_map_get(&codegen->output_of, var) : 0;
+    if (known > 0) {
+        return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, codegen->outputs.items[known - 1].slot);
+    }
     DT_TRY(dt_codegen_output(codegen, &operand, &slot));
+    if (is_float
+        && dt_map_set(&codegen->trace->arena, &codegen->output_of, var,
+                      (void *)(uintptr_t)codegen->outputs.count)
+               < 0) {
+        return dt_no_memory();
+    }
     return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, slot);
 }
 

@@ -28,6 +28,7 @@ typedef struct DtPlan {
     const DtSource **loads;
     uint32_t nloads;
     DtResultProgram *result; /* DT_OWNED; NULL if the result needs a frame */
+    uint32_t npushed;        /* of a segment that was cut: values that the frame pushes */
     bool has_graph;          /* false: the graph has neither calls nor outputs */
     uint32_t ncalls;         /* operations left in the graph; 0: nothing but sizes and numbers */
     DtEmit *emit;            /* canonical instructions of the new code; the graph's callable is
@@ -35,7 +36,9 @@ typedef struct DtPlan {
     struct DtCodegenState *state; /* private */
 } DtPlan;
 
-/* Finishes trace->graph and plans the rewritten frame that returns `result`. */
+/* Finishes trace->graph and plans the rewritten frame that returns `result`.  Of a segment: what it
+ * leaves in its frame (`result` NULL), or its return; it has a result program or breaks, and its
+ * code is for people only. */
 DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan) DT_MUST_CHECK;
 
 /* The rewritten code: same arguments, names, filename and lines as the original; calls
@@ -48,11 +51,14 @@ DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_calla
 /* The frame that a result program stands for. */
 typedef struct DtRunFrame {
     PyObject *globals; /* DT_BORROWED */
+    /* Of a segment: the frame's memory, and where the values that it pushes go. */
+    PyObject **memory;
+    PyObject **landing;
 } DtRunFrame;
 
 /* Runs the result program, effects included: `outputs` (stolen, each set to NULL) of the graph,
  * `loads` borrowed.  Effects run what the user's own statements would.  A new reference, or NULL
- * with an error, whose traceback shows the user's line. */
+ * with an error, whose traceback shows the user's line.  A segment that was cut gives None. */
 DT_OWNED PyObject *dt_result_run(const DtResultProgram *program, PyObject **outputs,
                                  PyObject *const *loads, const DtRunFrame *frame);
 void dt_result_free(DtResultProgram *program);

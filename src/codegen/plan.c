@@ -51,12 +51,39 @@ position_of_graph(const DtTrace *trace, DtSpan fallback)
 
 /* ---- Epilogue -------------------------------------------------------------------------------- */
 
+/* What a segment leaves: first all values, then the places of the frame; what it pushes stays. */
+static DtStatus
+emit_cut(DtCodegen *codegen)
+{
+    const DtTrace *trace = codegen->trace;
+    const DtCut *cut = &trace->cut;
+    codegen->plan->npushed = cut->npushed;
+    for (uint32_t i = 0; i < cut->npushed; i++) {
+        DT_TRY(cut->pushed[i] == trace->null ? dt_codegen_op(codegen, DT_OP_PUSH_NULL, 0)
+                                             : dt_codegen_var(codegen, cut->pushed[i]));
+    }
+    for (uint32_t i = 0; i < cut->nwrites; i++) {
+        if (cut->writes[i].value != NULL) {
+            DT_TRY(dt_codegen_var(codegen, cut->writes[i].value));
+        }
+    }
+    for (uint32_t i = cut->nwrites; i-- > 0;) {
+        const DtCutWrite *write = &cut->writes[i];
+        int op = write->value != NULL ? DT_OP_STORE_FAST : DT_OP_DELETE_FAST;
+        DT_TRY(dt_emit_slot(codegen->emit, op, write->place));
+    }
+    return dt_codegen_op(codegen, DT_OP_RETURN_VALUE, 0);
+}
+
 static DtStatus
 emit_epilogue(DtCodegen *codegen, DtVar *result)
 {
     codegen->effects = dt_journal_has_effects(codegen->trace);
     if (codegen->effects) {
         DT_TRY(dt_journal_replay(codegen->trace, codegen));
+    }
+    if (result == NULL) {
+        return emit_cut(codegen);
     }
     DT_TRY(dt_codegen_var(codegen, result));
     return dt_codegen_op(codegen, DT_OP_RETURN_VALUE, 0);
@@ -195,6 +222,33 @@ placeholder(DtTrace *trace)
     return dt_trace_keep_take(trace, PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type));
 }
 
+/* The stack values that a segment begins with are places behind the slots. */
+static DtStatus
+add_stack_places(DtCodegen *codegen)
+{
+    DtTrace *trace = codegen->trace;
+    DtCodeLayout *layout = &codegen->layout;
+    int count = trace->live ? trace->live_places : layout->nslots;
+    if (count == layout->nslots) {
+        return DT_OK;
+    }
+    DtSlot *slots = DT_ARENA_ARRAY(&trace->arena, DtSlot, count + 1);
+    if (slots == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(slots, layout->slots, sizeof(DtSlot) * (size_t)layout->nslots);
+    for (int i = layout->nslots; i < count; i++) {
+        PyObject *name = PyUnicode_FromFormat("stack %d", i - layout->nslots);
+        slots[i] = (DtSlot){dt_trace_keep_take(trace, name), DT_SLOT_LOCAL};
+        if (slots[i].name == NULL) {
+            return DT_ERROR;
+        }
+    }
+    layout->slots = slots;
+    layout->nslots = count;
+    return DT_OK;
+}
+
 static DtStatus
 start(DtCodegen *codegen)
 {
@@ -214,6 +268,7 @@ start(DtCodegen *codegen)
     codegen->emit = plan->emit;
     dt_emit_init(plan->emit, arena);
     DT_TRY(dt_code_layout(arena, codegen->trace->code, &codegen->layout));
+    DT_TRY(add_stack_places(codegen));
     return dt_emit_use_layout(plan->emit, &codegen->layout);
 }
 
@@ -231,6 +286,10 @@ dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
     DtSpan at_graph = position_of_graph(trace, at_return);
     DT_TRY(finish_graph(&codegen));
     DT_TRY(dt_result_compile(&codegen, &plan->result));
+    if (trace->live && plan->result == NULL) {
+        return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                        "a value that only a frame of its own can build");
+    }
 
     dt_emit_set_position(plan->emit, at_graph);
     DtStatus status = emit_prologue(&codegen);

@@ -97,8 +97,12 @@ add_slot(Compile *compile, int slot)
 static DtStatus
 add_store(Compile *compile, int slot)
 {
+    const DtTrace *trace = compile->codegen->trace;
     if (compile->pair_in[slot] > 0) {
         return add_step(compile, DT_STEP_STORE, compile->pair_in[slot] - 1, 1, 0);
+    }
+    if (trace->cut.made && slot < trace->live_places) {
+        return add_step(compile, DT_STEP_STORE_PLACE, (uint32_t)trace->frame_index[slot], 1, 0);
     }
     compile->fits = false;
     return DT_OK;
@@ -136,7 +140,6 @@ static const StepRow step_rows[] = {
     {DT_OP_DELETE_SUBSCR, DT_STEP_DELETE_ITEM, 2, 0, false},
     {DT_OP_STORE_GLOBAL, DT_STEP_STORE_GLOBAL, 1, 0, true},
     {DT_OP_DELETE_GLOBAL, DT_STEP_DELETE_GLOBAL, 0, 0, true},
-    {DT_OP_RETURN_VALUE, DT_STEP_RETURN, 1, 0, false},
 };
 
 static DtStatus
@@ -172,6 +175,15 @@ add_instr(Compile *compile, const DtEmitInstr *instr)
         return add_slot(compile, instr->arg);
     case DT_OP_STORE_FAST:
         return add_store(compile, instr->arg);
+    case DT_OP_DELETE_FAST:
+        return add_step(compile, DT_STEP_CLEAR_PLACE,
+                        (uint32_t)compile->codegen->trace->frame_index[instr->arg], 0, 0);
+    case DT_OP_PUSH_NULL:
+        return add_step(compile, DT_STEP_NULL, 0, 0, 1);
+    case DT_OP_RETURN_VALUE:
+        arg = compile->codegen->plan->npushed;
+        return compile->codegen->trace->cut.made ? add_step(compile, DT_STEP_LAND, arg, arg, 0)
+                                                 : add_step(compile, DT_STEP_RETURN, 0, 1, 0);
     case DT_OP_LOAD_CLOSURE:
         return add_cell(compile, instr->arg);
     case DT_OP_STORE_DEREF:
@@ -289,7 +301,8 @@ make_program(const Compile *compile, DtResultProgram **out)
         program->consts[i] = Py_NewRef(compile->consts.items[i]);
     }
     program->single = program->noutputs == 1 && program->nsteps == 2
-                      && program->steps[0].step == DT_STEP_OUTPUT_LAST;
+                      && program->steps[0].step == DT_STEP_OUTPUT_LAST
+                      && program->steps[1].step == DT_STEP_RETURN;
     *out = program;
     return DT_OK;
 }

@@ -184,6 +184,17 @@ run_step(const DtResultProgram *program, const DtResultStep *step, const DtRunFr
         return drop(top, 1, PyDict_SetItem(frame->globals, program->consts[arg], top[-1]) < 0);
     case DT_STEP_DELETE_GLOBAL:
         return drop(top, 0, PyDict_DelItem(frame->globals, program->consts[arg]) < 0);
+    case DT_STEP_STORE_PLACE:
+    case DT_STEP_CLEAR_PLACE: {
+        PyObject *old = frame->memory[arg];
+        frame->memory[arg] = NULL;
+        if (step->step == DT_STEP_STORE_PLACE) {
+            frame->memory[arg] = *--top;
+            *top = NULL;
+        }
+        Py_XDECREF(old);
+        return top;
+    }
     case DT_STEP_STORE_CELL:
         return drop(top, 2, PyCell_Set(top[-1], top[-2]) < 0);
     case DT_STEP_CLEAR_CELL:
@@ -222,6 +233,16 @@ run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *l
         case DT_STEP_TEMPORARY:
             *top++ = Py_NewRef(slots[step->arg]);
             break;
+        case DT_STEP_NULL:
+            top++;
+            break;
+        case DT_STEP_LAND:
+            top -= step->arg;
+            for (uint32_t i = 0; i < step->arg; i++) {
+                frame->landing[i] = top[i];
+                top[i] = NULL;
+            }
+            return Py_NewRef(Py_None);
         case DT_STEP_RETURN: {
             PyObject *answer = *--top;
             *top = NULL;
@@ -253,7 +274,7 @@ run_program(const DtResultProgram *program, PyObject **outputs, PyObject *const 
     else {
         memset(slots, 0, sizeof(PyObject *) * count);
         answer = run_steps(program, outputs, loads, frame, slots);
-        if (DT_UNLIKELY(answer == NULL)) {
+        if (DT_UNLIKELY(answer == NULL && frame->memory == NULL)) {
             /* The line that the rewritten code would show: a failing effect is the user's. */
             dt_function_add_traceback(program->name, program->filename, program->line);
         }

@@ -60,6 +60,25 @@ dt_pyframe_set_blocks(DtPyFrame *frame, int keep, const DtPyBlock *blocks, int c
 #endif
 }
 
+PyObject *
+dt_pyframe_builtins(DtPyFrame *frame)
+{
+    return frame->f_builtins;
+}
+
+PyObject *
+dt_pyframe_called(DtPyFrame *frame)
+{
+#if DT_PY310
+    (void)frame;
+    return NULL;
+#elif DT_PY311
+    return (PyObject *)frame->f_func;
+#else
+    return frame->f_funcobj;
+#endif
+}
+
 #if DT_PY310
 
 bool

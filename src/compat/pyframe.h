@@ -33,6 +33,11 @@ bool dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag);
 DT_BORROWED PyCodeObject *dt_pyframe_code(DtPyFrame *frame);
 DT_BORROWED PyObject *dt_pyframe_globals(DtPyFrame *frame);
 
+DT_BORROWED PyObject *dt_pyframe_builtins(DtPyFrame *frame);
+
+/* The function that was called, or NULL where the frame does not keep it (3.10). */
+DT_BORROWED PyObject *dt_pyframe_called(DtPyFrame *frame);
+
 /* The function that was called (3.10 does not keep it: one like it, over the same parts).  NULL
  * with an exception. */
 DT_OWNED PyObject *dt_pyframe_function(DtPyFrame *frame);

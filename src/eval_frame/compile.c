@@ -13,6 +13,7 @@
 #include "compat/code.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
+#include "eval_frame/segment.h"
 #include "symbolic/interp.h"
 #include "variables/substitutes.h"
 
@@ -50,23 +51,82 @@ prepare_restart(DtAttempt *attempt)
     return failed < 0 ? DT_ERROR : DT_OK;
 }
 
+/* One attempt at following the frame from its beginning, or from where the segment begins. */
+static DtStatus
+trace_once(DtAttempt *attempt, uint32_t stop_at, DtVar **result)
+{
+    DtTraceOptions options = dt_policy_trace_options(attempt->cache);
+    DT_TRY(prepare_restart(attempt));
+    attempt->trace = dt_trace_new(attempt->cache->code, attempt->frame.globals,
+                                  attempt->frame.builtins, attempt->frame.function, &options);
+    if (attempt->trace == NULL) {
+        return DT_ERROR;
+    }
+    attempt->trace->stop_at = stop_at;
+    *result = NULL;
+    DtStatus status = dt_interp_run(attempt->trace, &attempt->from, result);
+    return dt_raised_break_if(attempt->trace, status);
+}
+
 static DtStatus
 trace_frame(DtAttempt *attempt, DtVar **result)
 {
-    PyFunctionObject *function = attempt->function;
-    DtTraceOptions options = dt_policy_trace_options(attempt->cache);
     DtStatus status = DT_RESTART;
     for (int tries = 0; status == DT_RESTART && tries < RESTART_LIMIT; tries++) {
-        DT_TRY(prepare_restart(attempt));
-        attempt->trace = dt_trace_new(attempt->cache->code, function->func_globals,
-                                      function->func_builtins, (PyObject *)function, &options);
-        if (attempt->trace == NULL) {
-            return DT_ERROR;
-        }
-        DtTraceFrame frame = {attempt->slots, function->func_closure};
-        status = dt_interp_run(attempt->trace, &frame, result);
+        status = trace_once(attempt, UINT32_MAX, result);
     }
     return status == DT_RESTART ? fault(attempt, "a trace that restarts without end") : status;
+}
+
+static DtStatus
+plan(DtAttempt *attempt, DtVar *result)
+{
+    dt_result_free(attempt->plan.result);
+    attempt->plan.result = NULL;
+    return dt_codegen_plan(attempt->trace, result, &attempt->plan);
+}
+
+/* A segment ends where something can't be followed, or built in the frame; each time the trace
+ * begins anew, and stops there. */
+static DtStatus
+trace_and_plan_segment(DtAttempt *attempt)
+{
+    DtSegment *segment = attempt->segment;
+    uint32_t stop_at = segment->point->hint > 0 ? segment->point->hint : UINT32_MAX;
+    segment->point->hint = 0;
+    for (int tries = 0; tries < RESTART_LIMIT; tries++) {
+        DtVar *result;
+        DtStatus status = trace_once(attempt, stop_at, &result);
+        bool planning = status == DT_OK;
+        if (status == DT_OK && result != NULL && segment->site->base > 0) {
+            /* The frame can't return past handlers that run. */
+            status = dt_break(attempt->trace, DT_BREAK_EXCEPTION_HANDLER, "a handler is left");
+        }
+        if (status == DT_OK) {
+            status = plan(attempt, result);
+        }
+        if (status == DT_OK || status == DT_ERROR) {
+            return status;
+        }
+        bool silent = attempt->trace->cut_wanted;
+        if (status == DT_BREAK && !silent) {
+            dt_record_keep_break(attempt);
+            attempt->has_break = true;
+        }
+        if (status == DT_RESTART && !silent) {
+            continue;
+        }
+        DT_TRY(dt_segment_shorten(segment, attempt->trace, planning, &stop_at));
+    }
+    return fault(attempt, "a segment that restarts without end");
+}
+
+static DtStatus
+trace_and_plan(DtAttempt *attempt)
+{
+    DtVar *result = NULL;
+    DT_TRY(trace_frame(attempt, &result));
+    return plan(attempt, result);
 }
 
 static DtStatus
@@ -82,7 +142,11 @@ new_entry(DtAttempt *attempt)
     entry->nloads = plan->nloads;
     entry->input_regs = PyMem_New(uint32_t, plan->ninputs + 1);
     entry->load_regs = PyMem_New(uint32_t, plan->nloads + 1);
-    return entry->input_regs != NULL && entry->load_regs != NULL ? DT_OK : dt_no_memory();
+    if (entry->input_regs == NULL || entry->load_regs == NULL) {
+        return dt_no_memory();
+    }
+    return attempt->segment != NULL ? dt_segment_describe(attempt->trace, plan->npushed, entry)
+                                    : DT_OK;
 }
 
 /* Lowers the guards; every source that the warm path reads gets its register. */
@@ -135,21 +199,24 @@ static DtStatus
 check_and_compile(DtAttempt *attempt)
 {
     DtEntry *entry = attempt->entry;
-    PyFunctionObject *function = attempt->function;
-    DtGuardFrame frame = {attempt->slots, function->func_globals, function->func_builtins,
-                          (PyObject *)function};
+    const DtGuardFrame *frame = &attempt->frame;
     PyObject **regs = PyMem_New(PyObject *, entry->nregs + 1);
     if (regs == NULL) {
         return dt_no_memory();
     }
-    int holds = dt_program_check(entry->guards, &frame, regs);
+    int holds = dt_program_check(entry->guards, frame, regs);
     DtStatus status = DT_ERROR;
     if (holds > 0) {
         status = attempt->plan.has_graph ? compile_graph(attempt, regs) : DT_OK;
     }
+    else if (holds == 0 && attempt->segment != NULL) {
+        /* What an earlier part of the frame has made may be read back in no way that guards know.
+         */
+        status = dt_break(attempt->trace, DT_BREAK_RECONSTRUCT, "values that can't be read again");
+    }
     else if (holds == 0) {
         DtStrbuf text = {0};
-        status = dt_program_explain(entry->guards, &frame, &text);
+        status = dt_program_explain(entry->guards, frame, &text);
         const char *kept =
             dt_arena_printf(&attempt->trace->arena, "guards refuse the call that made them: %s",
                             dt_strbuf_text(&text));
@@ -166,8 +233,9 @@ static DtStatus
 assemble(DtAttempt *attempt)
 {
     DtEntry *entry = attempt->entry;
-    if (entry->result != NULL && !dt_record_is_wanted(attempt->cache->region)) {
-        return DT_OK; /* nobody will see the code */
+    if (attempt->segment != NULL
+        || (entry->result != NULL && !dt_record_is_wanted(attempt->cache->region))) {
+        return DT_OK; /* nobody will see the code; a segment has none */
     }
     if (entry->executable != NULL) {
         entry->lent = dt_executable_lend(entry->executable);
@@ -201,21 +269,23 @@ static DtStatus
 run_phases(DtAttempt *attempt)
 {
     int64_t t0 = now_ns();
-    DtVar *result = NULL;
-    DtStatus status = trace_frame(attempt, &result);
+    DtStatus status =
+        attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);
     int64_t t1 = now_ns();
     attempt->phases.trace = t1 - t0;
-    DT_TRY(dt_raised_break_if(attempt->trace, status));
+    DT_TRY(status);
     if (dt_state.fault_next) {
         dt_state.fault_next = false;
         return fault(attempt, "a fault asked for by a test");
     }
-    DT_TRY(dt_codegen_plan(attempt->trace, result, &attempt->plan));
+    if (attempt->segment != NULL) {
+        DT_TRY(dt_segment_note_end(attempt->segment, attempt->trace));
+    }
     if (attempt->plan.ncalls == 0 && !dt_state.everything) {
         return dt_break(attempt->trace, DT_BREAK_NO_ARRAYS, "no array operation was found");
     }
     DT_TRY(new_entry(attempt));
-    int64_t t2 = now_ns();
+    int64_t t2 = t1;
     DT_TRY(lower_guards(attempt));
     int64_t t3 = now_ns();
     DT_TRY(check_and_compile(attempt));
@@ -238,7 +308,15 @@ settle_failure(DtAttempt *attempt, DtStatus status)
     if (status == DT_BREAK) {
         DtBreakId id = attempt->trace->brk.id;
         attempt->has_break = true;
+        if (attempt->segment != NULL) {
+            dt_segment_give_up(attempt->segment, id);
+            dt_record_attempt(attempt);
+            return DT_COMPILE_PLAIN;
+        }
         dt_policy_count_break(attempt->cache, id);
+        if (dt_policy_is_worth_a_driver(id) && !attempt->cache->region->fullgraph) {
+            (void)dt_broken_prepare(attempt->cache, dt_segment_hint(attempt->trace));
+        }
         dt_record_attempt(attempt);
         if (attempt->cache->region->fullgraph && dt_policy_is_refusal(id)) {
             dt_record_raise_unsupported(attempt);
@@ -258,36 +336,67 @@ settle_failure(DtAttempt *attempt, DtStatus status)
     return DT_COMPILE_PLAIN;
 }
 
+static DtCompile
+compile(DtAttempt *attempt)
+{
+    DtCodeCache *cache = attempt->cache;
+    DtRegion *region = cache->region;
+    Py_INCREF(region);
+    cache->compiling = true;
+    cache->misses++;
+    dt_record_miss(attempt);
+    DtStatus status = run_phases(attempt);
+    DtCompile answer = DT_COMPILE_PUBLISHED;
+    if (status == DT_OK) {
+        dt_record_attempt(attempt);
+        dt_cache_publish(cache, attempt->entry);
+    }
+    else {
+        answer = settle_failure(attempt, status);
+    }
+    if (attempt->plan.result != NULL) {
+        dt_result_free(attempt->plan.result);
+    }
+    if (attempt->trace != NULL) {
+        dt_trace_release(attempt->trace);
+    }
+    Py_XDECREF(attempt->broke);
+    cache->compiling = false;
+    Py_DECREF(region);
+    return answer;
+}
+
 DtCompile
 dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *const *slots)
 {
     if (!dt_policy_may_compile(cache)) {
         return DT_COMPILE_PLAIN;
     }
-    DtAttempt attempt = {.cache = cache, .function = function, .slots = slots};
-    DtRegion *region = cache->region;
-    Py_INCREF(region);
-    cache->compiling = true;
-    cache->misses++;
-    DtGuardFrame frame = {slots, function->func_globals, function->func_builtins,
-                          (PyObject *)function};
-    dt_record_miss(&attempt, &frame);
-    DtStatus status = run_phases(&attempt);
-    DtCompile answer = DT_COMPILE_PUBLISHED;
-    if (status == DT_OK) {
-        dt_record_attempt(&attempt);
-        dt_cache_publish(cache, attempt.entry);
+    DtAttempt attempt = {
+        .cache = cache,
+        .frame = {slots, function->func_globals, function->func_builtins, (PyObject *)function},
+        .from = {.locals = slots, .closure = function->func_closure},
+    };
+    return compile(&attempt);
+}
+
+DtCompile
+dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame)
+{
+    if (!dt_policy_may_compile(&point->cache)) {
+        return DT_COMPILE_PLAIN;
+    }
+    DtSegment segment = {.point = point, .site = site};
+    DtAttempt attempt = {.cache = &point->cache, .frame = *frame, .segment = &segment};
+    DtArena arena;
+    dt_arena_init(&arena);
+    DtCompile answer = DT_COMPILE_PLAIN;
+    if (dt_segment_begin(&segment, &arena, frame, &attempt.from) == DT_OK) {
+        answer = compile(&attempt);
     }
     else {
-        answer = settle_failure(&attempt, status);
+        PyErr_Clear(); /* MemoryError: the frame can still run */
     }
-    if (attempt.plan.result != NULL) {
-        dt_result_free(attempt.plan.result);
-    }
-    if (attempt.trace != NULL) {
-        dt_trace_release(attempt.trace);
-    }
-    cache->compiling = false;
-    Py_DECREF(region);
+    dt_arena_release(&arena);
     return answer;
 }

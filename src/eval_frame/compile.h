@@ -7,6 +7,7 @@
 #ifndef DT_EVAL_FRAME_COMPILE_H
 #define DT_EVAL_FRAME_COMPILE_H
 
+#include "codegen/driver.h"
 #include "eval_frame/region.h"
 
 typedef enum DtCompile {
@@ -15,6 +16,10 @@ typedef enum DtCompile {
     DT_COMPILE_PLAIN,     /* run this call plainly */
     DT_COMPILE_ERROR      /* an exception is set */
 } DtCompile;
+
+/* A segment of a running frame, which has reached the probe of `point`; `frame` is what guards
+ * read: its memory, globals and builtins. */
+DtCompile dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame);
 
 /* `slots`: the bound arguments.  The caller holds them. */
 DtCompile dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/dispatch.h"
 
@@ -151,7 +152,7 @@ dt_compiled_function_add_types(PyObject *module)
     /* A debug interpreter insists on what METHOD_DESCRIPTOR promises before it inherits. */
     DtCompiledFunction_Type.tp_descr_get = PyFunction_Type.tp_descr_get;
     if (dt_adoption_init() < 0 || PyType_Ready(&DtCompiledFunction_Type) < 0
-        || PyType_Ready(&DtEntry_Type) < 0) {
+        || PyType_Ready(&DtEntry_Type) < 0 || PyType_Ready(&DtProbe_Type) < 0) {
         return -1;
     }
     return PyModule_AddType(module, &compiled_callable_type) < 0

@@ -5,6 +5,7 @@
 #include "compat/function.h"
 #include "compat/tracing.h"
 #include "eval_frame/bind.h"
+#include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/hook.h"
@@ -17,6 +18,41 @@ call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObje
         dt_function_sync(twin, &self->base);
     }
     return dt_hook_call(self->cache, self->twin, args, nargsf, kwnames);
+}
+
+/* The function object that runs the driver of a code that breaks, with this function's closure. */
+static PyObject *
+driven_function(DtCompiledFunction *self, PyCodeObject *driver)
+{
+    PyFunctionObject *made = (PyFunctionObject *)self->driven;
+    if (made == NULL || made->func_code != (PyObject *)driver
+        || made->func_defaults != self->base.func_defaults
+        || made->func_kwdefaults != self->base.func_kwdefaults) {
+        PyObject *fresh = dt_function_with_code(driver, &self->base);
+        if (fresh == NULL) {
+            return NULL;
+        }
+        Py_XSETREF(self->driven, fresh);
+    }
+    Py_INCREF(self->driven);
+    return self->driven;
+}
+
+/* A call that no entry serves whole. */
+static PyObject *
+call_in_frame(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    PyCodeObject *driver = dt_broken_driver(self->cache);
+    if (driver == NULL) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    PyObject *function = driven_function(self, driver);
+    if (function == NULL) {
+        return NULL;
+    }
+    PyObject *answer = dt_hook_call(self->cache, function, args, nargsf, kwnames);
+    Py_DECREF(function);
+    return answer;
 }
 
 /* The function object that runs an entry's rewritten code with this function's closure. */
@@ -72,11 +108,11 @@ call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *ar
                           (PyObject *)self};
     DtEntry *entry = NULL;
     PyObject *answer = NULL;
-    DtDispatch found = dt_dispatch_find(self->cache, &frame, &entry, &answer);
+    DtDispatch found = dt_dispatch_find(self->cache, &frame, NULL, &entry, &answer);
     if (found == DT_DISPATCH_MISS) {
         switch (dt_compile_attempt(self->cache, &self->base, slots)) {
         case DT_COMPILE_PUBLISHED:
-            found = dt_dispatch_find(self->cache, &frame, &entry, &answer);
+            found = dt_dispatch_find(self->cache, &frame, NULL, &entry, &answer);
             break;
         case DT_COMPILE_PLAIN:
             break;
@@ -94,10 +130,11 @@ call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *ar
     case DT_DISPATCH_ERROR:
         return NULL;
     case DT_DISPATCH_PLAIN:
+        return call_twin(self, args, nargsf, kwnames);
     case DT_DISPATCH_MISS:
         break;
     }
-    return call_twin(self, args, nargsf, kwnames);
+    return call_in_frame(self, args, nargsf, kwnames);
 }
 
 static PyObject *
@@ -114,9 +151,11 @@ call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         }
         cache = self->cache;
     }
-    if (DT_UNLIKELY((cache->closed && cache->entries == NULL)
-                    || dt_tracing_code_is_watched(cache->code))) {
+    if (DT_UNLIKELY(dt_tracing_code_is_watched(cache->code))) {
         return call_twin(self, args, nargsf, kwnames);
+    }
+    if (DT_UNLIKELY(cache->closed && cache->entries == NULL)) {
+        return call_in_frame(self, args, nargsf, kwnames);
     }
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     if (DT_LIKELY(cache->simple && kwnames == NULL && nargs == cache->nargs)) {
@@ -182,6 +221,7 @@ drop_parts(DtCompiledFunction *self)
 {
     Py_CLEAR(self->framed_code);
     Py_CLEAR(self->framed);
+    Py_CLEAR(self->driven);
     Py_CLEAR(self->twin);
     self->cache = NULL;
     Py_CLEAR(self->region);
@@ -205,6 +245,7 @@ compiled_function_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(function->region);
     Py_VISIT(function->framed);
     Py_VISIT(function->framed_code);
+    Py_VISIT(function->driven);
     return PyFunction_Type.tp_traverse(self, visit, arg);
 }
 
@@ -216,6 +257,7 @@ compiled_function_clear(PyObject *self)
     DtCompiledFunction *function = (DtCompiledFunction *)self;
     Py_CLEAR(function->framed_code);
     Py_CLEAR(function->framed);
+    Py_CLEAR(function->driven);
     return PyFunction_Type.tp_clear(self);
 }
 

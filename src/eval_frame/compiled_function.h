@@ -6,7 +6,10 @@
  *           entries of (code, region): guards hold ─► kernel, result     no Python frame
  *                │                                 └► rewritten code     a Python frame
  *                ▼ none
- *           compile (compile.h), then as above or the twin
+ *           compile (compile.h), then as above
+ *                │ graph break
+ *                ▼
+ *           driver (broken.h): the function's own frame, compiled between its breaks; or the twin
  *
  * It is a static subtype of `function`, so inspect, binding as a method and
  * attribute access are CPython's own.  The twin is a plain function over the
@@ -25,6 +28,7 @@ typedef struct DtCompiledFunction {
     DtCodeCache *cache;    /* of base.func_code; lives as long as the region */
     DtEntry *framed;       /* the entry that `framed_code` runs; DT_OWNED */
     PyObject *framed_code; /* function around framed->code with this function's closure */
+    PyObject *driven;      /* function around the driver of a code that breaks, or NULL */
 } DtCompiledFunction;
 
 extern PyTypeObject DtCompiledFunction_Type;

@@ -26,10 +26,50 @@ dt_dispatch_replayed(DtEntry *entry)
     }
 }
 
+/* The segment's effects, what it changes in the frame, and how the frame goes on. */
+static DtDispatch
+finish_segment(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment,
+               PyObject **outputs, PyObject *const *loads, PyObject **answer)
+{
+    PyObject *few[ON_STACK];
+    PyObject **landing = few;
+    PyObject *ticket = NULL, *done = NULL;
+    if (entry->npushed + 1 > ON_STACK) {
+        landing = PyMem_New(PyObject *, entry->npushed + 1);
+    }
+    if (landing == NULL) {
+        PyErr_NoMemory();
+    }
+    else if (dt_driver_reserve(segment->site, entry->target, &ticket) == DT_OK) {
+        DtRunFrame run = {frame->globals, segment->memory, landing};
+        done = dt_result_run(entry->result, outputs, loads, &run);
+    }
+    if (done == NULL) {
+        Py_XDECREF(ticket);
+        for (uint32_t i = 0; entry->executable != NULL && i < entry->executable->noutputs; i++) {
+            Py_CLEAR(outputs[i]);
+        }
+    }
+    else {
+        if (entry->target == DT_LAND_RETURN) {
+            landing[0] = done;
+        }
+        else {
+            Py_DECREF(done);
+        }
+        *answer = dt_driver_land(segment->site, segment->frame, entry->target, landing, ticket);
+    }
+    if (landing != few) {
+        PyMem_Free(landing);
+    }
+    return done != NULL ? DT_DISPATCH_DONE : DT_DISPATCH_ERROR;
+}
+
 /* Everything that has to stay alive while the entry runs is held: the caller keeps its arguments,
  * but an array behind a global or an attribute can be let go of by anything that runs meanwhile. */
 static DtDispatch
-run_kernel(DtEntry *entry, const DtGuardFrame *frame, PyObject **regs, PyObject **answer)
+run_kernel(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment, PyObject **regs,
+           PyObject **answer)
 {
     PyObject *few[ON_STACK * 2];
     uint32_t noutputs = entry->executable != NULL ? entry->executable->noutputs : 0;
@@ -59,10 +99,15 @@ run_kernel(DtEntry *entry, const DtGuardFrame *frame, PyObject **regs, PyObject 
     }
     DtDispatch found = DT_DISPATCH_DONE;
     if (DT_LIKELY(ran == DT_RUN_OK)) {
-        DtRunFrame run = {frame->globals};
-        *answer = dt_result_run(entry->result, outputs, loads, &run);
-        if (*answer == NULL) {
-            found = DT_DISPATCH_ERROR;
+        if (DT_UNLIKELY(segment != NULL)) {
+            found = finish_segment(entry, frame, segment, outputs, loads, answer);
+        }
+        else {
+            DtRunFrame run = {.globals = frame->globals};
+            *answer = dt_result_run(entry->result, outputs, loads, &run);
+            if (*answer == NULL) {
+                found = DT_DISPATCH_ERROR;
+            }
         }
     }
     else if (ran == DT_RUN_REPLAY) {
@@ -96,19 +141,34 @@ watches_inlined(const DtEntry *entry)
 }
 
 static DtDispatch
-run_entry(DtEntry *entry, const DtGuardFrame *frame, PyObject **regs, DtEntry **framed,
-          PyObject **answer)
+run_entry(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment, PyObject **regs,
+          DtEntry **framed, PyObject **answer)
 {
     entry->hits++;
     if (DT_UNLIKELY(entry->plain || watches_inlined(entry))) {
         return DT_DISPATCH_PLAIN;
+    }
+    if (segment != NULL && !dt_driver_reaches(segment->site, entry->target)) {
+        return DT_DISPATCH_PLAIN; /* the next driver can */
     }
     if (entry->result == NULL) {
         Py_INCREF(entry);
         *framed = entry;
         return DT_DISPATCH_FRAME;
     }
-    return run_kernel(entry, frame, regs, answer);
+    return run_kernel(entry, frame, segment, regs, answer);
+}
+
+/* The places of a segment that were unbound, or a callable's NULL, when it was traced. */
+static inline bool
+are_null(const DtEntry *entry, const DtGuardFrame *frame)
+{
+    for (uint32_t i = 0; i < entry->nnulls; i++) {
+        if (frame->locals[entry->nulls[i]] != NULL) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void
@@ -121,7 +181,8 @@ move_to_front(DtCodeCache *cache, DtEntry **link)
 }
 
 DtDispatch
-dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **framed, PyObject **answer)
+dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
+                 DtEntry **framed, PyObject **answer)
 {
     PyObject *few[ON_STACK];
     PyObject **regs = few;
@@ -138,12 +199,12 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **framed
     for (DtEntry **link = &cache->entries; *link != NULL; link = &(*link)->next) {
         DtEntry *entry = *link;
         Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
-        int holds = dt_program_check(entry->guards, frame, regs);
+        int holds = are_null(entry, frame) ? dt_program_check(entry->guards, frame, regs) : 0;
         if (DT_LIKELY(holds > 0)) {
             if (DT_UNLIKELY(link != &cache->entries && version == cache->version)) {
                 move_to_front(cache, link);
             }
-            found = run_entry(entry, frame, regs, framed, answer);
+            found = run_entry(entry, frame, segment, regs, framed, answer);
             Py_DECREF(entry);
             break;
         }

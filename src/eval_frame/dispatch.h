@@ -6,6 +6,7 @@
 #ifndef DT_EVAL_FRAME_DISPATCH_H
 #define DT_EVAL_FRAME_DISPATCH_H
 
+#include "codegen/driver.h"
 #include "eval_frame/region.h"
 
 #define DT_DISPATCH_STACK 32 /* arguments, inputs and registers kept on the C stack up to here */
@@ -18,8 +19,17 @@ typedef enum DtDispatch {
     DT_DISPATCH_ERROR  /* an exception is set */
 } DtDispatch;
 
-DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, DtEntry **entry,
-                            PyObject **answer);
+/* A probe's call: the cache is a point's, and what is found is a segment.  DT_DISPATCH_DONE:
+ * *answer is what the probe returns, which may be NULL without an error. */
+typedef struct DtSegmentCall {
+    const DtDriverSite *site;
+    DtPyFrame *frame;
+    PyObject **memory;
+} DtSegmentCall;
+
+/* `segment` is NULL for a whole frame. */
+DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame,
+                            const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
 
 /* Counts a replay; an entry that replays most of its calls goes over to plain execution. */
 void dt_dispatch_replayed(DtEntry *entry);

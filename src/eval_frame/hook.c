@@ -9,6 +9,7 @@
 #include "compat/function.h"
 #include "compat/recursion.h"
 #include "compat/tracing.h"
+#include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 
@@ -141,7 +142,8 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
         cache->closed = cache->closed || is_skipped_module(globals);
         cache->reaches = !cache->closed && code_reaches_adapter(cache->code, globals);
     }
-    return !cache->judged || (cache->closed && cache->entries == NULL) ? NULL : cache;
+    bool serves = !cache->closed || cache->entries != NULL || cache->broken != NULL;
+    return cache->judged && serves ? cache : NULL;
 }
 
 static PyObject *
@@ -169,6 +171,25 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
     return answer;
 }
 
+/* The frame of a code that breaks, compiled between its breaks; its callees are captured, too. */
+static PyObject *
+run_driver(PyCodeObject *driver, PyObject *function, PyObject *const *slots)
+{
+    PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)function);
+    PyThreadState *tstate = PyThreadState_GET();
+    PyObject *answer = NULL;
+    if (driven != NULL && dt_recursion_enter(tstate)) {
+        PyCodeObject *outer_root = root_code;
+        root_code = driver;
+        answer = ((PyFunctionObject *)driven)
+                     ->vectorcall(driven, slots, (size_t)dt_code_argcount(driver), NULL);
+        root_code = outer_root;
+        dt_recursion_leave(tstate);
+    }
+    Py_XDECREF(driven);
+    return answer;
+}
+
 typedef enum Outcome { ANSWERED, PLAIN } Outcome;
 
 /* Tries entries, then compiles.  ANSWERED: *answer is the result, NULL with an exception. */
@@ -179,14 +200,14 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     DtGuardFrame guarded = {slots, parts->func_globals, parts->func_builtins, function};
     DtEntry *entry = NULL;
     *answer = NULL;
-    DtDispatch found = dt_dispatch_find(cache, &guarded, &entry, answer);
+    DtDispatch found = dt_dispatch_find(cache, &guarded, NULL, &entry, answer);
     if (found == DT_DISPATCH_MISS) {
         DtCompile compiled = dt_compile_attempt(cache, parts, slots);
         if (compiled == DT_COMPILE_ERROR) {
             return ANSWERED;
         }
         if (compiled == DT_COMPILE_PUBLISHED) {
-            found = dt_dispatch_find(cache, &guarded, &entry, answer);
+            found = dt_dispatch_find(cache, &guarded, NULL, &entry, answer);
         }
     }
     bool replay = found == DT_DISPATCH_MISS || found == DT_DISPATCH_PLAIN;
@@ -199,6 +220,13 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
             replay = true;
         }
         Py_DECREF(entry);
+    }
+    if (found == DT_DISPATCH_MISS && cache->simple) {
+        PyCodeObject *driver = dt_broken_driver(cache);
+        if (driver != NULL) {
+            *answer = run_driver(driver, function, slots);
+            replay = false;
+        }
     }
     captured_something = captured_something || !replay;
     return replay ? PLAIN : ANSWERED;
@@ -284,7 +312,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         DtRegion *region = cache->region;
         Py_INCREF(region);
         capturing = region;
-        root_code = cache->code;
+        root_code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
         captured_something = false;
         install();
         answer = call(function, args, nargsf, kwnames);

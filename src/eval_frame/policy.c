@@ -17,6 +17,9 @@ dt_policy_may_compile(DtCodeCache *cache)
         return true;
     }
     cache->closed = true;
+    if (cache->point) {
+        return false; /* a part of a frame that varies: it runs plainly, and the rest does not */
+    }
     dt_record_report("warn_recompile_limit",
                      Py_BuildValue("{s:O,s:O,s:i,s:I}", "function", dt_code_qualname(cache->code),
                                    "file", dt_code_filename(cache->code), "line",
@@ -36,10 +39,18 @@ dt_policy_trace_options(const DtCodeCache *cache)
     return options;
 }
 
+/* What the first call breaks at may be set up once and for all; more attempts at a whole frame are
+ * not made when a driver runs it. */
+#define ATTEMPTS_BESIDE_DRIVER 2
+
 static void
 count_failure(DtCodeCache *cache)
 {
-    if (++cache->failures >= dt_state.attempt_limit) {
+    uint32_t limit = dt_state.attempt_limit;
+    if (cache->broken != NULL && limit > ATTEMPTS_BESIDE_DRIVER) {
+        limit = ATTEMPTS_BESIDE_DRIVER;
+    }
+    if (++cache->failures >= limit) {
         cache->closed = true;
     }
 }
@@ -61,6 +72,12 @@ void
 dt_policy_count_fault(DtCodeCache *cache)
 {
     count_failure(cache);
+}
+
+bool
+dt_policy_is_worth_a_driver(DtBreakId id)
+{
+    return id != DT_BREAK_NO_ARRAYS && id != DT_BREAK_TRACE_BUDGET;
 }
 
 bool

@@ -2,6 +2,7 @@
 #include "eval_frame/record.h"
 
 #include "compat/code.h"
+#include "eval_frame/segment.h"
 
 bool
 dt_record_is_wanted(const DtRegion *region)
@@ -105,6 +106,24 @@ new_reference(PyObject *object)
     return shown;
 }
 
+/* Where a segment begins and ends: (line, line), the second None for a return; None of a whole
+ * frame. */
+static PyObject *
+segment_object(const DtAttempt *attempt)
+{
+    const DtSegment *segment = attempt->segment;
+    if (segment == NULL) {
+        Py_RETURN_NONE;
+    }
+    const DtInstr *instrs = segment->point->broken->bytecode->instrs;
+    const DtEntry *entry = attempt->entry;
+    int from = instrs[segment->point->at].line;
+    if (entry == NULL || entry->target < 0) {
+        return Py_BuildValue("(iO)", from, Py_None);
+    }
+    return Py_BuildValue("(ii)", from, instrs[entry->target].line);
+}
+
 static PyObject *
 attempt_object(const DtAttempt *attempt)
 {
@@ -125,7 +144,8 @@ attempt_object(const DtAttempt *attempt)
         || set_take(record, "guards", guards_object(entry)) < 0
         || set_take(record, "stages", stages_object(entry)) < 0
         || set_take(record, "code", new_reference(entry != NULL ? entry->code : NULL)) < 0
-        || set_take(record, "frameless", PyBool_FromLong(entry != NULL && entry->result != NULL))
+        || set_take(record, "frameless",
+                    PyBool_FromLong(entry != NULL && entry->result != NULL && !entry->segment))
                < 0
         || set_take(record, "published", PyBool_FromLong(entry != NULL)) < 0
         || set_take(record, "instructions",
@@ -135,8 +155,11 @@ attempt_object(const DtAttempt *attempt)
                < 0
         || set_take(record, "phases", phases_object(&attempt->phases)) < 0
         || set_take(record, "break",
-                    attempt->has_break ? break_object(&trace->brk) : new_reference(NULL))
+                    attempt->broke != NULL ? new_reference(attempt->broke)
+                    : attempt->has_break   ? break_object(&trace->brk)
+                                           : new_reference(NULL))
                < 0
+        || set_take(record, "segment", segment_object(attempt)) < 0
         || set_take(record, "fault",
                     attempt->fault != NULL ? PyUnicode_FromString(attempt->fault)
                                            : new_reference(NULL))
@@ -170,7 +193,19 @@ dt_record_attempt(DtAttempt *attempt)
 }
 
 void
-dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame)
+dt_record_keep_break(DtAttempt *attempt)
+{
+    if (attempt->broke != NULL || !dt_record_is_wanted(attempt->cache->region)) {
+        return;
+    }
+    attempt->broke = break_object(&attempt->trace->brk);
+    if (attempt->broke == NULL) {
+        PyErr_WriteUnraisable(NULL);
+    }
+}
+
+void
+dt_record_miss(DtAttempt *attempt)
 {
     DtEntry *newest = attempt->cache->entries;
     if (newest == NULL || !dt_state_logs(DT_LOG_RECOMPILES)) {
@@ -178,7 +213,7 @@ dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame)
     }
     DtStrbuf text = {0};
     Py_INCREF(newest); /* a Python adapter may run anything, reset() included */
-    if (dt_program_explain(newest->guards, frame, &text) == DT_OK) {
+    if (dt_program_explain(newest->guards, &attempt->frame, &text) == DT_OK) {
         dt_record_report("log_recompile",
                          Py_BuildValue("{s:O,s:O,s:i,s:I,s:s}", "function",
                                        dt_code_qualname(attempt->cache->code), "file",

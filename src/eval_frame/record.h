@@ -7,6 +7,7 @@
 #define DT_EVAL_FRAME_RECORD_H
 
 #include "eval_frame/region.h"
+#include "symbolic/interp.h"
 
 /* Nanoseconds spent in each phase of an attempt. */
 typedef struct DtPhases {
@@ -15,13 +16,15 @@ typedef struct DtPhases {
 
 typedef struct DtAttempt {
     DtCodeCache *cache;
-    PyFunctionObject *function;
-    PyObject *const *slots;
-    DtTrace *trace; /* NULL before it began */
+    DtGuardFrame frame;        /* of this call */
+    DtTraceFrame from;         /* the same, as the trace begins */
+    struct DtSegment *segment; /* of a running frame, or NULL: a whole one (segment.h) */
+    DtTrace *trace;            /* NULL before it began */
     DtPlan plan;
     DtEntry *entry;
     DtPhases phases;
     bool has_break;
+    PyObject *broke;   /* DT_OWNED; a segment's break as a dict, if somebody looks */
     const char *fault; /* text of an internal fault, or NULL */
 } DtAttempt;
 
@@ -31,8 +34,11 @@ bool dt_record_is_wanted(const DtRegion *region);
  * exception; its own failures are reported as unraisable. */
 void dt_record_attempt(DtAttempt *attempt);
 
+/* The trace's break as a dict: kept for the record, while the trace begins anew. */
+void dt_record_keep_break(DtAttempt *attempt);
+
 /* Before a recompile: which guard of the newest entry failed, for the recompiles log. */
-void dt_record_miss(DtAttempt *attempt, const DtGuardFrame *frame);
+void dt_record_miss(DtAttempt *attempt);
 
 /* The instance of dyntrace.Unsupported for the trace's break: set as the current exception. */
 void dt_record_raise_unsupported(DtAttempt *attempt);

@@ -2,6 +2,7 @@
 #include "eval_frame/region.h"
 
 #include "compat/code.h"
+#include "eval_frame/broken.h"
 
 static void
 entry_clear_parts(DtEntry *entry)
@@ -37,6 +38,7 @@ entry_dealloc(PyObject *self)
     entry_clear_parts(entry);
     PyMem_Free(entry->input_regs);
     PyMem_Free(entry->load_regs);
+    PyMem_Free(entry->nulls);
     Py_CLEAR(entry->next);
     Py_TYPE(self)->tp_free(self);
 }
@@ -123,9 +125,12 @@ dt_cache_retire(DtCodeCache *cache, DtEntry *entry)
     }
 }
 
-static void
-cache_reset(DtCodeCache *cache)
+void
+dt_cache_reset(DtCodeCache *cache)
 {
+    if (cache->broken != NULL) {
+        dt_broken_reset(cache->broken);
+    }
     DtEntry *entry = cache->entries;
     cache->entries = NULL;
     cache->nentries = 0;
@@ -148,7 +153,7 @@ void
 dt_region_reset(DtRegion *region)
 {
     for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
-        cache_reset(cache);
+        dt_cache_reset(cache);
     }
 }
 
@@ -211,6 +216,12 @@ region_traverse(PyObject *self, visitproc visit, void *arg)
     for (DtCodeCache *cache = region->caches; cache != NULL; cache = cache->next) {
         Py_VISIT(cache->code);
         Py_VISIT(cache->entries);
+        if (cache->broken != NULL) {
+            int stop = dt_broken_traverse(cache->broken, visit, arg);
+            if (stop) {
+                return stop;
+            }
+        }
     }
     Py_VISIT(region->backend);
     Py_VISIT(region->options);
@@ -248,6 +259,9 @@ region_dealloc(PyObject *self)
     while (region->caches != NULL) {
         DtCodeCache *cache = region->caches;
         region->caches = cache->next;
+        if (cache->broken != NULL) {
+            dt_broken_release(cache->broken);
+        }
         Py_DECREF(cache->code);
     }
     dt_arena_release(&region->arena);

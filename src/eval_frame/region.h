@@ -31,15 +31,24 @@ struct DtEntry {
     PyObject *lent;          /* the graph as `code` calls it, or NULL */
     PyObject *code;          /* rewritten code; may be NULL when result is not */
     PyObject *inlined;       /* tuple of code objects traced through, the root's first */
+    /* Of a segment (broken.h). */
+    bool segment;
+    int32_t target;   /* instruction at which the frame goes on, or DT_LAND_RETURN */
+    uint32_t npushed; /* values that it pushes there */
+    int32_t *nulls;   /* places of its memory that have to hold NULL */
+    uint32_t nnulls;
     uint64_t hits;
     uint32_t replays; /* calls made again plainly */
     bool plain;       /* replayed too often: a match runs plainly */
     int64_t compile_ns;
 };
 
+typedef struct DtBroken DtBroken; /* broken.h */
+typedef struct DtPoint DtPoint;
 typedef struct DtCodeCache DtCodeCache;
 struct DtCodeCache {
     DtCodeCache *next;
+    DtBroken *broken; /* what runs when a frame of the code can't be captured whole, or NULL */
     DtRegion *region;
     PyCodeObject *code; /* DT_OWNED */
     DtEntry *entries;   /* DT_OWNED list */
@@ -49,6 +58,7 @@ struct DtCodeCache {
     int64_t budget_ns; /* of the next attempt */
     bool compiling;    /* somebody is at it: others run plainly */
     bool closed;       /* no further attempts */
+    bool point;        /* of segments, from one instruction on (broken.h) */
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */
     uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
@@ -82,6 +92,8 @@ void dt_region_reset_all(void);
 
 /* Takes the entry into the cache, as the first to be tried. */
 void dt_cache_publish(DtCodeCache *cache, DT_STEALS DtEntry *entry);
+/* Forgets its entries, failures and decisions. */
+void dt_cache_reset(DtCodeCache *cache);
 /* Takes it out (its objects died, or reset). */
 void dt_cache_retire(DtCodeCache *cache, DtEntry *entry);
 

@@ -344,7 +344,10 @@ frame_layout(DtLower *lower)
     const DtGuardRecipe *recipe = lower->trace->guards;
     program->free_start = recipe->free_start;
     program->argument_slots = recipe->argument_slots;
-    if (program->free_start < 0) {
+    if (lower->trace->live) {
+        program->free_start = program->argument_slots = lower->trace->live_places;
+    }
+    else if (program->free_start < 0) {
         DtCodeLayout layout;
         DT_TRY(dt_code_layout(lower->arena, lower->trace->code, &layout));
         program->free_start = layout.free_start;

@@ -290,6 +290,14 @@ load_local(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
 {
     int64_t slot = source->source->index;
     bool is_cell = source->source->kind == DT_SOURCE_LOCAL_CELL;
+    if (lower->trace->live) {
+        /* Every place of a running frame is there to be read, cells as cells. */
+        bool contents = source->source->kind == DT_SOURCE_LOCAL_DEREF;
+        instr->op = is_cell ? DT_GOP_LOCAL_TYPE : contents ? DT_GOP_LOCAL_CONTENTS : DT_GOP_LOCAL;
+        instr->x = is_cell ? &PyCell_Type : NULL;
+        instr->y.i = lower->trace->frame_index[slot];
+        return DT_OK;
+    }
     if (slot >= 0 && slot < lower->program->argument_slots && !is_cell) {
         instr->op = DT_GOP_LOCAL; /* a captured argument is no cell yet */
         instr->y.i = slot;

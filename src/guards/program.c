@@ -244,6 +244,10 @@ do_LOCAL_TYPE:
     NEED(a != NULL);
     regs[in->dst] = a;
     HOLD(Py_TYPE(a) == (PyTypeObject *)in->x);
+do_LOCAL_CONTENTS:
+    a = frame->locals[in->y.i];
+    NEED(a != NULL && PyCell_Check(a));
+    LOAD(PyCell_GET(a));
 do_CLOSURE:
     LOAD(dt_read_closure(frame->function, in->y.i, true));
 do_CLOSURE_CELL:

@@ -656,7 +656,7 @@ run_result(const DtTrace *trace, const DtPlan *plan, PyObject *outputs, PyObject
         taken[i] = Py_NewRef(PyTuple_GET_ITEM(outputs, i));
     }
     PyObject *answer = dt_result_run(plan->result, taken, &PyTuple_GET_ITEM(loads, 0),
-                                     &(DtRunFrame){trace->globals});
+                                     &(DtRunFrame){.globals = trace->globals});
     PyMem_Free(taken);
     return answer;
 }
@@ -705,7 +705,7 @@ testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
     if (trace == NULL) {
         return NULL;
     }
-    DtTraceFrame frame = {locals, func->func_closure};
+    DtTraceFrame frame = {.locals = locals, .closure = func->func_closure};
     DtVar *result;
     DtPlan plan = {0};
     PyObject *answer = NULL;

@@ -117,6 +117,9 @@ dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target)
     if ((uint32_t)target > frame->pc) {
         return DT_OK;
     }
+    if (trace->live && frame->depth == 0 && target <= trace->live_at) {
+        return dt_segment_end_here(trace);
+    }
     if (frame->visits == NULL) {
         frame->visits = DT_ARENA_ARRAY(&trace->arena, uint32_t, frame->bytecode->count);
         if (frame->visits == NULL) {

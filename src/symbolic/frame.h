@@ -39,6 +39,7 @@ struct DtSymbolicFrame {
     bool polyfill;     /* code of ours in the place of C code: its globals are constants, and nobody
                         * sees the frame */
     /* Root only. */
+    DtVar **initial;       /* of a segment: slots and stack as they were found */
     DtMap globals_sources; /* globals dict -> source of a function that has it */
     DtMap
         bytecodes; /* code object -> what frame.c knows of it: a callee is decoded once per trace */
@@ -56,7 +57,8 @@ extern const DtOpHandler dt_op_handlers[DT_OP_COUNT];
 DtStatus dt_frame_build(DtTrace *trace, PyCodeObject *code, PyObject *globals,
                         const DtSource *function, DtFrame *parent, DtFrame **out) DT_MUST_CHECK;
 
-/* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns. */
+/* Interprets `frame` to its end; it is trace->frame meanwhile.  *result is what it returns; NULL
+ * when the root was cut. */
 DtStatus dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result) DT_MUST_CHECK;
 
 /* After an instruction of `frame` gave DT_RAISE: goes on at its handler, or DT_RAISE when there is
@@ -67,7 +69,17 @@ DtStatus dt_frame_unwind(DtTrace *trace, DtFrame *frame) DT_MUST_CHECK;
 DtVar *dt_frame_handled_or_none(DtTrace *trace);
 void dt_frame_set_handled(DtTrace *trace, DtVar *value);
 
-/* Goes on at `target`; a backward jump counts against the unroll limit. */
+
+/* Did the value at this depth of the root's stack (1 is the top) lie there when the segment began?
+ * What handlers and loops keep there is theirs: they are left, and go on, by the frame itself. */
+bool dt_segment_is_found(const DtTrace *trace, const DtFrame *frame, int32_t depth);
+
+/* The segment ends before the root's current instruction, with nothing to report. */
+DtStatus dt_segment_end_here(DtTrace *trace) DT_MUST_CHECK;
+
+/* Goes on at `target`; a backward jump counts against the unroll limit.  A segment that began
+ * inside of a loop does not go around it: its pieces are compiled once each, the loop stays a loop.
+ */
 DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_CHECK;
 
 /* The position of the instruction that `frame` is at; and of all active frames, innermost first

@@ -17,6 +17,7 @@
 
 #include "sideeffects/journal.h"
 #include "symbolic/inline.h"
+#include "symbolic/segment.h"
 
 /* How many instructions pass between two looks at the clock. */
 #define CLOCK_INTERVAL 256
@@ -69,6 +70,26 @@ check_budget(DtTrace *trace)
     return DT_OK;
 }
 
+/* The root remembers its way: a segment is cut at one of its instructions. */
+static DtStatus
+begin_root_instr(DtTrace *trace, const DtFrame *root, bool *stop)
+{
+    const DtTraceOptions *options = &trace->options;
+    uint32_t begun = trace->history.count;
+    *stop = begun == trace->stop_at;
+    if (*stop) {
+        return DT_OK;
+    }
+    if (dt_vec_push(&trace->arena, &trace->history, (int32_t)root->pc) != 0) {
+        return dt_no_memory();
+    }
+    bool forced = options->break_at == root->pc + 1
+                  || (options->break_every != 0 && begun > 0 && begun % options->break_every == 0);
+    return DT_LIKELY(!forced || (trace->live && begun == 0))
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_FORCED, "a test asks for it");
+}
+
 DtStatus
 dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
 {
@@ -78,6 +99,13 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         if (DT_UNLIKELY(frame->pc >= frame->bytecode->count)) {
             PyErr_SetString(PyExc_SystemError, "the code runs past its end");
             return DT_ERROR;
+        }
+        if (frame->depth == 0) {
+            bool stop;
+            DT_TRY(begin_root_instr(trace, frame, &stop));
+            if (stop) {
+                break;
+            }
         }
         const DtInstr *instr = &instrs[frame->pc];
         assert(instr->depth < 0 || instr->depth == frame->sp);
@@ -102,8 +130,7 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
     return DT_OK;
 }
 
-/* Trackers of the closure's cells, by the identity of the cells: a function that shares one of them
- * finds the same tracker. */
+/* Trackers of the closure's cells. */
 static DtStatus
 build_closure(DtTrace *trace, DtFrame *root, PyObject *closure, DtCellVar ***out, uint32_t *count)
 {
@@ -119,43 +146,27 @@ build_closure(DtTrace *trace, DtFrame *root, PyObject *closure, DtCellVar ***out
         return DT_ERROR;
     }
     for (uint32_t i = 0; i < *count; i++) {
-        int slot = layout->free_start + (int)i;
-        PyObject *name = layout->slots[slot].name;
-        PyObject *real = PyTuple_GET_ITEM(closure, (Py_ssize_t)i);
-        DtVar *var = dt_map_get(&trace->by_object, real);
-        if (var == NULL) {
-            PyObject *value = PyCell_GET(real);
-            DtVar *contents = NULL;
-            const DtSource *source = dt_source_get(trace, DT_SOURCE_LOCAL_CELL, NULL, name, slot);
-            const DtSource *inside = dt_source_local_deref(trace, slot, name);
-            if (source == NULL || inside == NULL) {
-                return DT_ERROR;
-            }
-            if (value != NULL) {
-                DT_TRY(dt_var_build_lazy(trace, value, inside, &contents));
-            }
-            else {
-                DT_TRY(dt_guard_cell_empty(trace, source));
-            }
-            DT_TRY(dt_trace_keep(trace, real));
-            DT_TRY(dt_var_cell(trace, name, slot, contents, &var));
-            var->source = source;
-            var->mutation = DT_VALUE_MUTATION_EXISTING;
-            ((DtCellVar *)var)->cell = real;
-            if (dt_map_set(&trace->arena, &trace->by_object, real, var) != 0) {
-                return dt_no_memory();
-            }
-        }
+        DtVar *var;
+        DT_TRY(dt_segment_cell(trace, root, layout->free_start + (int)i,
+                               PyTuple_GET_ITEM(closure, (Py_ssize_t)i), &var));
         (*out)[i] = (DtCellVar *)var;
     }
     return DT_OK;
+}
+
+static DtStatus
+run_segment(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, DtVar **result)
+{
+    DT_TRY(dt_segment_enter(trace, root, frame));
+    DT_TRY(dt_frame_run(trace, root, result));
+    return *result != NULL ? dt_journal_finish(trace, *result) : dt_segment_cut(trace, root, frame);
 }
 
 DtStatus
 dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
 {
     int flags = dt_code_flags(trace->code);
-    if (dt_code_is_generator(trace->code)) {
+    if (!frame->live && dt_code_is_generator(trace->code)) {
         return dt_break(trace, DT_BREAK_GENERATOR, "the function is a generator or coroutine");
     }
     if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
@@ -165,6 +176,9 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     DT_TRY(dt_frame_build(trace, trace->code, trace->globals, NULL, NULL, &root));
     trace->frame = root;
     trace->positions = dt_frame_positions;
+    if (frame->live) {
+        return run_segment(trace, root, frame, result);
+    }
     const DtCodeLayout *layout = &root->bytecode->layout;
     int nargs = dt_code_argument_slots(trace->code);
     for (int slot = 0; slot < nargs; slot++) {

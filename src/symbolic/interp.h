@@ -4,14 +4,23 @@
 
 #include "variables/trace.h"
 
-/* The frame to trace: its argument slots (dt_code_argument_slots() of them), and its closure. */
+#include "bytecode/liveness.h"
+
+/* The frame to trace.  At its entry: its argument slots (dt_code_argument_slots() of them), and its
+ * closure.  In its middle: the memory of the running frame. */
 typedef struct DtTraceFrame {
     PyObject *const *locals;
     PyObject *closure; /* tuple of cells or NULL */
+    /* Of a running frame only. */
+    bool live;
+    int32_t at;                 /* instruction that it has reached, after the prologue */
+    int32_t base;               /* stack values below it belong to handlers that run */
+    const int32_t *frame_index; /* place -> index into `locals` */
+    const DtLiveness *liveness; /* of the code; NULL: everything is live */
 } DtTraceFrame;
 
-/* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  DT_BREAK:
- * trace->brk. */
+/* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  Cut
+ * (trace->stop_at): *result is NULL and trace->cut says what is left.  DT_BREAK: trace->brk. */
 DtStatus dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result) DT_MUST_CHECK;
 
 #endif

@@ -234,6 +234,7 @@ set_closure(DtTrace *trace, DtFunctionVar *function, DtVar *tuple)
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < function->nclosure; i++) {
+        DT_TRY(dt_var_realize(trace, items[i], &items[i]));
         if (items[i]->type->kind != DT_KIND_CELL) {
             PyErr_SetString(PyExc_SystemError, "a closure holds something that is no cell");
             return DT_ERROR;
@@ -288,6 +289,10 @@ DtStatus
 dt_op_set_function_attribute(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *function = dt_frame_pop(frame);
+    DT_TRY(dt_var_realize(trace, function, &function));
+    if (function->type->kind == DT_KIND_FUNCTION && ((DtFunctionVar *)function)->function != NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a function that is half made");
+    }
     if (function->type->kind != DT_KIND_FUNCTION) {
         PyErr_SetString(PyExc_SystemError,
                         "SET_FUNCTION_ATTRIBUTE of something that is no function");

@@ -181,6 +181,9 @@ DtStatus
 dt_op_pop_except(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
+    if (dt_segment_is_found(trace, frame, 1)) {
+        return dt_segment_end_here(trace);
+    }
     dt_frame_set_handled(trace, dt_frame_pop(frame));
     return DT_OK;
 }
@@ -189,6 +192,9 @@ DtStatus
 dt_op_pop_except_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
+    if (dt_segment_is_found(trace, frame, 2)) {
+        return dt_segment_end_here(trace);
+    }
     dt_frame_set_handled(trace, *dt_frame_at(frame, 2));
     frame->sp -= 3;
     return DT_OK;
@@ -198,6 +204,9 @@ DtStatus
 dt_op_reraise(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
+    if (dt_segment_is_found(trace, frame, 1)) {
+        return dt_segment_end_here(trace);
+    }
     return dt_raise_again(trace, dt_frame_pop(frame));
 }
 
@@ -205,5 +214,8 @@ DtStatus
 dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
+    if (dt_segment_is_found(trace, frame, 2)) {
+        return dt_segment_end_here(trace);
+    }
     return dt_raise_again(trace, *dt_frame_at(frame, 2));
 }

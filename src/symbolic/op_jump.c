@@ -89,6 +89,9 @@ DtStatus
 dt_op_for_iter(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *value;
+    if (dt_segment_is_found(trace, frame, 1)) {
+        return dt_segment_end_here(trace);
+    }
     DT_TRY(dt_var_iternext(trace, *dt_frame_at(frame, 1), &value));
     if (value != NULL) {
         dt_frame_push(frame, value);

@@ -469,12 +469,12 @@ base_richcompare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     (void)op;
     PyTypeObject *type = dt_var_python_type(trace, left);
     *out = dt_not_implemented(trace);
-    if (left == right
+    bool can_change = type != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+    if ((left == right && !can_change)
         || (type != NULL
             && (type->tp_richcompare == NULL
                 || type->tp_richcompare == PyBaseObject_Type.tp_richcompare))) {
         /* By identity, as long as a metaclass of Python does not learn to compare. */
-        bool can_change = type != NULL && (type->tp_flags & Py_TPFLAGS_HEAPTYPE);
         return can_change ? dt_guard_type_version(trace, left->source, type) : DT_OK;
     }
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison of a %s", left->type->name);

@@ -80,6 +80,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
     trace->globals = globals;
     trace->builtins = builtins;
     trace->function = function;
+    trace->stop_at = UINT32_MAX;
     trace->options = (DtTraceOptions){
         .inline_depth = 64,
         .unroll_limit = 4096,

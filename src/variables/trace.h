@@ -49,6 +49,10 @@ typedef struct DtTraceOptions {
     uint32_t trace_limit;  /* instructions; default 1000000 */
     int64_t budget_ns;     /* default 10 ms; 0: none */
     int dynamic;           /* -1 automatic, 0 specialise sizes and numbers, 1 never */
+    /* Tests only: break before the root's instruction number break_at - 1, and before every
+     * break_every-th that it comes to; 0: don't. */
+    uint32_t break_at;
+    uint32_t break_every;
 } DtTraceOptions;
 
 /* A symbol: where its value is read at call time. */
@@ -67,6 +71,22 @@ typedef struct DtExcInfo {
     DtVar *value; /* NULL: none at this level, the previous one counts */
     struct DtExcInfo *previous;
 } DtExcInfo;
+
+/* What a segment leaves in the frame that it ran for, when the trace is cut before the root's
+ * instruction `at`.  A place is a unified slot, or nslots + a position on the value stack. */
+typedef struct DtCutWrite {
+    int32_t place;
+    DtVar *value; /* NULL: unbound, or a NULL that belongs to a callable */
+} DtCutWrite;
+
+typedef struct DtCut {
+    bool made;
+    int32_t at;
+    DtCutWrite *writes; /* of slots, and of the stack below what is pushed */
+    uint32_t nwrites;
+    DtVar **pushed; /* the stack from there up; the null tracker where NULL is */
+    uint32_t npushed;
+} DtCut;
 
 struct DtTrace {
     DtArena arena;
@@ -108,6 +128,16 @@ struct DtTrace {
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
     PyObject *wanted_polyfills; /* after DT_RESTART: what to load first, or NULL; kept */
+    /* A segment: the root is a running frame. */
+    bool live;
+    int32_t live_at;            /* live: the instruction it begins at */
+    const int32_t *frame_index; /* live: place -> index in the frame's memory */
+    int32_t live_places;        /* live: slots and stack values at the start */
+    DT_VEC(int32_t) nulls;      /* live: places that must hold NULL at every call */
+    uint32_t stop_at;           /* root instructions after which it is cut; UINT32_MAX: never */
+    DT_VEC(int32_t) history;    /* the root's instructions in the order they were begun */
+    DtCut cut;
+    bool cut_wanted; /* with DT_RESTART: the segment ends before the root's current instruction */
     DT_VEC(PyObject *)
     inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
 };

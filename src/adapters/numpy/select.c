@@ -446,6 +446,9 @@ dt_np_m_conj(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
         *out = operand; /* NumPy gives the array itself */
         return DT_OK;
     }
+    if (PyTypeNum_ISBOOL(dt_np_descr(self->meta->dtype)->type_num)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "conjugate of a bool"); /* the ufunc has none */
+    }
     return dt_np_apply_vars(trace, DT_NP_conjugate, &operand, 1, out);
 }
 

@@ -1,0 +1,307 @@
+/* See broken.h. */
+#include "eval_frame/broken.h"
+
+#include <string.h>
+
+#include "compat/code.h"
+#include "eval_frame/policy.h"
+
+/* Calls without news before another driver is built, and how many drivers a code object gets. */
+#define CALM_CALLS 2
+#define BUILD_LIMIT 24
+
+/* Functions that look at the variables of the frame that calls them. */
+static const char *const looking_names[] = {"locals", "vars",      "dir",          "eval",
+                                            "exec",   "_getframe", "currentframe", "stack"};
+
+static bool
+looks_at_locals(PyCodeObject *code)
+{
+    PyObject *names = dt_code_names(code);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        for (size_t k = 0; k < sizeof(looking_names) / sizeof(looking_names[0]); k++) {
+            PyObject *name = PyTuple_GET_ITEM(names, i);
+            if (PyUnicode_CompareWithASCIIString(name, looking_names[k]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+static DtPoint *
+point_at(DtBroken *broken, int32_t at)
+{
+    if (broken->points[at] != NULL) {
+        return broken->points[at];
+    }
+    DtArena *arena = &broken->owner->region->arena;
+    DtPoint *point = DT_ARENA_NEW(arena, DtPoint);
+    if (point == NULL || dt_vec_push(arena, &broken->list, point) < 0) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    point->cache.region = broken->owner->region;
+    point->cache.code = broken->owner->code;
+    point->cache.nargs = broken->owner->nargs;
+    point->cache.point = true;
+    point->broken = broken;
+    point->at = at;
+    broken->points[at] = point;
+    return point;
+}
+
+static bool
+is_awake(const DtPoint *point)
+{
+    return point->wanted && (!point->cache.closed || point->cache.entries != NULL);
+}
+
+/* The points that come first when q has run plainly, an exception from it included: at most 4. */
+static int
+points_after(const DtBroken *broken, int32_t q, int32_t after[4])
+{
+    const DtPlaces *places = &broken->places;
+    int count = dt_places_after(places, q, after);
+    int32_t handler = broken->bytecode->instrs[q].handler;
+    if (handler >= 0) {
+        int32_t target = broken->bytecode->handlers[handler].target;
+        if (places->places[target].flags & DT_PLACE_POINT) {
+            after[count++] = target;
+        }
+        else {
+            count += dt_places_after(places, target, after + count);
+        }
+    }
+    return count;
+}
+
+DtStatus
+dt_broken_want_after(DtBroken *broken, int32_t q)
+{
+    int32_t after[4];
+    int count = points_after(broken, q, after);
+    for (int i = 0; i < count; i++) {
+        DtPoint *point = point_at(broken, after[i]);
+        if (point == NULL) {
+            return DT_ERROR;
+        }
+        if (!point->wanted) {
+            point->wanted = true;
+            broken->stale = true;
+            broken->calm = 0;
+        }
+    }
+    return DT_OK;
+}
+
+void
+dt_broken_close(DtPoint *point)
+{
+    point->cache.closed = true;
+    point->broken->stale = true;
+    point->broken->calm = 0;
+}
+
+/* ---- Drivers --------------------------------------------------------------------------------- */
+
+/* Where most calls of the point's segments end. */
+static int32_t
+usual_target(const DtPoint *point)
+{
+    int32_t target = DT_LAND_NOWHERE;
+    uint64_t most = 0;
+    for (const DtEntry *entry = point->cache.entries; entry != NULL; entry = entry->next) {
+        if (!entry->plain && (target == DT_LAND_NOWHERE || entry->hits > most)) {
+            target = entry->target;
+            most = entry->hits;
+        }
+    }
+    return target;
+}
+
+static DtStatus
+add_probe(DtBroken *broken, DtPoint *point, DtDriverPoint *row)
+{
+    DtProbe *probe = PyObject_New(DtProbe, &DtProbe_Type);
+    if (probe == NULL) {
+        return DT_ERROR;
+    }
+    memset(&probe->site, 0, sizeof(probe->site));
+    probe->point = point;
+    probe->driver = NULL;
+    if (dt_vec_push(&broken->owner->region->arena, &broken->probes, probe) < 0) {
+        Py_DECREF(probe);
+        return dt_no_memory();
+    }
+    *row = (DtDriverPoint){
+        .at = point->at,
+        .quick = usual_target(point),
+        .probe = (PyObject *)probe,
+        .site = &probe->site,
+    };
+    return DT_OK;
+}
+
+static DtStatus
+build_driver(DtBroken *broken, DtArena *arena)
+{
+    uint32_t first = broken->probes.count, count = 0;
+    DtDriverPoint *rows = DT_ARENA_ARRAY(arena, DtDriverPoint, broken->list.count + 1);
+    if (rows == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        DtPoint *point = broken->list.items[i];
+        if (broken->builds == 0 || is_awake(point)) {
+            DT_TRY(add_probe(broken, point, &rows[count]));
+            count++;
+        }
+    }
+    PyCodeObject *driver = NULL;
+    if (count > 0) {
+        DT_TRY(dt_driver_build(arena, &broken->places, rows, count, &driver));
+    }
+    for (uint32_t i = first; i < broken->probes.count; i++) {
+        broken->probes.items[i]->driver = driver;
+    }
+    Py_XSETREF(broken->driver, driver);
+    return DT_OK;
+}
+
+static void
+rebuild(DtBroken *broken)
+{
+    DtArena arena;
+    dt_arena_init(&arena);
+    DtStatus status = build_driver(broken, &arena);
+    dt_arena_release(&arena);
+    broken->stale = false;
+    broken->builds++;
+    if (status != DT_OK) {
+        Py_CLEAR(broken->driver);
+        if (dt_policy_is_users_error()) {
+            PyErr_Clear(); /* MemoryError: the frame can still run */
+        }
+        else {
+            dt_policy_log_fault(broken->owner);
+        }
+    }
+}
+
+PyCodeObject *
+dt_broken_driver(DtCodeCache *cache)
+{
+    DtBroken *broken = cache->broken;
+    if (broken == NULL) {
+        return NULL;
+    }
+    bool first = broken->builds == 0;
+    if (DT_UNLIKELY(
+            first
+            || (broken->stale && broken->calm >= CALM_CALLS && broken->builds < BUILD_LIMIT))) {
+        rebuild(broken);
+    }
+    if (DT_UNLIKELY(broken->stale)) {
+        broken->calm++;
+    }
+    return broken->driver;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* A point at the entry, and asleep after everything at which a segment may have to end. */
+static DtStatus
+add_points(DtBroken *broken, uint32_t hint)
+{
+    DtPoint *entry = point_at(broken, broken->places.entry);
+    if (entry == NULL) {
+        return DT_ERROR;
+    }
+    entry->wanted = true;
+    entry->hint = hint;
+    for (uint32_t q = 0; q < broken->bytecode->count; q++) {
+        int32_t after[4];
+        if (!(broken->places.places[q].flags & DT_PLACE_PAD)) {
+            continue;
+        }
+        int count = points_after(broken, (int32_t)q, after);
+        for (int i = 0; i < count; i++) {
+            if (point_at(broken, after[i]) == NULL) {
+                return DT_ERROR;
+            }
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+fill(DtBroken *broken, DtCodeCache *cache, uint32_t hint)
+{
+    DtArena *arena = &cache->region->arena;
+    DtCfg cfg;
+    broken->owner = cache;
+    DT_TRY(dt_decode_code(arena, cache->code, &broken->bytecode));
+    DT_TRY(dt_places_build(arena, broken->bytecode, &broken->places));
+    DT_TRY(dt_cfg_build(arena, broken->bytecode, &cfg));
+    DT_TRY(dt_liveness_build(arena, broken->bytecode, &cfg, &broken->liveness));
+    broken->all_live = looks_at_locals(cache->code);
+    broken->points = DT_ARENA_ARRAY(arena, DtPoint *, broken->bytecode->count + 1);
+    if (broken->points == NULL) {
+        return dt_no_memory();
+    }
+    return broken->places.entry >= 0 ? add_points(broken, hint) : DT_OK;
+}
+
+bool
+dt_broken_prepare(DtCodeCache *cache, uint32_t hint)
+{
+    if (cache->broken != NULL) {
+        return true;
+    }
+    DtBroken *broken = DT_ARENA_NEW(&cache->region->arena, DtBroken);
+    DtStatus status = broken != NULL ? fill(broken, cache, hint) : dt_no_memory();
+    if (status != DT_OK) {
+        PyErr_Clear(); /* MemoryError: the frame can still run */
+        return false;
+    }
+    cache->broken = broken;
+    return true;
+}
+
+void
+dt_broken_reset(DtBroken *broken)
+{
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        DtPoint *point = broken->list.items[i];
+        dt_cache_reset(&point->cache);
+        point->wanted = point->at == broken->places.entry;
+        point->hint = 0;
+    }
+    broken->stale = false;
+    broken->builds = 0;
+    broken->calm = 0;
+    Py_CLEAR(broken->driver);
+}
+
+int
+dt_broken_traverse(DtBroken *broken, visitproc visit, void *arg)
+{
+    Py_VISIT(broken->driver);
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        Py_VISIT(broken->list.items[i]->cache.entries);
+    }
+    return 0;
+}
+
+void
+dt_broken_release(DtBroken *broken)
+{
+    for (uint32_t i = 0; i < broken->probes.count; i++) {
+        broken->probes.items[i]->point = NULL;
+        Py_DECREF(broken->probes.items[i]);
+    }
+    Py_CLEAR(broken->driver);
+}

@@ -1,0 +1,76 @@
+/* Functions that break: where they are probed, and the driver that runs them.
+ *
+ *   code cache ─► broken ─┬─ point ─ entries (segments)     probed at an instruction
+ *                         ├─ point ─ entries
+ *                         └─ driver: the code with a probe at each point
+ *
+ * The first driver has a probe at every place that a break can lead to; a
+ * probe sleeps until its point is *wanted*: the entry of the code, and what
+ * comes after an instruction at which a segment had to end.  When nothing new
+ * was found for some calls, a driver with the awake points only takes its
+ * place, the usual way of each as its quick edge.
+ *
+ * A point is a code cache of its own: entries, limits and decisions are like
+ * those of a whole frame.  Points live as long as the region.  A probe belongs
+ * to one driver; when the region goes, probes are cut off from their points.
+ *
+ * Not in here: tracing segments (compile.c), what a probe does (probe.c).
+ */
+#ifndef DT_EVAL_FRAME_BROKEN_H
+#define DT_EVAL_FRAME_BROKEN_H
+
+#include "bytecode/liveness.h"
+#include "bytecode/places.h"
+#include "codegen/driver.h"
+#include "eval_frame/region.h"
+
+struct DtPoint {
+    DtCodeCache cache; /* `closed` without entries: asleep for good */
+    DtBroken *broken;
+    int32_t at;
+    bool wanted;
+    uint32_t hint; /* where the first attempt is cut, if not 0: as trace->stop_at */
+};
+
+typedef struct DtProbe {
+    PyObject_HEAD DtDriverSite site;
+    DtPoint *point;       /* DT_BORROWED; NULL: the region is gone */
+    PyCodeObject *driver; /* DT_BORROWED: it owns the probe */
+} DtProbe;
+
+extern PyTypeObject DtProbe_Type;
+
+struct DtBroken {
+    DtCodeCache *owner;
+    DtBytecode *bytecode;
+    DtPlaces places;
+    DtLiveness liveness;
+    bool all_live;    /* the code looks at its own locals by name */
+    DtPoint **points; /* per instruction; NULL: none */
+    DT_VEC(DtPoint *) list;
+    DT_VEC(DtProbe *) probes; /* DT_OWNED, of all drivers */
+    PyCodeObject *driver;     /* DT_OWNED or NULL */
+    bool stale;               /* another driver would be better */
+    uint32_t calm;            /* calls since something was found */
+    uint32_t builds;
+};
+
+/* Makes ready to run the code of `cache` broken; `hint` is for the point at its entry.  False if it
+ * can't be (NULL, without an exception) or memory is out (MemoryError is cleared: the frame can
+ * still run). */
+bool dt_broken_prepare(DtCodeCache *cache, uint32_t hint);
+
+/* The driver for a call now, or NULL: it runs plainly. */
+DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
+
+/* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
+DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;
+
+/* The point sleeps from now on. */
+void dt_broken_close(DtPoint *point);
+
+void dt_broken_reset(DtBroken *broken);
+int dt_broken_traverse(DtBroken *broken, visitproc visit, void *arg);
+void dt_broken_release(DtBroken *broken);
+
+#endif

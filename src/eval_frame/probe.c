@@ -1,0 +1,74 @@
+/* A probe: asks, in front of an instruction of a driver, whether a segment begins here.
+ *
+ *   asleep? watched? ─► plain
+ *   the frame's memory ─► guards of the point's entries ─► graph ─► effects, places ─► landing
+ *                              └► none: trace, then the same
+ *
+ * Not in here: points and drivers (broken.c), running an entry (dispatch.c).
+ */
+#include "compat/tracing.h"
+#include "eval_frame/broken.h"
+#include "eval_frame/compile.h"
+#include "eval_frame/dispatch.h"
+
+static PyObject *
+run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame)
+{
+    DtSegmentCall segment = {&self->site, frame, dt_pyframe_memory(frame)};
+    DtGuardFrame guarded = {segment.memory, dt_pyframe_globals(frame), dt_pyframe_builtins(frame),
+                            dt_pyframe_called(frame)};
+    DtEntry *framed = NULL;
+    PyObject *answer = NULL;
+    DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
+    if (found == DT_DISPATCH_MISS) {
+        switch (dt_compile_segment(point, &self->site, &guarded)) {
+        case DT_COMPILE_PUBLISHED:
+            found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
+            break;
+        case DT_COMPILE_PLAIN:
+            break;
+        case DT_COMPILE_ERROR:
+            return NULL;
+        }
+    }
+    switch (found) {
+    case DT_DISPATCH_DONE:
+        return answer;
+    case DT_DISPATCH_ERROR:
+        return NULL;
+    default:
+        return dt_driver_plain(&self->site);
+    }
+}
+
+static PyObject *
+probe_next(PyObject *object)
+{
+    DtProbe *self = (DtProbe *)object;
+    DtPoint *point = self->point;
+    if (point == NULL || !point->wanted || (point->cache.closed && point->cache.entries == NULL)) {
+        return dt_driver_plain(&self->site);
+    }
+    PyThreadState *tstate = PyThreadState_GET();
+    DtPyFrame *frame = dt_pyframe_current(tstate);
+    if (DT_UNLIKELY(frame == NULL || dt_pyframe_code(frame) != self->driver
+                    || dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(point->cache.code)
+                    || dt_tracing_code_is_watched(self->driver))) {
+        return dt_driver_plain(&self->site);
+    }
+    DtRegion *region = point->cache.region;
+    Py_INCREF(region); /* what runs now can let go of the function */
+    PyObject *answer = run_probe(self, point, frame);
+    Py_DECREF(region);
+    return answer;
+}
+
+PyTypeObject DtProbe_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.Probe",
+    .tp_basicsize = sizeof(DtProbe),
+    .tp_dealloc = (destructor)PyObject_Free,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = probe_next,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "Stands in front of an instruction of a function that breaks.",
+};

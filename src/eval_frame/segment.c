@@ -1,0 +1,186 @@
+/* See segment.h. */
+#include "eval_frame/segment.h"
+
+#include <string.h>
+
+#include "eval_frame/policy.h"
+
+/* Visits of one instruction from which on the instructions around it are a loop too long to unroll.
+ */
+#define LONG_LOOP 8
+
+DtStatus
+dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, DtTraceFrame *from)
+{
+    const DtBroken *broken = segment->point->broken;
+    int32_t count = broken->bytecode->layout.nslots + segment->site->depth;
+    int32_t *index = DT_ARENA_ARRAY(arena, int32_t, count + 1);
+    if (index == NULL) {
+        return dt_no_memory();
+    }
+    for (int32_t i = 0; i < count; i++) {
+        index[i] = dt_driver_slot(segment->site->map, i);
+    }
+    segment->ended = -1;
+    *from = (DtTraceFrame){
+        .locals = frame->locals,
+        .live = true,
+        .at = segment->point->at,
+        .base = segment->site->base,
+        .frame_index = index,
+        .liveness = broken->all_live ? NULL : &broken->liveness,
+    };
+    return DT_OK;
+}
+
+/* ---- Where to cut ---------------------------------------------------------------------------- */
+
+/* If the trace was too long because of a loop: the first visit of the loop's head, else UINT32_MAX.
+ */
+static uint32_t
+find_long_loop(const DtTrace *trace, uint32_t count)
+{
+    uint32_t visits[LONG_LOOP] = {0};
+    int32_t last = trace->history.items[count - 1];
+    uint32_t n = 0, head = UINT32_MAX;
+    /* The loop goes through the last instruction: between two visits of it, the lowest one is the
+     * head, if the code jumps backward to it. */
+    for (uint32_t i = count; i-- > 0 && n < LONG_LOOP;) {
+        if (trace->history.items[i] == last) {
+            visits[n++] = i;
+        }
+    }
+    if (n < LONG_LOOP) {
+        return UINT32_MAX;
+    }
+    int32_t lowest = last;
+    for (uint32_t i = visits[1]; i < visits[0]; i++) {
+        lowest = trace->history.items[i] < lowest ? trace->history.items[i] : lowest;
+    }
+    for (uint32_t i = 0; i < count && head == UINT32_MAX; i++) {
+        if (trace->history.items[i] == lowest) {
+            head = i;
+        }
+    }
+    return head;
+}
+
+static bool
+is_too_long(DtBreakId id)
+{
+    return id == DT_BREAK_UNROLL_LIMIT || id == DT_BREAK_TRACE_LIMIT || id == DT_BREAK_TRACE_BUDGET;
+}
+
+/* The latest cut at or before root instruction n, as stop_at; 0: there is none.  `statement`: only
+ * where the stack is as it is between statements. */
+static uint32_t
+find_cut(const DtSegment *segment, const DtTrace *trace, uint32_t n, bool statement)
+{
+    const DtBroken *broken = segment->point->broken;
+    const DtPlaces *places = &broken->places;
+    const DtInstr *instrs = broken->bytecode->instrs;
+    int32_t from = segment->point->at, lowest = instrs[from].depth;
+    for (uint32_t i = 0; statement && i <= n; i++) {
+        int32_t depth = instrs[trace->history.items[i]].depth;
+        lowest = depth < lowest ? depth : lowest;
+    }
+    for (; n > 0; n--) {
+        int32_t at = trace->history.items[n];
+        int32_t q = dt_places_landing_before(places, at);
+        uint32_t back = q >= 0 ? (uint32_t)(at - q) : 0;
+        if (q < 0 || back >= n || trace->history.items[n - back] != q
+            || !dt_places_is_edge(places, from, q) || (statement && instrs[q].depth > lowest)) {
+            continue;
+        }
+        return n - back;
+    }
+    return 0;
+}
+
+DtStatus
+dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning, uint32_t *stop_at)
+{
+    uint32_t count = trace->history.count;
+    if (count == 0) {
+        return DT_BREAK;
+    }
+    uint32_t n = count - 1;
+    if (planning) {
+        n = trace->cut.made ? count : count - 1;
+        n = n > 0 ? n - 1 : 0;
+    }
+    else if (trace->brk.message != NULL && is_too_long(trace->brk.id) && !trace->cut_wanted) {
+        uint32_t head = find_long_loop(trace, count);
+        if (head == UINT32_MAX) {
+            return DT_BREAK;
+        }
+        n = head;
+    }
+    if (segment->ended < 0) {
+        segment->ended = trace->history.items[planning && !trace->cut.made ? count - 1 : n];
+        if (planning && trace->cut.made) {
+            segment->ended = trace->cut.at;
+        }
+    }
+    *stop_at = find_cut(segment, trace, n, planning);
+    if (*stop_at != 0) {
+        return DT_OK;
+    }
+    /* Nothing before it: the point sleeps, and the next one is behind what ended it. */
+    DT_TRY(dt_broken_want_after(segment->point->broken, segment->ended));
+    return trace->brk.message != NULL
+               ? DT_BREAK
+               : dt_break(trace, DT_BREAK_NO_ARRAYS, "nothing can be captured here");
+}
+
+/* ---- Afterwards ------------------------------------------------------------------------------ */
+
+DtStatus
+dt_segment_note_end(DtSegment *segment, const DtTrace *trace)
+{
+    DtBroken *broken = segment->point->broken;
+    if (segment->ended >= 0) {
+        DT_TRY(dt_broken_want_after(broken, segment->ended));
+    }
+    if (trace->cut.made && trace->cut.at != segment->ended) {
+        /* What lies between the end and what could not be followed runs plainly, but loops and
+         * branches out of it lead on. */
+        DT_TRY(dt_broken_want_after(broken, trace->cut.at));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_segment_describe(const DtTrace *trace, uint32_t npushed, DtEntry *entry)
+{
+    entry->segment = true;
+    entry->target = trace->cut.made ? trace->cut.at : DT_LAND_RETURN;
+    entry->npushed = npushed;
+    entry->nnulls = trace->nulls.count;
+    entry->nulls = PyMem_New(int32_t, entry->nnulls + 1);
+    if (entry->nulls == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < entry->nnulls; i++) {
+        entry->nulls[i] = trace->frame_index[trace->nulls.items[i]];
+    }
+    return DT_OK;
+}
+
+void
+dt_segment_give_up(DtSegment *segment, DtBreakId id)
+{
+    if (id == DT_BREAK_TRACE_BUDGET) {
+        dt_policy_count_break(&segment->point->cache, id);
+        return;
+    }
+    dt_state.broken++;
+    dt_broken_close(segment->point);
+}
+
+uint32_t
+dt_segment_hint(const DtTrace *trace)
+{
+    (void)trace;
+    return 0;
+}

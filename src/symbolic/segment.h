@@ -1,0 +1,18 @@
+/* Segments: the root is a running frame, entered in its middle and left before its end.  See
+ * segment.c. */
+#ifndef DT_SYMBOLIC_SEGMENT_H
+#define DT_SYMBOLIC_SEGMENT_H
+
+#include "symbolic/frame.h"
+#include "symbolic/interp.h"
+
+/* Puts the slots and the stack of a running frame into `root`. */
+DtStatus dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame) DT_MUST_CHECK;
+/* Fills trace->cut from `root`, which stands before the instruction that the segment ends at, and
+ * finishes the journal. */
+DtStatus dt_segment_cut(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame) DT_MUST_CHECK;
+/* The cell `real` that slot `slot` of the root holds, one tracker per cell. */
+DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real,
+                         DtVar **out) DT_MUST_CHECK;
+
+#endif
