@@ -244,10 +244,15 @@ class Compiled:
 
     @property
     def records(self):
-        """Attempts to compile the function itself; frames below it may have been compiled too."""
+        """Attempts to compile the function itself, whole; segments of it when it breaks, and frames
+        below it, may have been compiled too."""
         if FORCED:
             importlib.import_module("pytest").skip("breaks are forced: nothing can be counted")
-        return [r for r in self.region.records if self.own in (None, (r["file"], r["line"]))]
+        return [
+            r
+            for r in self.region.records
+            if self.own in (None, (r["file"], r["line"])) and r["segment"] is None
+        ]
 
     @property
     def breaks(self):
