@@ -150,6 +150,23 @@ right_goes_first(DtTrace *trace, DtVar *left, DtVar *right)
     return a != NULL && b != NULL && a != b && PyType_IsSubtype(b, a);
 }
 
+/* An instance of a class derived from a number, text or container: its comparison is that of the
+ * builtin type, which the other operand's tracker does not know. */
+static bool
+is_builtin_value(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type =
+        var->type->kind == DT_KIND_INSTANCE ? dt_var_python_type(trace, var) : NULL;
+    return type != NULL
+           && ((type->tp_flags
+                & (Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS
+                   | Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_UNICODE_SUBCLASS
+                   | Py_TPFLAGS_DICT_SUBCLASS))
+                   != 0
+               || PyType_IsSubtype(type, &PyFloat_Type) || PyType_IsSubtype(type, &PyComplex_Type)
+               || PyType_IsSubtype(type, &PySet_Type) || PyType_IsSubtype(type, &PyFrozenSet_Type));
+}
+
 DtStatus
 dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -173,6 +190,10 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     }
     if (*out != none) {
         return DT_OK;
+    }
+    if (is_builtin_value(trace, left) || is_builtin_value(trace, right)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison with an instance of %s",
+                        dt_kinds_type_name(trace, is_builtin_value(trace, left) ? left : right));
     }
     if (op == Py_EQ || op == Py_NE) {
         bool same;
