@@ -11,7 +11,12 @@ from dyntrace.polyfills import polyfill, unfollowable
 
 def _bounds(a: Any, lo: Any, hi: Any) -> Any:
     lo = index(lo)
-    hi = -1 if hi is None else index(hi)
+    if hi is None:
+        hi = -1
+    elif hasattr(type(hi), "__index__"):
+        hi = index(hi)
+    else:
+        raise TypeError(f"argument should be integer or None, not '{type(hi).__name__}'")
     if isinstance(a, dict):
         unfollowable("bisection of a dict")
     if lo < 0:
@@ -59,9 +64,11 @@ def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 
 @polyfill(_bisect.insort_right)
 def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(_right(a, x if key is None else key(x), lo, hi, key), x)
+    at = _right(a, x if key is None else key(x), lo, hi, key)
+    a.insert(at, x)
 
 
 @polyfill(_bisect.insort_left)
 def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(_left(a, x if key is None else key(x), lo, hi, key), x)
+    at = _left(a, x if key is None else key(x), lo, hi, key)
+    a.insert(at, x)

@@ -11,6 +11,18 @@ from dyntrace.polyfills import fold, members, polyfill, text_of, unfollowable
 _SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range)
 
 _MISSING = text_of(_operator.indexOf, (), 0)
+_NOT_ITERABLE = tuple(text_of(_operator.indexOf, 0, 0).split("'int'"))
+
+
+def _iterate(a: Any) -> Any:
+    failed = False
+    try:
+        iterator = iter(a)
+    except TypeError:
+        failed = True
+    if failed:  # outside of the handler: C code raises without a context
+        raise TypeError(f"{_NOT_ITERABLE[0]}'{type(a).__name__}'{_NOT_ITERABLE[1]}")
+    return iterator
 
 
 @polyfill(_operator.abs)
@@ -21,7 +33,7 @@ def abs_(a: Any, /) -> Any:
 @polyfill(_operator.countOf)
 def countOf(a: Any, b: Any, /) -> int:
     count = 0
-    for item in a:
+    for item in _iterate(a):
         if item is b or item == b:
             count += 1
     return count
@@ -30,7 +42,7 @@ def countOf(a: Any, b: Any, /) -> int:
 @polyfill(_operator.indexOf)
 def indexOf(a: Any, b: Any, /) -> int:
     at = 0
-    for item in a:
+    for item in _iterate(a):
         if item is b or item == b:
             return at
         at += 1
