@@ -119,6 +119,7 @@ dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, 
     self->base.mutation = DT_VALUE_MUTATION_NEW;
     self->function = function;
     self->frame = frame;
+    self->replacing = frame->polyfill;
     DT_TRY(copy_args(trace, args, &self->args));
     DT_TRY(take_values(trace, self));
     load_frame(self);

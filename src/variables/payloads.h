@@ -84,13 +84,14 @@ struct DtGeneratorVar {
     DtVar **values; /* the frame's slots, then its stack */
     uint32_t nvalues;
     int32_t sp;
-    uint32_t at;   /* instruction that it stands at: where an exception thrown in is raised */
-    uint32_t pc;   /* instruction that it goes on with */
-    DtExcInfo exc; /* the exception that it is handling */
-    uint8_t state; /* DtGeneratorState */
-    bool rebuilt;  /* the emitted code makes it again */
-    bool wrapped;  /* the last step ended at a yield of an asynchronous generator */
-    bool in_asend; /* an asynchronous generator that an awaitable of its own is running */
+    uint32_t at;    /* instruction that it stands at: where an exception thrown in is raised */
+    uint32_t pc;    /* instruction that it goes on with */
+    DtExcInfo exc;  /* the exception that it is handling */
+    uint8_t state;  /* DtGeneratorState */
+    bool replacing; /* code of ours in the place of C code: the call would make something else */
+    bool rebuilt;   /* the emitted code makes it again */
+    bool wrapped;   /* the last step ended at a yield of an asynchronous generator */
+    bool in_asend;  /* an asynchronous generator that an awaitable of its own is running */
 };
 
 typedef struct DtMethodVar { /* DT_KIND_BOUND_METHOD */

@@ -176,6 +176,11 @@ generator_reconstruct(DtCodegen *codegen, DtVar *var)
 {
     DtGeneratorVar *self = generator_of(var);
     const DtArgs *args = &self->args;
+    if (self->replacing) {
+        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                        "the iterator that %s stands for leaves the function",
+                        dt_kinds_text(self->function->name));
+    }
     if (self->state != DT_GENERATOR_CREATED || args->nkw > 0) {
         return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
                         "%s %s leaves the function %s", var->type->name,
