@@ -90,10 +90,17 @@ is_subclass_of(DtTrace *trace, PyTypeObject *type, PyObject *classes)
     if (Py_TYPE(classes) != &PyType_Type && is_known_abstract(classes)) {
         return PyObject_IsSubclass((PyObject *)type, classes);
     }
-    /* A metaclass may say otherwise (abstract base classes do). */
-    return Py_TYPE(classes) == &PyType_Type || !(Py_TYPE(classes)->tp_flags & Py_TPFLAGS_HEAPTYPE)
-               ? 0
-               : -1;
+    PyTypeObject *meta = Py_TYPE(classes);
+    if (meta == &PyType_Type || !(meta->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return 0;
+    }
+    /* A metaclass may say otherwise (that of abstract classes does), as long as it overrides it. */
+    if (found_in(meta, "__instancecheck__") != found_in(&PyType_Type, "__instancecheck__")
+        || found_in(meta, "__subclasscheck__") != found_in(&PyType_Type, "__subclasscheck__")) {
+        return -1;
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, classes, 0);
+    return source != NULL && dt_guard_type_version(trace, source, meta) == DT_OK ? 0 : -1;
 }
 
 static DtStatus

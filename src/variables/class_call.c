@@ -41,12 +41,12 @@ check_arguments_of_new(DtTrace *trace, PyTypeObject *cls, const DtArgs *args)
         return DT_OK;
     }
     if (cls->tp_new != PyBaseObject_Type.tp_new) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "object.__new__() takes exactly one argument (the type to "
-                              "instantiate)");
+        return dt_raise(trace, PyExc_TypeError,
+                        "object.__new__() takes exactly one argument (the type to "
+                        "instantiate)");
     }
     if (cls->tp_init == PyBaseObject_Type.tp_init) {
-        return dt_kinds_raise(trace, "TypeError", "%s() takes no arguments", cls->tp_name);
+        return dt_raise(trace, PyExc_TypeError, "%s() takes no arguments", cls->tp_name);
     }
     return DT_OK;
 }
@@ -58,15 +58,15 @@ dt_class_object_init(DtTrace *trace, PyTypeObject *cls, const DtArgs *args)
         return DT_OK;
     }
     if (cls->tp_init != PyBaseObject_Type.tp_init) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "object.__init__() takes exactly one argument (the instance to "
-                              "initialize)");
+        return dt_raise(trace, PyExc_TypeError,
+                        "object.__init__() takes exactly one argument (the instance to "
+                        "initialize)");
     }
     if (cls->tp_new == PyBaseObject_Type.tp_new) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "%s.__init__() takes exactly one argument (the instance to "
-                              "initialize)",
-                              cls->tp_name);
+        return dt_raise(trace, PyExc_TypeError,
+                        "%s.__init__() takes exactly one argument (the instance to "
+                        "initialize)",
+                        cls->tp_name);
     }
     return DT_OK;
 }
@@ -178,8 +178,8 @@ call_new(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_class_new(trace, (PyTypeObject *)of, &with_class, out);
     }
     if (found == NULL) {
-        return dt_kinds_raise(trace, "TypeError", "cannot create '%s' instances",
-                              class_of(self)->tp_name);
+        return dt_raise(trace, PyExc_TypeError, "cannot create '%s' instances",
+                        class_of(self)->tp_name);
     }
     bool done;
     DT_TRY(dt_namedtuple_new(trace, class_of(self), found, &with_class, &done, &function));
@@ -210,8 +210,8 @@ call_init(DtTrace *trace, DtVar *instance, const DtArgs *args)
     DT_TRY(dt_var_call(trace, init, args, &result));
     DT_TRY(dt_var_realize(trace, result, &result));
     if (dt_var_peek_constant(result) != Py_None) {
-        return dt_kinds_raise(trace, "TypeError", "__init__() should return None, not '%s'",
-                              dt_kinds_type_name(trace, result));
+        return dt_raise(trace, PyExc_TypeError, "__init__() should return None, not '%s'",
+                        dt_kinds_type_name(trace, result));
     }
     return DT_OK;
 }

@@ -288,8 +288,8 @@ dt_descr_set(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *sel
                                value != NULL ? 2 : 1, &ignored));
         /* Only one of the two is defined: the other raises its name. */
         return ignored != NULL ? DT_OK
-                               : dt_kinds_raise(trace, "AttributeError", "%s",
-                                                value != NULL ? "__set__" : "__delete__");
+                               : dt_raise(trace, PyExc_AttributeError, "%s",
+                                          value != NULL ? "__set__" : "__delete__");
     }
     return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' is a descriptor of type %s",
                     dt_kinds_text(name), Py_TYPE(attr->found)->tp_name);

@@ -14,8 +14,8 @@
 static DtStatus
 unhashable(DtTrace *trace, DtVar *var)
 {
-    return dt_kinds_raise(trace, "TypeError", "unhashable type: '%s'",
-                          dt_kinds_type_name(trace, var));
+    return dt_raise(trace, PyExc_TypeError, "unhashable type: '%s'",
+                    dt_kinds_type_name(trace, var));
 }
 
 static bool

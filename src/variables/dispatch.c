@@ -200,9 +200,9 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         DT_TRY(dt_var_is(trace, left, right, &same));
         return dt_var_bool(trace, same == (op == Py_EQ), out);
     }
-    return dt_kinds_raise(
-        trace, "TypeError", "'%s' not supported between instances of '%s' and '%s'",
-        compare_symbols[op], dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
+    return dt_raise(trace, PyExc_TypeError, "'%s' not supported between instances of '%s' and '%s'",
+                    compare_symbols[op], dt_kinds_type_name(trace, left),
+                    dt_kinds_type_name(trace, right));
 }
 
 /* Kinds whose identity guards already say which object it is. */

@@ -225,8 +225,8 @@ attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
 {
     PyObject *name = dt_var_as_constant(trace, var);
     if (name == NULL || !PyUnicode_CheckExact(name)) {
-        return dt_kinds_raise(trace, "TypeError", "attribute name must be string, not '%s'",
-                              dt_kinds_type_name(trace, var));
+        return dt_raise(trace, PyExc_TypeError, "attribute name must be string, not '%s'",
+                        dt_kinds_type_name(trace, var));
     }
     Py_INCREF(name);
     PyUnicode_InternInPlace(&name);
@@ -325,9 +325,8 @@ object_format(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *arg
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a format that is no constant");
     }
     if (PyUnicode_GET_LENGTH(spec) > 0) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "unsupported format string passed to %s.__format__",
-                              dt_kinds_type_name(trace, self));
+        return dt_raise(trace, PyExc_TypeError, "unsupported format string passed to %s.__format__",
+                        dt_kinds_type_name(trace, self));
     }
     DtVar *method;
     const DtArgs none = {0};

@@ -58,8 +58,8 @@ dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out)
 static DtStatus
 no_attribute(DtTrace *trace, DtVar *self, PyObject *name)
 {
-    return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
-                          dt_kinds_type_name(trace, self), dt_kinds_text(name));
+    return dt_raise(trace, PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                    dt_kinds_type_name(trace, self), dt_kinds_text(name));
 }
 
 /* A store or deletion that can't be done: object.__setattr__ raises the error that this version
@@ -302,8 +302,8 @@ super_type(DtTrace *trace, DtVar *cls, DtVar *self, PyTypeObject **out, bool *of
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "super() of a %s", self->type->name);
     }
     if (*out == NULL || !PyType_IsSubtype(*out, wanted)) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "super(type, obj): obj must be an instance or subtype of type");
+        return dt_raise(trace, PyExc_TypeError,
+                        "super(type, obj): obj must be an instance or subtype of type");
     }
     return DT_OK;
 }
@@ -336,6 +336,6 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
         }
         after = after || (PyObject *)base == start;
     }
-    return dt_kinds_raise(trace, "AttributeError", "'super' object has no attribute '%s'",
-                          dt_kinds_text(name));
+    return dt_raise(trace, PyExc_AttributeError, "'super' object has no attribute '%s'",
+                    dt_kinds_text(name));
 }

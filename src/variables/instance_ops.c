@@ -93,7 +93,7 @@ is_not_implemented(DtVar *var)
 static DtStatus
 no_method(DtTrace *trace, DtVar *self, const char *format)
 {
-    return dt_kinds_raise(trace, "TypeError", format, instance_of(self)->cls->tp_name);
+    return dt_raise(trace, PyExc_TypeError, format, instance_of(self)->cls->tp_name);
 }
 
 /* ---- Operators
@@ -191,8 +191,8 @@ unary(DtTrace *trace, DtVar *self, const char *name, const char *symbol, DtVar *
 {
     DT_TRY(call_special(trace, self, name, NULL, 0, out));
     if (*out == NULL) {
-        return dt_kinds_raise(trace, "TypeError", "bad operand type for unary %s: '%s'", symbol,
-                              instance_of(self)->cls->tp_name);
+        return dt_raise(trace, PyExc_TypeError, "bad operand type for unary %s: '%s'", symbol,
+                        instance_of(self)->cls->tp_name);
     }
     return DT_OK;
 }
@@ -225,8 +225,8 @@ instance_bool(DtTrace *trace, DtVar *self, bool *out)
     }
     DT_TRY(call_special(trace, self, "__bool__", NULL, 0, &result));
     if (result != NULL && dt_var_python_type(trace, result) != &PyBool_Type) {
-        return dt_kinds_raise(trace, "TypeError", "__bool__ should return bool, returned %s",
-                              dt_kinds_type_name(trace, result));
+        return dt_raise(trace, PyExc_TypeError, "__bool__ should return bool, returned %s",
+                        dt_kinds_type_name(trace, result));
     }
     if (result == NULL) {
         DT_TRY(call_special(trace, self, "__len__", NULL, 0, &result));
@@ -332,8 +332,8 @@ instance_iter(DtTrace *trace, DtVar *self, DtVar **out)
     DT_TRY(dt_var_realize(trace, *out, &iterator));
     PyTypeObject *type = dt_var_python_type(trace, iterator);
     if (type != NULL && type->tp_iternext == NULL) {
-        return dt_kinds_raise(trace, "TypeError", "iter() returned non-iterator of type '%s'",
-                              dt_kinds_type_name(trace, iterator));
+        return dt_raise(trace, PyExc_TypeError, "iter() returned non-iterator of type '%s'",
+                        dt_kinds_type_name(trace, iterator));
     }
     *out = iterator;
     return DT_OK;

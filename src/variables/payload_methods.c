@@ -89,7 +89,7 @@ fill_dict(DtTrace *trace, DtInstanceVar *self, const DtArgs *args)
         DT_TRY(dt_var_realize(trace, factory, &factory));
         PyTypeObject *type = dt_var_python_type(trace, factory);
         if (dt_var_peek_constant(factory) != Py_None && (type == NULL || type->tp_call == NULL)) {
-            return dt_kinds_raise(trace, "TypeError", "first argument must be callable or None");
+            return dt_raise(trace, PyExc_TypeError, "first argument must be callable or None");
         }
         DT_TRY(dt_instance_generic_setattr(trace, &self->base, name, factory));
         rest.pos += args->npos > 0;
@@ -177,7 +177,9 @@ ordered_popitem(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar *
     bool last;
     DT_TRY(last_argument(trace, args, 0, &last));
     if (dict->count == 0) {
-        return dt_kinds_raise(trace, "KeyError", "'dictionary is empty'");
+        DtVar *text;
+        DT_TRY(dt_var_const_take(trace, PyUnicode_FromString("dictionary is empty"), &text));
+        return dt_raise_value(trace, PyExc_KeyError, text);
     }
     const DtEntry *entry = &dict->items[last ? dict->count - 1 : 0];
     DtVar *pair[2] = {entry->key_var, entry->value};

@@ -196,8 +196,8 @@ dt_class_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **ou
     if (of_meta != NULL) {
         return read_of_meta(trace, self, name, of_meta, out);
     }
-    return dt_kinds_raise(trace, "AttributeError", "type object '%s' has no attribute '%s'",
-                          cls->tp_name, dt_kinds_text(name));
+    return dt_raise(trace, PyExc_AttributeError, "type object '%s' has no attribute '%s'",
+                    cls->tp_name, dt_kinds_text(name));
 }
 
 /* A special method that a metaclass of Python defines, bound to the class; NULL: it has none. */
@@ -300,7 +300,7 @@ class_bool(DtTrace *trace, DtVar *self, bool *out)
 static DtStatus
 no_method(DtTrace *trace, DtVar *self, const char *format)
 {
-    return dt_kinds_raise(trace, "TypeError", format, dt_kinds_type_name(trace, self));
+    return dt_raise(trace, PyExc_TypeError, format, dt_kinds_type_name(trace, self));
 }
 
 static DtStatus

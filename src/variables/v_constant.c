@@ -524,7 +524,16 @@ DtStatus
 dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok)
 {
     DT_TRY(dt_var_realize(trace, var, &var));
-    PyObject *value = dt_var_as_constant(trace, dt_payload_index(var));
+    var = dt_payload_index(var);
+    if (var->type->kind == DT_KIND_INSTANCE) {
+        DtVar *method;
+        const DtArgs none = {0};
+        DT_TRY(dt_instance_special(trace, var, "__index__", &method));
+        if (method != NULL) {
+            DT_TRY(dt_var_call(trace, method, &none, &var));
+        }
+    }
+    PyObject *value = dt_var_as_constant(trace, var);
     *ok = value != NULL && PyLong_Check(value);
     if (!*ok) {
         return DT_OK;

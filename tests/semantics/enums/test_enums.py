@@ -228,6 +228,7 @@ CASES = [
     (flag_or, lambda: (A,)),
     (flag_contains, lambda: (Options.AB, A)),
     (flag_invert, lambda: (A,)),
+    (int_flag, lambda: (A,)),
     (attributes, lambda: (Planet.MARS, A)),
     (attributes_of_class, lambda: (A,)),
     (in_list, lambda: (Color.RED, A)),
