@@ -136,6 +136,18 @@ def stress(session: nox.Session) -> None:
 
 
 @nox.session
+def breaks(session: nox.Session) -> None:
+    """tests/semantics and tests/sideeffects with a break before every n-th instruction that a trace
+    comes to; `-- 1 4` picks the n's."""
+    session.install(*TEST_TOOLS)
+    folder = build(session, "dev")
+    for every in session.posargs or ["1", "2", "3", "5", "11"]:
+        session.run("python", "-m", "pytest", "-q", "tests/semantics", "tests/sideeffects",
+                    env={"PYTHONPATH": str(folder / "python_package"),
+                         "DYNTRACE_FORCE_BREAKS": f"0,{every}"})  # fmt: skip
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Guide, API reference and internals into docs/_build/html; a warning is an error."""
     session.install("sphinx>=7.4", "myst-parser>=4", "furo>=2024.8.6")

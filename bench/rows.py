@@ -124,9 +124,7 @@ def entry() -> tuple[float, str]:
     for result in (kernel(graph, a, b, c), compiled(a, b, c)):
         if result.tobytes() != programs.fused(a, b, c).tobytes():
             raise AssertionError("not NumPy's bits")
-    n, bare, whole = in_turns(
-        (add, (a, b)), (kernel, (graph, a, b, c)), (compiled, (a, b, c))
-    )
+    n, bare, whole = in_turns((add, (a, b)), (kernel, (graph, a, b, c)), (compiled, (a, b, c)))
     remark = f"N {n * 1e9:.0f} ns, kernel {bare * 1e9:.0f} ns, compiled {whole * 1e9:.0f} ns"
     return (whole - bare) / n, remark
 
@@ -167,12 +165,46 @@ print(json.dumps([b - a, c - b]))
 """
 
 
+@dyntrace.disable
+def construct(x):
+    return x
+
+
+def unbroken(x, y):
+    a = x * 2 + y
+    b = a * 3 - x
+    return b * a
+
+
+def broken(x, y):
+    a = x * 2 + y
+    construct(1)
+    b = a * 3 - x
+    return b * a
+
+
+@row("break", "one break in a warm call, above the function without it and the construct alone",
+     bound=0.6, unit="N")  # fmt: skip
+def one_break() -> tuple[float, str]:
+    arguments = operands(2, 4)
+    whole, pieces = dyntrace.compile(fresh(unbroken)), dyntrace.compile(fresh(broken))
+    for _ in range(8):  # its pieces are found, and the last driver is built
+        if pieces(*arguments).tobytes() != whole(*arguments).tobytes():
+            raise AssertionError("not NumPy's bits")
+    n, a, b, alone = in_turns(
+        (add, arguments), (whole, arguments), (pieces, arguments), (construct, (1,))
+    )
+    remark = f"N {n * 1e9:.0f} ns, whole {a * 1e9:.0f} ns, broken {b * 1e9:.0f} ns"
+    return (b - a - alone) / n, remark
+
+
 @row("import", "import dyntrace above import numpy, as a share of the latter", bound=0.2, unit="")
 def import_time() -> tuple[float, str]:
     times = [child(IMPORT) for _ in range(11)]
     numpy = min(a for a, _ in times)
     own = min(b for _, b in times)
     return own / numpy, f"{own * 1e3:.1f} of {numpy * 1e3:.1f} ms"
+
 
 CALLS = """
 import json

@@ -171,9 +171,27 @@ build_driver(DtBroken *broken, DtArena *arena)
     return DT_OK;
 }
 
+/* Probes of drivers that are gone. */
+static void
+drop_probes(DtBroken *broken)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < broken->probes.count; i++) {
+        DtProbe *probe = broken->probes.items[i];
+        if (Py_REFCNT(probe) > 1) {
+            broken->probes.items[kept++] = probe;
+        }
+        else {
+            Py_DECREF(probe);
+        }
+    }
+    broken->probes.count = kept;
+}
+
 static void
 rebuild(DtBroken *broken)
 {
+    drop_probes(broken);
     DtArena arena;
     dt_arena_init(&arena);
     DtStatus status = build_driver(broken, &arena);
@@ -212,6 +230,15 @@ dt_broken_driver(DtCodeCache *cache)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+/* May a segment have to end at it?  Loops end segments without a break. */
+static bool
+may_end_at(const DtBroken *broken, uint32_t q)
+{
+    const DtInstr *instr = &broken->bytecode->instrs[q];
+    return (broken->places.places[q].flags & DT_PLACE_PAD) != 0 || instr->target >= 0
+           || instr->op == DT_OP_POP_EXCEPT || instr->op == DT_OP_POP_EXCEPT_TRIPLE;
+}
+
 /* A point at the entry, and asleep after everything at which a segment may have to end. */
 static DtStatus
 add_points(DtBroken *broken, uint32_t hint)
@@ -224,7 +251,7 @@ add_points(DtBroken *broken, uint32_t hint)
     entry->hint = hint;
     for (uint32_t q = 0; q < broken->bytecode->count; q++) {
         int32_t after[4];
-        if (!(broken->places.places[q].flags & DT_PLACE_PAD)) {
+        if (!may_end_at(broken, q)) {
             continue;
         }
         int count = points_after(broken, (int32_t)q, after);

@@ -443,7 +443,7 @@ def callee_breaks(x):
     return a * b
 
 
-@case(1)
+@case(2)
 def comprehension(x):
     y = x * 2
     parts = [opaque(i) for i in range(3)]
