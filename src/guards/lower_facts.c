@@ -162,8 +162,9 @@ is_folded(const DtLowerSource *source, const DtFact *fact)
     }
     switch (fact->kind) {
     case DT_GUARD_IDENTITY:
-    case DT_GUARD_CONSTANT:
         return true;
+    case DT_GUARD_CONSTANT:
+        return !PyByteArray_Check(fact->object); /* which can change */
     case DT_GUARD_LENGTH:
         return fact->object == (PyObject *)&PyTuple_Type;
     case DT_GUARD_TYPE: {

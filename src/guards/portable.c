@@ -335,7 +335,12 @@ write_payload(const DtFact *fact)
     case DT_GUARD_LENGTH:
         return Py_BuildValue("(NL)", object_reference(fact->object), (long long)fact->number);
     case DT_GUARD_CONSTANT:
-        if (!dt_dict_is_plain_key(fact->object)) { /* NotImplemented */
+        if (fact->object != Py_NotImplemented && !dt_dict_is_plain_key(fact->object)) {
+            PyErr_Format(PyExc_ValueError, "a guard on a %s can't be written",
+                         Py_TYPE(fact->object)->tp_name);
+            return NULL;
+        }
+        if (fact->object == Py_NotImplemented) {
             return Py_BuildValue("()");
         }
         return Py_BuildValue("(O)", fact->object);

@@ -35,7 +35,40 @@ dt_recipe_is_constant(PyObject *value)
     if (value == Py_NotImplemented) {
         return true;
     }
-    return dt_dict_is_plain_key(value);
+    if (PySlice_Check(value)) {
+        PySliceObject *slice = (PySliceObject *)value;
+        return dt_dict_is_plain_key(slice->start) && dt_dict_is_plain_key(slice->stop)
+               && dt_dict_is_plain_key(slice->step);
+    }
+    if (PyFrozenSet_CheckExact(value)) {
+        Py_ssize_t slot = 0;
+        PyObject *item;
+        while (dt_set_next(value, &slot, &item)) {
+            if (!dt_dict_is_plain_key(item)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return PyByteArray_CheckExact(value) || dt_dict_is_plain_key(value);
+}
+
+/* The same elements in the same slots. */
+static bool
+same_frozenset(PyObject *a, PyObject *b)
+{
+    Py_ssize_t at = 0, other = 0;
+    PyObject *left, *right;
+    if (PySet_GET_SIZE(a) != PySet_GET_SIZE(b)) {
+        return false;
+    }
+    while (dt_set_next(a, &at, &left)) {
+        if (!dt_set_next(b, &other, &right) || at != other
+            || !dt_recipe_same_constant(left, right)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool
@@ -72,7 +105,17 @@ dt_recipe_same_constant(PyObject *a, PyObject *b)
         }
         return true;
     }
-    if (PyUnicode_CheckExact(a) || PyLong_CheckExact(a) || PyBytes_CheckExact(a)) {
+    if (PySlice_Check(a)) {
+        PySliceObject *left = (PySliceObject *)a, *right = (PySliceObject *)b;
+        return dt_recipe_same_constant(left->start, right->start)
+               && dt_recipe_same_constant(left->stop, right->stop)
+               && dt_recipe_same_constant(left->step, right->step);
+    }
+    if (PyFrozenSet_CheckExact(a)) {
+        return same_frozenset(a, b);
+    }
+    if (PyUnicode_CheckExact(a) || PyLong_CheckExact(a) || PyBytes_CheckExact(a)
+        || PyByteArray_CheckExact(a)) {
         return PyObject_RichCompareBool(a, b, Py_EQ) == 1; /* of these exact types: can't fail */
     }
     return false;

@@ -14,6 +14,13 @@
 DtStatus
 dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values, uint32_t *count)
 {
+    if (container->type->kind == DT_KIND_BYTEARRAY) {
+        *count = 1;
+        *values = NULL;
+        *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, 1);
+        return *items == NULL ? dt_no_memory()
+                              : dt_var_const(trace, ((DtBytesVar *)container)->value, *items);
+    }
     bool is_list = container->type->kind == DT_KIND_LIST;
     const DtSeqVar *list = (const DtSeqVar *)container;
     const DtDictVar *dict = (const DtDictVar *)container;
@@ -215,6 +222,21 @@ diff_set(DtTrace *trace, const DtJournalEntry *entry)
     return diff_items(trace, entry->object, DT_WRITE_ADD, items, count, entry->items, entry->count);
 }
 
+/* The contents were a bytes object before, and are another one now: [:] = contents. */
+static DtStatus
+diff_bytes(DtTrace *trace, const DtJournalEntry *entry)
+{
+    PyObject *value = ((DtBytesVar *)entry->object)->value;
+    if (PyObject_RichCompareBool(value, dt_var_peek_constant(entry->items[0]), Py_EQ) == 1) {
+        return DT_OK; /* two bytes objects: comparing them can't fail */
+    }
+    DtVar *key, *contents;
+    DT_TRY(dt_var_const_take(trace, PySlice_New(NULL, NULL, NULL), &key));
+    DT_TRY(dt_var_const(trace, value, &contents));
+    return add_value(trace, (DtWrite){.kind = DT_WRITE_ITEM, .object = entry->object, .key = key},
+                     contents);
+}
+
 DtStatus
 dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
 {
@@ -223,6 +245,8 @@ dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
         return diff_list(trace, entry);
     case DT_KIND_DICT:
         return diff_dict(trace, entry);
+    case DT_KIND_BYTEARRAY:
+        return diff_bytes(trace, entry);
     default:
         return diff_set(trace, entry);
     }

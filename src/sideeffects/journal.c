@@ -269,7 +269,8 @@ snapshot(DtTrace *trace, DtVar *var)
 {
     DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
     DtKind kind = var->type->kind;
-    if (kind != DT_KIND_LIST && kind != DT_KIND_DICT && kind != DT_KIND_SET) {
+    if (kind != DT_KIND_LIST && kind != DT_KIND_DICT && kind != DT_KIND_SET
+        && kind != DT_KIND_BYTEARRAY) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }

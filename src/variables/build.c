@@ -45,6 +45,7 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyDict_Type, dt_dict_build},
     {NULL, NULL, &PySet_Type, dt_set_build},
     {NULL, NULL, &PyFrozenSet_Type, dt_set_build},
+    {NULL, NULL, &PyByteArray_Type, dt_bytearray_build},
     {NULL, NULL, &PyRange_Type, dt_range_build},
     {NULL, NULL, &PySlice_Type, dt_slice_build},
     {NULL, NULL, &PyCell_Type, dt_cell_build},
@@ -282,6 +283,7 @@ kind_is_shared(DtKind kind)
     case DT_KIND_LIST:
     case DT_KIND_DICT:
     case DT_KIND_SET:
+    case DT_KIND_BYTEARRAY:
     case DT_KIND_CELL:
     case DT_KIND_FUNCTION:
     case DT_KIND_INSTANCE:

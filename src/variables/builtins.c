@@ -4,6 +4,8 @@
  *
  * Not in here: types and attributes (builtins_types.c), math and operator (builtins_math.c).
  */
+#include <string.h>
+
 #include "variables/fold.h"
 #include "variables/text.h"
 
@@ -22,8 +24,9 @@ bind_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value,
     return DT_OK;
 }
 
-static DtStatus
-check_keywords(DtTrace *trace, const DtArgs *args, const char *function, const char *const *allowed)
+/* Whether all keywords are allowed ones. */
+static bool
+knows_keywords(const DtArgs *args, const char *const *allowed)
 {
     for (uint32_t i = 0; i < args->nkw; i++) {
         bool known = false;
@@ -31,11 +34,40 @@ check_keywords(DtTrace *trace, const DtArgs *args, const char *function, const c
             known = PyUnicode_CompareWithASCIIString(args->kwnames[i], *name) == 0;
         }
         if (!known) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() got keyword argument '%s'",
-                            function, dt_kinds_text(args->kwnames[i]));
+            return false;
         }
     }
-    return DT_OK;
+    return true;
+}
+
+/* Positional arguments out of positional ones and keywords: names[i] is the name of number i.  A
+ * call that does not fit fails as the real one does. */
+static DtStatus
+bind_names(DtTrace *trace, DtVar *self, const DtArgs *args, const char *const *names,
+           uint32_t count, DtVar **out)
+{
+    memset(out, 0, count * sizeof(DtVar *));
+    for (uint32_t i = 0; i < args->npos && i < count; i++) {
+        out[i] = args->pos[i];
+    }
+    bool fits = args->npos <= count;
+    for (uint32_t k = 0; k < args->nkw && fits; k++) {
+        uint32_t i = 0;
+        while (i < count && PyUnicode_CompareWithASCIIString(args->kwnames[k], names[i]) != 0) {
+            i++;
+        }
+        fits = i < count && out[i] == NULL;
+        if (fits) {
+            out[i] = args->kw[k];
+        }
+    }
+    return fits ? DT_OK : dt_kinds_mismatch(trace, self, "", args);
+}
+
+static DtStatus
+fail(DtTrace *trace, DtVar *self, const DtArgs *args)
+{
+    return dt_kinds_mismatch(trace, self, "", args);
 }
 
 /* Calls the real builtin type or function on what is known. */
@@ -107,7 +139,10 @@ static DtStatus
 call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     if (args->npos == 0) {
-        return dt_var_int(trace, 0, out);
+        return args->nkw == 0 ? dt_var_int(trace, 0, out) : fold_call(trace, self, args, out);
+    }
+    if (args->nkw > 0) {
+        return fold_call(trace, self, args, out);
     }
     DtVar *arg;
     DT_TRY(realize_first(trace, args, &arg));
@@ -193,27 +228,31 @@ call_abs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 
 /* min and max: the arguments, or the items of the only one. */
 static DtStatus
-pick(DtTrace *trace, const DtArgs *args, const char *name, int op, DtSymOp sym_op, DtVar **out)
+pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, DtVar **out)
 {
     static const char *const allowed[] = {"key", "default", NULL};
     DtVar *key, *otherwise, **items = args->pos;
     uint32_t count = args->npos;
-    DT_TRY(check_keywords(trace, args, name, allowed));
+    if (!knows_keywords(args, allowed)) {
+        return fail(trace, self, args);
+    }
     DT_TRY(bind_keyword(trace, args, "key", dt_none(trace), &key));
     DT_TRY(bind_keyword(trace, args, "default", NULL, &otherwise));
     if (count > 1 && otherwise != NULL) {
-        return dt_kinds_raise(
-            trace, "TypeError",
-            "Cannot specify a default for %s() with multiple positional arguments", name);
+        return fail(trace, self, args);
     }
     if (count == 1) {
         DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     }
     if (count == 0) {
         *out = otherwise;
-        return otherwise != NULL
-                   ? DT_OK
-                   : dt_kinds_raise(trace, "ValueError", "%s() iterable argument is empty", name);
+        if (otherwise != NULL) {
+            return DT_OK;
+        }
+        DtVar *empty;
+        DT_TRY(dt_var_tuple(trace, NULL, 0, &empty));
+        DtArgs one = dt_args_of(&empty, 1);
+        return fail(trace, self, &one);
     }
     bool by_key = dt_var_peek_constant(key) != Py_None;
     DtVar *best = NULL, *best_key = NULL;
@@ -256,15 +295,13 @@ pick(DtTrace *trace, const DtArgs *args, const char *name, int op, DtSymOp sym_o
 static DtStatus
 call_min(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
-    return pick(trace, args, "min", Py_LT, DT_SYM_OP_MIN, out);
+    return pick(trace, self, args, Py_LT, DT_SYM_OP_MIN, out);
 }
 
 static DtStatus
 call_max(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
-    return pick(trace, args, "max", Py_GT, DT_SYM_OP_MAX, out);
+    return pick(trace, self, args, Py_GT, DT_SYM_OP_MAX, out);
 }
 
 /* Since 3.12 sum() of floats compensates rounding errors, so all-float sums are folded by calling
@@ -275,7 +312,9 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     static const char *const allowed[] = {"start", NULL};
     DtVar **items, *total;
     uint32_t count;
-    DT_TRY(check_keywords(trace, args, "sum", allowed));
+    if (!knows_keywords(args, allowed)) {
+        return fail(trace, self, args);
+    }
     DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
     if (args->npos > 1) {
         total = args->pos[1];
@@ -289,7 +328,10 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (PyType_FastSubclass(type_of_start, Py_TPFLAGS_UNICODE_SUBCLASS)
         || PyType_FastSubclass(type_of_start, Py_TPFLAGS_BYTES_SUBCLASS)
         || PyType_IsSubtype(type_of_start, &PyByteArray_Type)) {
-        return dt_kinds_raise(trace, "TypeError", "sum() can't sum %ss", type_of_start->tp_name);
+        DtVar *both[2] = {NULL, total};
+        DT_TRY(dt_var_tuple(trace, NULL, 0, &both[0]));
+        DtArgs two = dt_args_of(both, 2);
+        return fail(trace, self, &two);
     }
     bool floats = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -312,34 +354,67 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtVar *arg;
-    DT_TRY(realize_first(trace, args, &arg));
+    static const char *const names[] = {"number", "ndigits"};
+    DtVar *bound[2], *arg;
+    DT_TRY(bind_names(trace, self, args, names, 2, bound));
+    if (bound[0] == NULL) {
+        return fail(trace, self, args);
+    }
+    DT_TRY(dt_var_realize(trace, bound[0], &arg));
     if (is_kind(arg, DT_KIND_ARRAY)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "round() of an array");
     }
+    bool digits = bound[1] != NULL && dt_var_peek_constant(bound[1]) != Py_None;
     if (is_kind(arg, DT_KIND_INSTANCE)) {
-        return call_special(trace, arg, "__round__", args->pos + 1, args->npos - 1, out);
+        return call_special(trace, arg, "__round__", bound + 1, digits ? 1 : 0, out);
     }
     return fold_call(trace, self, args, out);
 }
 
+/* The floor and the rest of numbers that are not known; of the rest what CPython's own gives. */
 static DtStatus
 call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
-    DtVar *pair[2];
-    DT_TRY(dt_var_binary(trace, DT_BINARY_FLOOR_DIVIDE, args->pos[0], args->pos[1], &pair[0]));
-    DT_TRY(dt_var_binary(trace, DT_BINARY_REMAINDER, args->pos[0], args->pos[1], &pair[1]));
+    DtVar *pair[2], *left, *right;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &left));
+    DT_TRY(dt_var_realize(trace, args->pos[1], &right));
+    bool symbolic = is_kind(left, DT_KIND_SYMBOLIC) || is_kind(right, DT_KIND_SYMBOLIC);
+    const DtSym *divisor = symbolic ? dt_symbolic_of(trace, right) : NULL;
+    if (is_kind(left, DT_KIND_INSTANCE)) {
+        DT_TRY(call_special(trace, left, "__divmod__", &right, 1, out));
+        if (*out != dt_not_implemented(trace)) {
+            return DT_OK;
+        }
+    }
+    if (is_kind(right, DT_KIND_INSTANCE)) {
+        return call_special(trace, right, "__rdivmod__", &left, 1, out);
+    }
+    if (!symbolic || divisor == NULL || dt_symbolic_of(trace, left) == NULL) {
+        return fold_call(trace, self, args, out);
+    }
+    bool nonzero;
+    DT_TRY(dt_var_truth(trace, right, &nonzero)); /* guarded; zero raises what divmod() raises */
+    if (!nonzero) {
+        return fold_call(trace, self, args, out);
+    }
+    DT_TRY(dt_var_binary(trace, DT_BINARY_FLOOR_DIVIDE, left, right, &pair[0]));
+    DT_TRY(dt_var_binary(trace, DT_BINARY_REMAINDER, left, right, &pair[1]));
     return dt_var_tuple(trace, pair, 2, out);
 }
 
 static DtStatus
 call_pow(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    if (args->npos == 3) {
+    static const char *const names[] = {"base", "exp", "mod"};
+    DtVar *bound[3];
+    DT_TRY(bind_names(trace, self, args, names, 3, bound));
+    if (bound[0] == NULL || bound[1] == NULL) {
+        return fail(trace, self, args);
+    }
+    if (bound[2] != NULL && dt_var_peek_constant(bound[2]) != Py_None) {
         return fold_call(trace, self, args, out);
     }
-    return dt_var_binary(trace, DT_BINARY_POWER, args->pos[0], args->pos[1], out);
+    return dt_var_binary(trace, DT_BINARY_POWER, bound[0], bound[1], out);
 }
 
 /* ---- Containers
@@ -355,15 +430,12 @@ call_len(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_range(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     int64_t numbers[3] = {0, 0, 1};
     for (uint32_t i = 0; i < args->npos; i++) {
         bool ok;
         DT_TRY(dt_constant_index(trace, args->pos[i], &numbers[args->npos == 1 ? 1 : i], &ok));
         if (!ok) {
-            return dt_kinds_raise(trace, "TypeError",
-                                  "'%s' object cannot be interpreted as an integer",
-                                  dt_kinds_type_name(trace, args->pos[i]));
+            return fail(trace, self, args);
         }
     }
     return dt_range_new(trace, numbers[0], numbers[1], numbers[2], out);
@@ -453,20 +525,18 @@ call_slice(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_enumerate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
-    static const char *const allowed[] = {"start", NULL};
-    DtVar *start;
-    int64_t first;
-    bool ok;
-    DT_TRY(check_keywords(trace, args, "enumerate", allowed));
-    DT_TRY(dt_var_int(trace, 0, &start));
-    DT_TRY(bind_keyword(trace, args, "start", args->npos > 1 ? args->pos[1] : start, &start));
-    DT_TRY(dt_constant_index(trace, start, &first, &ok));
-    if (!ok) {
-        return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
-                              dt_kinds_type_name(trace, start));
+    static const char *const names[] = {"iterable", "start"};
+    DtVar *bound[2];
+    int64_t first = 0;
+    bool ok = true;
+    DT_TRY(bind_names(trace, self, args, names, 2, bound));
+    if (bound[1] != NULL) {
+        DT_TRY(dt_constant_index(trace, bound[1], &first, &ok));
     }
-    return dt_iter_enumerate(trace, args->pos[0], first, out);
+    if (bound[0] == NULL || !ok) {
+        return fail(trace, self, args);
+    }
+    return dt_iter_enumerate(trace, bound[0], first, out);
 }
 
 static DtStatus
@@ -476,7 +546,9 @@ call_zip(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     static const char *const allowed[] = {"strict", NULL};
     DtVar *strict;
     bool truth;
-    DT_TRY(check_keywords(trace, args, "zip", allowed));
+    if (!knows_keywords(args, allowed)) {
+        return fail(trace, self, args);
+    }
     DT_TRY(bind_keyword(trace, args, "strict", dt_none(trace), &strict));
     DT_TRY(dt_var_truth(trace, strict, &truth));
     return dt_iter_zip(trace, args->pos, args->npos, truth, out);
@@ -556,7 +628,9 @@ call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *key, *reverse, **items;
     uint32_t count;
     bool descending;
-    DT_TRY(check_keywords(trace, args, "sorted", allowed));
+    if (!knows_keywords(args, allowed)) {
+        return fail(trace, self, args);
+    }
     DT_TRY(bind_keyword(trace, args, "key", NULL, &key));
     DT_TRY(bind_keyword(trace, args, "reverse", NULL, &reverse));
     DT_TRY(dt_list_descending(trace, reverse, &descending));
@@ -640,6 +714,36 @@ call_str(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return fold_call(trace, self, args, out);
 }
 
+/* bytes(iterable) goes through it; everything else is known. */
+static DtStatus
+call_bytes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 1 && args->nkw == 0) {
+        DtVar *arg;
+        PyObject *known;
+        DT_TRY(dt_var_realize(trace, args->pos[0], &arg));
+        if (is_kind(arg, DT_KIND_ARRAY)) {
+            return array_to_scalar(trace, "bytes");
+        }
+        if (is_kind(arg, DT_KIND_CONSTANT) && PyBytes_CheckExact(((DtConstVar *)arg)->value)
+            && ((DtObjectVar *)self)->object == (PyObject *)&PyBytes_Type) {
+            *out = arg;
+            return DT_OK;
+        }
+        DT_TRY(dt_fold_value(trace, arg, &known));
+        if (known == NULL && arg->type->tp_iter != NULL && !is_kind(arg, DT_KIND_INSTANCE)) {
+            DtVar **items;
+            uint32_t count;
+            DT_TRY(dt_var_unpack(trace, arg, &items, &count));
+            DT_TRY(dt_var_list(trace, items, count, &arg));
+        }
+        Py_XDECREF(known);
+        DtArgs one = dt_args_of(&arg, 1);
+        return fold_call(trace, self, &one, out);
+    }
+    return fold_call(trace, self, args, out);
+}
+
 static DtStatus
 call_repr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -668,18 +772,20 @@ static const DtMethodRow builtin_rows[] = {
     {"any", call_any, 1, 1, false},
     {"bin", fold_call, 1, 1, false},
     {"bool", call_bool, 0, 1, false},
+    {"bytearray", call_bytes, 0, 3, true},
+    {"bytes", call_bytes, 0, 3, true},
     {"chr", fold_call, 1, 1, false},
-    {"complex", fold_call, 0, 2, false},
+    {"complex", fold_call, 0, 2, true},
     {"dict", call_dict, 0, 1, true},
     {"divmod", call_divmod, 2, 2, false},
-    {"enumerate", call_enumerate, 1, 2, true},
+    {"enumerate", call_enumerate, 0, 2, true},
     {"filter", call_filter, 2, 2, false},
     {"float", call_float, 0, 1, false},
     {"format", call_format, 1, 2, false},
     {"frozenset", call_frozenset, 0, 1, false},
     {"hash", call_hash, 1, 1, false},
     {"hex", fold_call, 1, 1, false},
-    {"int", call_int, 0, 2, false},
+    {"int", call_int, 0, 2, true},
     {"iter", call_iter, 1, 2, false},
     {"len", call_len, 1, 1, false},
     {"list", call_list, 0, 1, false},
@@ -687,12 +793,13 @@ static const DtMethodRow builtin_rows[] = {
     {"max", call_max, 1, -1, true},
     {"min", call_min, 1, -1, true},
     {"next", call_next, 1, 2, false},
+    {"oct", fold_call, 1, 1, false},
     {"ord", fold_call, 1, 1, false},
-    {"pow", call_pow, 2, 3, false},
+    {"pow", call_pow, 0, 3, true},
     {"range", call_range, 1, 3, false},
     {"repr", call_repr, 1, 1, false},
     {"reversed", call_reversed, 1, 1, false},
-    {"round", call_round, 1, 2, false},
+    {"round", call_round, 0, 2, true},
     {"set", call_set, 0, 1, false},
     {"slice", call_slice, 1, 3, false},
     {"sorted", call_sorted, 1, 1, true},

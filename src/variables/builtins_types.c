@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compat/type.h"
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 /* Whether the function or class says that it is from one of the modules; the list ends with NULL.
  */
@@ -121,18 +121,25 @@ check_class(DtTrace *trace, PyTypeObject *type, DtVar *classes, const char *func
 static DtStatus
 call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    PyObject *wanted = dt_var_as_constant(trace, args->pos[1]);
+    if (wanted != NULL && dt_constant_is_safe(wanted) && !PyTuple_Check(wanted)) {
+        return dt_kinds_mismatch(trace, self, "isinstance", args);
+    }
     return check_class(trace, type, args->pos[1], "isinstance", out);
 }
 
 static DtStatus
 call_issubclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     PyObject *cls = dt_var_as_constant(trace, args->pos[0]);
     if (cls == NULL || !PyType_Check(cls)) {
-        return dt_kinds_raise(trace, "TypeError", "issubclass() arg 1 must be a class");
+        PyObject *known;
+        DT_TRY(dt_fold_value(trace, args->pos[0], &known));
+        Py_XDECREF(known);
+        return known != NULL ? dt_kinds_mismatch(trace, self, "issubclass", args)
+                             : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                                        "issubclass() of something that is not known");
     }
     DtVar *var;
     DT_TRY(dt_var_realize(trace, args->pos[0], &var));
@@ -145,7 +152,9 @@ call_issubclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_type(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
+    if (args->npos == 2) {
+        return dt_kinds_mismatch(trace, self, "type", args);
+    }
     if (args->npos != 1) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class");
     }

@@ -239,6 +239,11 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     if (behaves_as(found, &PyClassMethod_Type)) {
         return bind_class_method(trace, attr, name, self, cls_var, out);
     }
+    PyTypeObject *of = type == &PyClassMethodDescr_Type ? ((PyDescrObject *)found)->d_type : NULL;
+    if (of != NULL && dt_builtin_find(found) == NULL && cls_var != NULL
+        && dt_payload_object(cls_var) == (PyObject *)of) {
+        return dt_builtin_class_method(trace, of, name, out);
+    }
     if (type == &PyClassMethodDescr_Type && dt_builtin_find(found) != NULL) {
         DT_TRY(build_attr(trace, attr, found, out));
         if (cls_var == NULL) {

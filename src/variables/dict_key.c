@@ -24,6 +24,7 @@ is_mutable_container(DtVar *var)
     switch (var->type->kind) {
     case DT_KIND_LIST:
     case DT_KIND_DICT:
+    case DT_KIND_BYTEARRAY:
         return true;
     case DT_KIND_SET:
         return ((DtDictVar *)var)->cls == &PySet_Type;

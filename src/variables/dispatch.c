@@ -134,9 +134,6 @@ static const int swapped[] = {
     [Py_LT] = Py_GT, [Py_LE] = Py_GE, [Py_EQ] = Py_EQ,
     [Py_NE] = Py_NE, [Py_GT] = Py_LT, [Py_GE] = Py_LE,
 };
-static const char *const compare_symbols[] = {
-    [Py_LT] = "<", [Py_LE] = "<=", [Py_EQ] = "==", [Py_NE] = "!=", [Py_GT] = ">", [Py_GE] = ">=",
-};
 
 /* Whether the right operand's method has the first turn. */
 static bool
@@ -200,9 +197,10 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         DT_TRY(dt_var_is(trace, left, right, &same));
         return dt_var_bool(trace, same == (op == Py_EQ), out);
     }
-    return dt_raise(trace, PyExc_TypeError, "'%s' not supported between instances of '%s' and '%s'",
-                    compare_symbols[op], dt_kinds_type_name(trace, left),
-                    dt_kinds_type_name(trace, right));
+    static const char *const names[] = {
+        [Py_LT] = "lt", [Py_LE] = "le", [Py_GT] = "gt", [Py_GE] = "ge"};
+    DtVar *args[2] = {left, right};
+    return dt_fold_operator_failure(trace, names[op], args, 2);
 }
 
 /* Kinds whose identity guards already say which object it is. */
@@ -294,8 +292,7 @@ dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
             || (type->tp_as_mapping != NULL && type->tp_as_mapping->mp_length != NULL)) {
             return missing_slot(trace, "len()", var);
         }
-        return dt_kinds_raise(trace, "TypeError", "object of type '%s' has no len()",
-                              dt_kinds_type_name(trace, var));
+        return dt_fold_builtin_failure(trace, "len", var);
     }
     return var->type->sq_length(trace, var, out);
 }
@@ -321,9 +318,9 @@ dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     DT_TRY(dt_var_realize(trace, key, &key));
     if (var->type->mp_ass_subscript == NULL) {
         if (var->type->kind == DT_KIND_CONSTANT || var->type->kind == DT_KIND_TUPLE) {
-            return dt_kinds_raise(trace, "TypeError", "'%s' object does not support item %s",
-                                  dt_kinds_type_name(trace, var),
-                                  value != NULL ? "assignment" : "deletion");
+            DtVar *args[3] = {var, key, value};
+            return dt_fold_operator_failure(trace, value != NULL ? "setitem" : "delitem", args,
+                                            value != NULL ? 3 : 2);
         }
         return missing_slot(trace, "[]=", var);
     }
@@ -363,8 +360,8 @@ dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
     if (callable->type->tp_call == NULL) {
         PyTypeObject *type = dt_var_python_type(trace, callable);
         if (type != NULL && type->tp_call == NULL) {
-            return dt_kinds_raise(trace, "TypeError", "'%s' object is not callable",
-                                  dt_kinds_type_name(trace, callable));
+            return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not callable",
+                            type->tp_name);
         }
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s", callable->type->name);
     }

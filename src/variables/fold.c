@@ -185,6 +185,9 @@ fold_kind(Fold *self, DtVar *var, PyObject **out)
                                                        : DT_OK;
     case DT_KIND_SET:
         return dt_set_fold(self->trace, (DtDictVar *)var, out);
+    case DT_KIND_BYTEARRAY:
+        *out = dt_bytearray_real(var);
+        return *out != NULL ? DT_OK : DT_ERROR;
     case DT_KIND_SLICE:
         return fold_slice(self, (DtSeqVar *)var, out);
     case DT_KIND_DICT_VIEW:
@@ -415,9 +418,9 @@ name_of(PyObject *callable, char buffer[NAME_SIZE])
     return buffer;
 }
 
-DtStatus
-dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
-                PyObject *keywords, DtVar **out)
+static DtStatus
+check_bounds(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
+             PyObject *keywords)
 {
     char buffer[NAME_SIZE];
     const char *name = name_of(callable, buffer);
@@ -425,6 +428,14 @@ dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *a
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "the result of %s() may be very large",
                         name);
     }
+    return DT_OK;
+}
+
+DtStatus
+dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
+                PyObject *keywords, DtVar **out)
+{
+    DT_TRY(check_bounds(trace, callable, bound, args, keywords));
     return dt_constant_wrap_take(trace, PyObject_Call(callable, args, keywords), out);
 }
 
@@ -464,21 +475,34 @@ fold_arguments(Fold *self, PyObject *callable, const DtArgs *args, PyObject *val
 }
 
 DtStatus
-dt_fold_call(DtTrace *trace, PyObject *callable, PyObject *bound, const DtArgs *args, DtVar **out)
+dt_fold_object_call(DtTrace *trace, PyObject *callable, PyObject *bound, const DtArgs *args,
+                    PyObject **out)
 {
     Fold self = {.trace = trace};
     PyObject *values = PyTuple_New(args->npos);
     PyObject *keywords = args->nkw > 0 ? PyDict_New() : NULL;
     DtStatus status = DT_ERROR;
+    *out = NULL;
     if (values != NULL && (args->nkw == 0 || keywords != NULL)) {
         status = fold_arguments(&self, callable, args, values, keywords);
     }
     if (status == DT_OK) {
-        status = dt_fold_objects(trace, callable, bound, values, keywords, out);
+        status = check_bounds(trace, callable, bound, values, keywords);
+    }
+    if (status == DT_OK) {
+        *out = PyObject_Call(callable, values, keywords);
     }
     Py_XDECREF(values);
     Py_XDECREF(keywords);
     return status;
+}
+
+DtStatus
+dt_fold_call(DtTrace *trace, PyObject *callable, PyObject *bound, const DtArgs *args, DtVar **out)
+{
+    PyObject *result;
+    DT_TRY(dt_fold_object_call(trace, callable, bound, args, &result));
+    return dt_constant_wrap_take(trace, result, out);
 }
 
 /* ---- Failures
@@ -602,6 +626,47 @@ dt_fold_failure(DtTrace *trace, PyObject *callable, const DtArgs *args)
     Py_XDECREF(values);
     Py_XDECREF(keywords);
     return status;
+}
+
+static DtStatus
+fail_and_drop(DtTrace *trace, DT_STEALS PyObject *callable, DtVar *const *args, uint32_t nargs)
+{
+    if (callable == NULL) {
+        return DT_ERROR;
+    }
+    DtArgs all = dt_args_of((DtVar **)(uintptr_t)args, nargs);
+    DtStatus status = dt_fold_failure(trace, callable, &all);
+    Py_DECREF(callable);
+    return status;
+}
+
+DtStatus
+dt_fold_operator_failure(DtTrace *trace, const char *name, DtVar *const *args, uint32_t nargs)
+{
+    PyObject *module = PyImport_ImportModule("operator");
+    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return fail_and_drop(trace, callable, args, nargs);
+}
+
+DtStatus
+dt_fold_method_failure(DtTrace *trace, DtVar *self, const char *name, DtVar *const *args,
+                       uint32_t nargs)
+{
+    PyObject *receiver;
+    DT_TRY(dt_fold_stand_in(trace, self, &receiver));
+    PyObject *callable = PyObject_GetAttrString(receiver, name);
+    Py_DECREF(receiver);
+    return fail_and_drop(trace, callable, args, nargs);
+}
+
+DtStatus
+dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg)
+{
+    PyObject *module = PyImport_ImportModule("builtins");
+    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return fail_and_drop(trace, callable, &arg, 1);
 }
 
 DtStatus

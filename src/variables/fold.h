@@ -30,6 +30,10 @@ DtStatus dt_fold_call(DtTrace *trace, PyObject *callable, PyObject *bound, const
 DtStatus dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
                          PyObject *keywords, DtVar **out) DT_MUST_CHECK;
 
+/* The call itself: *out is its result, or NULL with its exception set. */
+DtStatus dt_fold_object_call(DtTrace *trace, PyObject *callable, PyObject *bound,
+                             const DtArgs *args, DT_OWNED PyObject **out) DT_MUST_CHECK;
+
 /* An object of which an operation that fails for the type alone fails with the same text: the value
  * if it is known, an empty or None-filled container, or an instance of a class of the same name. */
 DtStatus dt_fold_stand_in(DtTrace *trace, DtVar *var, DT_OWNED PyObject **out) DT_MUST_CHECK;
@@ -38,6 +42,13 @@ DtStatus dt_fold_stand_in(DtTrace *trace, DtVar *var, DT_OWNED PyObject **out) D
  * program; a break if it succeeds. */
 DtStatus dt_fold_failure(DtTrace *trace, PyObject *callable, const DtArgs *args) DT_MUST_CHECK;
 
+/* The same for a function of module operator (getitem, lt ...), for a method of the first argument,
+ * and for a builtin function. */
+DtStatus dt_fold_operator_failure(DtTrace *trace, const char *name, DtVar *const *args,
+                                  uint32_t nargs) DT_MUST_CHECK;
+DtStatus dt_fold_method_failure(DtTrace *trace, DtVar *self, const char *name, DtVar *const *args,
+                                uint32_t nargs) DT_MUST_CHECK;
+DtStatus dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg) DT_MUST_CHECK;
 /* The same for a binary operator. */
 DtStatus dt_fold_binary_failure(DtTrace *trace, DtBinaryOp op, DtVar *left,
                                 DtVar *right) DT_MUST_CHECK;

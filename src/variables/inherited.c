@@ -424,8 +424,7 @@ call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, Dt
     if (row->max_args >= 0
         && (args->nkw > 0 || args->npos < (uint32_t)row->min_args
             || args->npos > (uint32_t)row->max_args)) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() is called with %u arguments",
-                        row->name, (unsigned)(args->npos + args->nkw));
+        return dt_kinds_mismatch(trace, self, row->name, args);
     }
     DT_TRY(row->call(trace, row, self, args, out));
     bool is_operator = row->call == slot_binary || row->call == slot_reflected;
@@ -476,6 +475,9 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     DtArgs rest = *args;
     rest.pos++;
     rest.npos--;
+    if (self->type->kind == DT_KIND_BYTEARRAY && of == &PyByteArray_Type) {
+        return dt_bytearray_call(trace, self, descriptor, &rest, out);
+    }
     if (dt_exception_is(self) && PyExceptionClass_Check((PyObject *)of)) {
         return dt_exception_call(trace, self, descriptor, &rest, out);
     }

@@ -44,6 +44,10 @@ DtStatus dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, 
 DtStatus dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObject *name,
                              DtVar **out) DT_MUST_CHECK;
 
+/* The TypeError of a call that does not fit, raised by the real method, or by `self` itself if it
+ * is a function or class, on stand-ins. */
+DtStatus dt_kinds_mismatch(DtTrace *trace, DtVar *self, const char *name,
+                           const DtArgs *args) DT_MUST_CHECK;
 /* The wrapper that the builtin type has for a special method which the slots can answer, or NULL
  * (slot_methods.c). */
 DT_BORROWED PyObject *dt_slot_method_find(PyTypeObject *type, PyObject *name);
@@ -81,6 +85,7 @@ DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_bytearray_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_range_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_slice_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_cell_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
@@ -130,6 +135,17 @@ DtStatus dt_constant_wrap_take(DtTrace *trace, DT_STEALS PyObject *value,
                                DtVar **out) DT_MUST_CHECK;
 /* An index (int, bool, symbol: specialised); *ok false if it is none. */
 DtStatus dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok) DT_MUST_CHECK;
+
+/* Whether a sequence times an int, or two ints, would be too large to fold. */
+bool dt_constant_is_large_product(PyObject *left, PyObject *right);
+/* A new bytearray of these contents; the real one that a tracker stands for; a method of it. */
+DtStatus dt_bytearray_wrap(DtTrace *trace, PyObject *real, DtVar **out) DT_MUST_CHECK;
+DT_OWNED PyObject *dt_bytearray_real(DtVar *self);
+DtStatus dt_bytearray_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArgs *args,
+                           DtVar **out) DT_MUST_CHECK;
+/* A class method of a builtin type, bound to it. */
+DtStatus dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *name,
+                                 DtVar **out) DT_MUST_CHECK;
 
 /* ---- symbols ---- */
 /* The expression of a symbolic number or of an int, float or bool constant; NULL if it has none. */

@@ -43,6 +43,12 @@ typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
     uint8_t what; /* 0 keys, 1 values, 2 items */
 } DtDictViewVar;
 
+typedef struct DtBytesVar { /* DT_KIND_BYTEARRAY */
+    DtVar base;
+    PyObject *value;  /* bytes: the contents; DT_BORROWED from the trace */
+    PyObject *object; /* the existing bytearray, or NULL; DT_BORROWED */
+} DtBytesVar;
+
 typedef struct DtRangeVar { /* DT_KIND_RANGE: concrete numbers */
     DtVar base;
     int64_t start, stop, step;

@@ -34,6 +34,7 @@ typedef struct KindRow {
 #define PAYLOAD_LIST DtSeqVar
 #define PAYLOAD_DICT DtDictVar
 #define PAYLOAD_SET DtDictVar
+#define PAYLOAD_BYTEARRAY DtBytesVar
 #define PAYLOAD_RANGE DtRangeVar
 #define PAYLOAD_SLICE DtSeqVar
 #define PAYLOAD_DICT_VIEW DtDictViewVar
@@ -237,6 +238,8 @@ dt_payload_object(DtVar *var)
     case DT_KIND_DICT:
     case DT_KIND_SET:
         return ((DtDictVar *)var)->object;
+    case DT_KIND_BYTEARRAY:
+        return ((DtBytesVar *)var)->object;
     case DT_KIND_CELL:
         return ((DtCellVar *)var)->cell;
     case DT_KIND_BUILTIN:
@@ -292,9 +295,8 @@ dt_kinds_find_method(const DtVarType *type, PyObject *name)
     return NULL;
 }
 
-/* The TypeError of a call that does not fit, raised by the real function on stand-ins. */
-static DtStatus
-raise_mismatch(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args)
+DtStatus
+dt_kinds_mismatch(DtTrace *trace, DtVar *self, const char *name, const DtArgs *args)
 {
     PyObject *callable = NULL, *receiver = NULL;
     DtKind kind = self->type->kind;
@@ -303,15 +305,14 @@ raise_mismatch(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs
     }
     else {
         DT_TRY(dt_fold_stand_in(trace, self, &receiver));
-        callable = PyObject_GetAttrString(receiver, row->name);
+        callable = PyObject_GetAttrString(receiver, name);
         Py_DECREF(receiver);
         PyErr_Clear(); /* a method that only we have: breaks below */
     }
     bool builtin = callable != NULL && !PyFunction_Check(callable) && !PyMethod_Check(callable);
-    DtStatus status = builtin
-                          ? dt_fold_failure(trace, callable, args)
-                          : dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                                     "%s() is called with arguments that do not fit", row->name);
+    DtStatus status = builtin ? dt_fold_failure(trace, callable, args)
+                              : dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                                         "%s() is called with arguments that do not fit", name);
     Py_XDECREF(callable);
     return status;
 }
@@ -323,7 +324,8 @@ dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtA
     bool fits = args->npos >= (uint32_t)row->min_args
                 && (row->max_args < 0 || args->npos <= (uint32_t)row->max_args)
                 && (args->nkw == 0 || row->keywords);
-    return fits ? row->call(trace, self, args, out) : raise_mismatch(trace, self, row, args);
+    return fits ? row->call(trace, self, args, out)
+                : dt_kinds_mismatch(trace, self, row->name, args);
 }
 
 DtStatus
@@ -441,6 +443,15 @@ base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     if (row != NULL) {
         return dt_kinds_method_row(trace, self, row, name, out);
     }
+    PyObject *found = type != NULL ? dt_type_lookup(type, name) : NULL;
+    if (found != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        && Py_IS_TYPE(found, &PyClassMethodDescr_Type)) {
+        return dt_builtin_class_method(trace, type, name, out);
+    }
+    if (found == Py_None) { /* __hash__ of what can't be hashed */
+        *out = dt_none(trace);
+        return DT_OK;
+    }
     PyObject *wrapper = dt_slot_method_find(type, name);
     if (wrapper != NULL) {
         DtVar *function;
@@ -456,8 +467,8 @@ base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         return dt_class_of(trace, self, out);
     }
     if (type != NULL && dt_type_lookup(type, name) == NULL && type->tp_dictoffset == 0) {
-        return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
-                              dt_kinds_type_name(trace, self), dt_kinds_text(name));
+        return dt_raise(trace, PyExc_AttributeError, "'%.100s' object has no attribute '%U'",
+                        type->tp_name, name);
     }
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "attribute '%s' of a %s", dt_kinds_text(name),
                     self->type->name);

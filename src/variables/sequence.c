@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 DtStatus
 dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count, DtVar **out)
@@ -49,6 +49,13 @@ take_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar **out)
     return dt_sequence_new(trace, self->base.type->kind, items, (uint32_t)count, out);
 }
 
+static DtStatus
+fail_getitem(DtTrace *trace, DtVar *var, DtVar *key)
+{
+    DtVar *args[2] = {var, key};
+    return dt_fold_operator_failure(trace, "getitem", args, 2);
+}
+
 DtStatus
 dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
@@ -60,16 +67,15 @@ dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     bool ok;
     DT_TRY(dt_constant_index(trace, key, &index, &ok));
     if (!ok) {
-        if (dt_var_peek_constant(key) == NULL) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s indexed by a %s", var->type->name,
-                            key->type->name);
+        if (key->type->kind == DT_KIND_ARRAY) {
+            return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a %s indexed by an array",
+                            var->type->name);
         }
-        return dt_kinds_raise(trace, "TypeError", "%s indices must be integers or slices, not %s",
-                              var->type->name, dt_kinds_type_name(trace, key));
+        return fail_getitem(trace, var, key);
     }
     index += index < 0 ? self->count : 0;
     if (index < 0 || index >= self->count) {
-        return dt_kinds_raise(trace, "IndexError", "%s index out of range", var->type->name);
+        return fail_getitem(trace, var, key);
     }
     *out = self->items[index];
     return DT_OK;
@@ -109,7 +115,8 @@ dt_sequence_index(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         bool ok;
         DT_TRY(dt_constant_index(trace, args->pos[i], &bounds[i - 1], &ok));
         if (!ok) {
-            return dt_kinds_raise(trace, "TypeError", "slice indices must be integers");
+            return dt_raise(trace, PyExc_TypeError,
+                            "slice indices must be integers or have an __index__ method");
         }
         bounds[i - 1] += bounds[i - 1] < 0 ? self->count : 0;
         bounds[i - 1] = bounds[i - 1] < 0 ? 0 : bounds[i - 1];
@@ -121,8 +128,14 @@ dt_sequence_index(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
             return dt_var_int(trace, i, out);
         }
     }
-    return dt_kinds_raise(trace, "ValueError", "%s.index(x): x not in %s", var->type->name,
-                          var->type->name);
+    PyObject *known;
+    DT_TRY(dt_fold_value(trace, args->pos[0], &known));
+    if (known == NULL && var->type->kind == DT_KIND_LIST) {
+        /* Some versions write its repr. */
+        return dt_kinds_raise(trace, "ValueError", "list.index(x): x not in list");
+    }
+    Py_XDECREF(known);
+    return dt_fold_method_failure(trace, var, "index", args->pos, args->npos);
 }
 
 DtStatus

@@ -49,8 +49,10 @@ take_text(DtTrace *trace, DtVar *result, const char *method, PyObject **out)
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s returned a str that is not known",
                         method);
     }
-    return dt_kinds_raise(trace, "TypeError", "%s returned non-string (type %s)", method,
-                          type->tp_name);
+    return dt_raise(trace, PyExc_TypeError,
+                    strcmp(method, "__format__") == 0 ? "%s must return a str, not %.200s"
+                                                      : "%s returned non-string (type %.200s)",
+                    method, type->tp_name);
 }
 
 /* Calls the special method; *out NULL: the type has none of its own. */
@@ -355,6 +357,13 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
         DT_TRY(dt_var_const_take(trace, PyUnicode_New(0, 0), &spec));
     }
     spec_text = dt_var_as_constant(trace, spec);
+    if (spec_text != NULL && !PyUnicode_Check(spec_text)) {
+        DtVar *both[2] = {var, spec};
+        PyObject *format = PyDict_GetItemString(PyEval_GetBuiltins(), "format");
+        DtArgs args = dt_args_of(both, 2);
+        return format != NULL ? dt_fold_failure(trace, format, &args)
+                              : dt_break(trace, DT_BREAK_MISSING_SLOT, "format is gone");
+    }
     if (spec_text == NULL || !PyUnicode_CheckExact(spec_text)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a format that is not known");
     }
@@ -372,9 +381,9 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
         }
     }
     if (PyUnicode_GET_LENGTH(spec_text) > 0) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "unsupported format string passed to %s.__format__",
-                              dt_kinds_type_name(trace, var));
+        return dt_raise(trace, PyExc_TypeError,
+                        "unsupported format string passed to %.200s.__format__",
+                        dt_var_python_type(trace, var)->tp_name);
     }
     return dt_text_str(trace, var, out);
 }
@@ -413,6 +422,11 @@ call_join(DtTrace *trace, PyObject *method, PyObject *receiver, const DtArgs *ar
     uint32_t count;
     PyObject *known;
     DT_TRY(dt_var_realize(trace, args->pos[0], &parts));
+    PyTypeObject *type = dt_var_python_type(trace, parts);
+    if (type != NULL && type->tp_iter == NULL
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+        return dt_fold_failure(trace, method, args);
+    }
     if (parts->type->kind != DT_KIND_LIST && parts->type->kind != DT_KIND_TUPLE) {
         DT_TRY(dt_var_unpack(trace, parts, &items, &count));
         DT_TRY(dt_var_list(trace, items, count, &parts));

@@ -140,6 +140,14 @@ is_pure_class_method(PyObject *object, PyObject *receiver)
     return false;
 }
 
+DtStatus
+dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *name, DtVar **out)
+{
+    PyObject *method = PyObject_GetAttr((PyObject *)type, name); /* a builtin type: no user code */
+    method = dt_trace_keep_take(trace, method);
+    return method != NULL ? dt_build_known(trace, method, out) : DT_ERROR;
+}
+
 static DtStatus
 builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "compat/set.h"
+#include "variables/fold.h"
 #include "variables/text.h"
 
 /* Folding never makes an object beyond these sizes. */
@@ -179,6 +180,9 @@ dt_constant_wrap_take(DtTrace *trace, PyObject *value, DtVar **out)
     else if (PyDict_CheckExact(value)) {
         status = wrap_dict(trace, value, out);
     }
+    else if (PyByteArray_CheckExact(value)) {
+        status = dt_bytearray_wrap(trace, value, out);
+    }
     else if (PyAnySet_CheckExact(value)) {
         status = dt_set_wrap(trace, value, out);
     }
@@ -248,10 +252,11 @@ bit_length(PyObject *value)
 static Py_ssize_t
 item_count(PyObject *value)
 {
-    return PyUnicode_Check(value) ? PyUnicode_GET_LENGTH(value)
-           : PyBytes_Check(value) ? PyBytes_GET_SIZE(value)
-           : PyTuple_Check(value) ? PyTuple_GET_SIZE(value)
-                                  : -1;
+    return PyUnicode_Check(value)     ? PyUnicode_GET_LENGTH(value)
+           : PyBytes_Check(value)     ? PyBytes_GET_SIZE(value)
+           : PyTuple_Check(value)     ? PyTuple_GET_SIZE(value)
+           : PyByteArray_Check(value) ? PyByteArray_GET_SIZE(value)
+                                      : -1;
 }
 
 /* Whether the result could be huge. */
@@ -307,6 +312,12 @@ dt_constant_operate(DtBinaryOp op, PyObject *left, PyObject *right)
     };
     return DT_BINARY_IS_INPLACE(op) ? in_place[DT_BINARY_PLAIN(op)](left, right)
                                     : number_functions[op](left, right);
+}
+
+bool
+dt_constant_is_large_product(PyObject *left, PyObject *right)
+{
+    return is_too_large(DT_BINARY_MULTIPLY, left, right);
 }
 
 DtStatus

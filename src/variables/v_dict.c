@@ -154,12 +154,19 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     for (uint32_t i = 0; i < count; i++) {
         DtVar **pair;
         uint32_t size;
-        DT_TRY(dt_var_unpack(trace, items[i], &pair, &size));
+        DtStatus status = dt_var_unpack(trace, items[i], &pair, &size);
+        if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
+            (void)dt_raised_take(trace);
+            return dt_raise(trace, PyExc_TypeError,
+                            "cannot convert dictionary update sequence element #%u to a sequence",
+                            (unsigned)i);
+        }
+        DT_TRY(status);
         if (size != 2) {
-            return dt_kinds_raise(trace, "ValueError",
-                                  "dictionary update sequence element #%u has length %u; 2 is "
-                                  "required",
-                                  (unsigned)i, (unsigned)size);
+            return dt_raise(trace, PyExc_ValueError,
+                            "dictionary update sequence element #%u has length %u; 2 is "
+                            "required",
+                            (unsigned)i, (unsigned)size);
         }
         DT_TRY(dt_dict_store(trace, dict, pair[0], pair[1]));
     }
@@ -219,7 +226,7 @@ dict_popitem(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)args;
     DtDictVar *dict = (DtDictVar *)self;
     if (dict->count == 0) {
-        return dt_kinds_raise(trace, "KeyError", "'popitem(): dictionary is empty'");
+        return dt_raise(trace, PyExc_KeyError, "popitem(): dictionary is empty");
     }
     DtEntry *last = &dict->items[dict->count - 1];
     DtVar *pair[2] = {last->key_var, last->value};

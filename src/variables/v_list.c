@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 /* Longer input lists are not followed: each item would be a tracker. */
 #define MAX_INPUT_ITEMS 65536
@@ -149,8 +149,9 @@ index_argument(DtTrace *trace, DtVar *var, int64_t *out)
     bool ok;
     DT_TRY(dt_constant_index(trace, var, out, &ok));
     if (!ok) {
-        return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
-                              dt_kinds_type_name(trace, var));
+        return dt_raise(trace, PyExc_TypeError,
+                        "'%.200s' object cannot be interpreted as an integer",
+                        dt_var_python_type(trace, var)->tp_name);
     }
     return DT_OK;
 }
@@ -176,11 +177,11 @@ list_pop(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         DT_TRY(index_argument(trace, args->pos[0], &at));
     }
     if (self->count == 0) {
-        return dt_kinds_raise(trace, "IndexError", "pop from empty list");
+        return dt_raise(trace, PyExc_IndexError, "pop from empty list");
     }
     at += at < 0 ? self->count : 0;
     if (at < 0 || at >= self->count) {
-        return dt_kinds_raise(trace, "IndexError", "pop index out of range");
+        return dt_raise(trace, PyExc_IndexError, "pop index out of range");
     }
     DT_TRY(dt_kinds_will_change(trace, var));
     *out = self->items[at];
@@ -200,7 +201,7 @@ list_remove(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
             return return_none(trace, out);
         }
     }
-    return dt_kinds_raise(trace, "ValueError", "list.remove(x): x not in list");
+    return dt_raise(trace, PyExc_ValueError, "list.remove(x): x not in list");
 }
 
 static DtStatus
@@ -265,8 +266,7 @@ list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     for (uint32_t i = 0; i < args->nkw; i++) {
         if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "key") != 0
             && PyUnicode_CompareWithASCIIString(args->kwnames[i], "reverse") != 0) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "sort() got keyword argument '%s'",
-                            dt_kinds_text(args->kwnames[i]));
+            return dt_kinds_mismatch(trace, var, "sort", args);
         }
     }
     DT_TRY(dt_args_keyword(trace, args, "key", &key));
@@ -276,15 +276,26 @@ list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     DtVar **items;
     uint32_t count;
     DT_TRY(dt_var_unpack(trace, var, &items, &count));
+    DT_TRY(dt_kinds_will_change(trace, var));
+    /* While it is sorted the list is empty to everybody who looks. */
+    DtSeqVar before = *self;
+    self->items = NULL;
+    self->count = self->capacity = 0;
     DtStatus status = dt_list_sort(trace, items, count, key, descending);
+    bool modified = self->items != NULL;
+    self->items = before.items;
+    self->count = before.count;
+    self->capacity = before.capacity;
     if (status != DT_OK && status != DT_RAISE) {
         return status;
     }
-    DT_TRY(dt_kinds_will_change(trace, var));
     if (count > 0) {
         memcpy(self->items, items, count * sizeof(DtVar *));
     }
     DT_TRY(status); /* an exception leaves the list as far as it was sorted */
+    if (modified) {
+        return dt_raise(trace, PyExc_ValueError, "list modified during sort");
+    }
     return return_none(trace, out);
 }
 
@@ -378,10 +389,9 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
         return splice(trace, self, start, count, items, nitems);
     }
     if (value != NULL && (int64_t)nitems != count) {
-        return dt_kinds_raise(
-            trace, "ValueError",
-            "attempt to assign sequence of size %u to extended slice of size %lld",
-            (unsigned)nitems, (long long)count);
+        return dt_raise(trace, PyExc_ValueError,
+                        "attempt to assign sequence of size %u to extended slice of size %lld",
+                        (unsigned)nitems, (long long)count);
     }
     DT_TRY(dt_kinds_will_change(trace, &self->base));
     if (value != NULL) {
@@ -399,22 +409,34 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
 }
 
 static DtStatus
+fail_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar *value)
+{
+    DtVar *args[3] = {&self->base, key, value};
+    return dt_fold_operator_failure(trace, value != NULL ? "setitem" : "delitem", args,
+                                    value != NULL ? 3 : 2);
+}
+
+static DtStatus
 list_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 {
     DtSeqVar *self = (DtSeqVar *)var;
     if (key->type->kind == DT_KIND_SLICE) {
+        PyTypeObject *type = value != NULL ? dt_var_python_type(trace, value) : NULL;
+        if (type != NULL && type->tp_iter == NULL
+            && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+            return fail_item(trace, self, key, value);
+        }
         return assign_slice(trace, self, (DtSeqVar *)key, value);
     }
     int64_t index;
     bool ok;
     DT_TRY(dt_constant_index(trace, key, &index, &ok));
     if (!ok) {
-        return dt_kinds_raise(trace, "TypeError", "list indices must be integers or slices, not %s",
-                              dt_kinds_type_name(trace, key));
+        return fail_item(trace, self, key, value);
     }
     index += index < 0 ? self->count : 0;
     if (index < 0 || index >= self->count) {
-        return dt_kinds_raise(trace, "IndexError", "list assignment index out of range");
+        return fail_item(trace, self, key, value);
     }
     DT_TRY(dt_kinds_will_change(trace, var));
     if (value == NULL) {

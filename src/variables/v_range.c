@@ -1,11 +1,11 @@
 /* Ranges of concrete numbers: the bounds of range() are specialised. */
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 DtStatus
 dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step, DtVar **out)
 {
     if (step == 0) {
-        return dt_kinds_raise(trace, "ValueError", "range() arg 3 must not be zero");
+        return dt_raise(trace, PyExc_ValueError, "range() arg 3 must not be zero");
     }
     DtRangeVar *self = DT_KINDS_NEW(trace, RANGE, DtRangeVar, NULL);
     if (self == NULL) {
@@ -75,13 +75,12 @@ range_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     bool ok;
     DT_TRY(dt_constant_index(trace, key, &index, &ok));
     if (!ok) {
-        return dt_kinds_raise(trace, "TypeError",
-                              "range indices must be integers or slices, not %s",
-                              dt_kinds_type_name(trace, key));
+        DtVar *args[2] = {var, key};
+        return dt_fold_operator_failure(trace, "getitem", args, 2);
     }
     index += index < 0 ? self->length : 0;
     if (index < 0 || index >= self->length) {
-        return dt_kinds_raise(trace, "IndexError", "range object index out of range");
+        return dt_raise(trace, PyExc_IndexError, "range object index out of range");
     }
     return dt_var_int(trace, self->start + index * self->step, out);
 }
@@ -94,8 +93,7 @@ range_contains(DtTrace *trace, DtVar *var, DtVar *item, DtVar **out)
     bool ok;
     DT_TRY(dt_constant_index(trace, item, &value, &ok));
     if (!ok) {
-        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s looked for in a range",
-                        item->type->name);
+        return dt_kind_base.sq_contains(trace, var, item, out); /* by equality, one by one */
     }
     int64_t distance = value - self->start;
     bool inside = self->step > 0 ? value >= self->start && value < self->stop
@@ -123,6 +121,65 @@ range_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
     return dt_var_bool(trace, equal == (op == Py_EQ), out);
 }
+
+/* How often an int occurs; other things are compared with each number. */
+static DtStatus
+range_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *value, **items, *list;
+    uint32_t count;
+    PyTypeObject *type;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &value));
+    type = dt_var_python_type(trace, value);
+    if (type == &PyLong_Type || type == &PyBool_Type) {
+        DtVar *found;
+        bool truth;
+        DT_TRY(range_contains(trace, self, value, &found));
+        DT_TRY(dt_var_truth(trace, found, &truth));
+        return dt_var_int(trace, truth, out);
+    }
+    DT_TRY(dt_var_unpack(trace, self, &items, &count));
+    DT_TRY(dt_var_tuple(trace, items, count, &list));
+    return dt_sequence_count(trace, list, args, out);
+}
+
+static DtStatus
+range_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtRangeVar *range = (DtRangeVar *)self;
+    DtVar *value;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &value));
+    PyTypeObject *type = dt_var_python_type(trace, value);
+    if (type == &PyLong_Type || type == &PyBool_Type) {
+        int64_t number;
+        bool ok, truth;
+        DtVar *found;
+        DT_TRY(range_contains(trace, self, value, &found));
+        DT_TRY(dt_var_truth(trace, found, &truth));
+        if (truth) {
+            DT_TRY(dt_constant_index(trace, value, &number, &ok));
+            return dt_var_int(trace, (number - range->start) / range->step, out);
+        }
+    }
+    else {
+        for (int64_t i = 0; i < range->length && i < (int64_t)trace->options.unroll_limit; i++) {
+            DtVar *item;
+            bool equal;
+            DT_TRY(dt_var_int(trace, range->start + i * range->step, &item));
+            DT_TRY(dt_sequence_item_equal(trace, item, value, &equal));
+            if (equal) {
+                return dt_var_int(trace, i, out);
+            }
+        }
+    }
+    return dt_fold_method_failure(trace, self, "index", args->pos, 1);
+}
+
+static const DtMethodRow range_methods[] = {
+    {"count", range_count, 1, 1, false},
+    {"index", range_index, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
 
 static DtStatus
 get_start(DtTrace *trace, DtVar *self, DtVar **out)
@@ -194,6 +251,7 @@ const DtVarType dt_kind_type_RANGE = {
     .sq_contains = range_contains,
     .tp_iter = range_iter,
     .tp_richcompare = range_compare,
+    .methods = range_methods,
     .getsets = range_getsets,
     .python_type = range_type,
     .as_constant = range_as_constant,

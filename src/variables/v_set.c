@@ -122,7 +122,9 @@ dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trus
     self->object = object;
     if (frozen) {
         self->base.mutation = DT_IMMUTABLE;
-        DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+        if (!trusted && source != NULL && source->kind != DT_SOURCE_OBJECT) {
+            DT_TRY(dt_guard_constant(trace, source, object)); /* or by identity */
+        }
     }
     else {
         DT_TRY(dt_guard_set_items(trace, source, object));
@@ -592,7 +594,7 @@ set_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtDictVar *set = (DtDictVar *)self;
     (void)args;
     if (set->count == 0) {
-        return dt_kinds_raise(trace, "KeyError", "'pop from an empty set'");
+        return dt_raise(trace, PyExc_KeyError, "pop from an empty set");
     }
     if (set->count == 1) {
         *out = set->items[0].key_var;

@@ -1,5 +1,5 @@
 /* Slices: three trackers.  Bounds are specialised only when a sequence asks. */
-#include "variables/kinds.h"
+#include "variables/fold.h"
 
 DtStatus
 dt_var_slice(DtTrace *trace, DtVar *start, DtVar *stop, DtVar *step, DtVar **out)
@@ -20,7 +20,9 @@ dt_slice_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
     if (!dt_constant_is_safe(object)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a slice with bounds that are no numbers");
     }
-    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+    if (!trusted && source != NULL && source->kind != DT_SOURCE_OBJECT) {
+        DT_TRY(dt_guard_constant(trace, source, object));
+    }
     DtVar *parts[3];
     PyObject *values[3] = {slice->start, slice->stop, slice->step};
     for (int i = 0; i < 3; i++) {
@@ -39,9 +41,8 @@ dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
     for (int i = 0; i < 3; i++) {
         parts[i] = dt_var_as_constant(trace, slice->items[i]);
         if (parts[i] == NULL || (parts[i] != Py_None && !PyLong_Check(parts[i]))) {
-            return dt_kinds_raise(
-                trace, "TypeError",
-                "slice indices must be integers or None or have an __index__ method");
+            return dt_raise(trace, PyExc_TypeError,
+                            "slice indices must be integers or None or have an __index__ method");
         }
     }
     PyObject *real = PySlice_New(parts[0], parts[1], parts[2]);
@@ -106,7 +107,7 @@ slice_indices(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     bool ok;
     DT_TRY(dt_constant_index(trace, args->pos[0], &length, &ok));
     if (!ok || length < 0) {
-        return dt_kinds_raise(trace, "ValueError", "length should not be negative");
+        return dt_fold_method_failure(trace, self, "indices", args->pos, 1);
     }
     DT_TRY(dt_slice_bounds(trace, (DtSeqVar *)self, length, &bounds[0], &bounds[1], &bounds[2],
                            &bounds[3]));

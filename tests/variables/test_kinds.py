@@ -42,6 +42,7 @@ CASES = {
     "LIST": ([[1, 2]], [("realize", 0)], "list"),
     "DICT": ([{"a": 1}], [("realize", 0)], "dict"),
     "SET": ([frozenset("a")], [("realize", 0)], "frozenset"),
+    "BYTEARRAY": ([bytearray(b"ab")], [("realize", 0)], "bytearray"),
     "RANGE": ([range(3)], [("realize", 0)], "range"),
     "SLICE": ([1, None], [("slice", 0, 1, 1)], "slice"),
     "DICT_VIEW": ([{"a": 1}], [("getattr", 0, "keys"), ("call", 1)], "dict_keys"),
