@@ -357,7 +357,7 @@ constant_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
 {
     *out = dt_not_implemented(trace);
     PyObject *a = dt_var_peek_constant(left), *b = dt_var_peek_constant(right);
-    if (a != NULL && b == NULL && is_format(op, a)) {
+    if (a != NULL && is_format(op, a)) {
         return dt_text_percent(trace, a, right, out);
     }
     return a != NULL && b != NULL ? dt_constant_binary(trace, op, a, b, out) : DT_OK;
