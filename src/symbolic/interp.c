@@ -124,6 +124,9 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         if (DT_UNLIKELY(status != DT_OK)) {
             return status;
         }
+        if (DT_UNLIKELY(frame->suspended && frame->depth == 0)) {
+            return dt_segment_end_here(trace); /* a generator that runs yields by itself */
+        }
         frame->pc = frame->next;
     }
     *result = frame->result;

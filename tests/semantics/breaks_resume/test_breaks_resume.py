@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 
 import dyntrace
@@ -517,3 +518,96 @@ def test_same_and_captured(name):
     found = [r for r in records if r["graph"] is not None]
     text = "\n".join(f"{r['function']} {r['segment']} {r['break']}" for r in records)
     assert len(found) >= graphs, text
+
+
+# ---- Generators and coroutines as frames of their own ----------------------------------------------
+
+
+def sums(x, n):
+    y = x * 2 + 1
+    for i in range(n):
+        z = y * i - x
+        yield z.sum()
+        y = y + z * 0.5
+    return y
+
+
+def echo(x):
+    y = x * 2
+    while True:
+        sent = yield y.sum()
+        if sent is None:
+            return y
+        y = y + x * sent
+
+
+def delegates(x):
+    y = x * 2
+    z = yield from sums(x, 3)
+    yield (y + z).sum()
+
+
+def guarded(x):
+    y = x * 3
+    try:
+        yield y + 1
+        y = y * 2
+    except ValueError:
+        y = y * 5
+    finally:
+        LOG.append("left")
+    yield y - 1
+
+
+def drive(function, how):
+    """Everything that comes out of a generator which is sent to, thrown into or closed."""
+    LOG.clear()
+    generator = function(X.copy(), 4) if function.__name__ == "sums" else function(X.copy())
+    found = []
+    try:
+        found.append(next(generator))
+        if how == "send":
+            found += [generator.send(2.0), generator.send(3.0)]
+        elif how == "throw":
+            found.append(generator.throw(ValueError("in")))
+        elif how == "close":
+            generator.close()
+        found += list(generator)
+        found.append(next(generator))
+    except (StopIteration, ValueError) as error:
+        found.append((type(error).__name__, getattr(error, "value", None)))
+    return [
+        np.asarray(v).tobytes() if isinstance(v, (np.ndarray, np.generic)) else str(v)
+        for v in found
+    ], list(LOG)
+
+
+@pytest.mark.parametrize("how", ["next", "send", "throw", "close"])
+@pytest.mark.parametrize("function", [sums, echo, delegates, guarded])
+def test_generators(function, how):
+    with dyntrace.config.patch(strict=True, trace_budget_ns=0):
+        compiled = Compiled(function)
+        compiled.fn.__name__ = function.__name__
+        for _ in range(6):
+            assert drive(compiled.fn, how) == drive(function, how)
+    if FORCED:
+        return
+    graphs = [r for r in compiled.region.records if r["graph"] is not None]
+    assert len(graphs) >= 1 and not [r for r in compiled.region.records if r["fault"]]
+
+
+async def awaits(x):
+    y = x * 2 + 1
+    await asyncio.sleep(0)
+    z = y * y - x
+    await asyncio.sleep(0)
+    return z + y
+
+
+def test_coroutines():
+    with dyntrace.config.patch(strict=True, trace_budget_ns=0):
+        compiled = Compiled(awaits)
+        for _ in range(6):
+            assert asyncio.run(compiled(X)).tobytes() == asyncio.run(awaits(X)).tobytes()
+    if not FORCED:
+        assert len([r for r in compiled.region.records if r["graph"] is not None]) >= 2
