@@ -526,7 +526,7 @@ COMPOUND = [
     "match {any}:\n    case 0 | 1:\n        {block}\n    case [{new}, *_]:\n        LOG.append({new})\n    case {{'a': {new}}}:\n        LOG.append({new})\n    case Box(v={new}):\n        LOG.append({new})\n    case str() as {new}:\n        LOG.append({new})\n    case _:\n        {block}",
     "match ({any}, {int}):\n    case (int({new}), {new2}) if {new2} > 0:\n        LOG.append({new} + {new2})\n    case (None, _) | (_, None):\n        {one}\n    case ({new}, _):\n        LOG.append(type({new}).__name__)",
     "class {new}(Box):\n    size = {int}\n\n    def get(self, d=0):\n        return super().get(d) + self.size\nLOG.append({new}({int}).get({int}))",
-    "{new} = iter({list})\nfor {new2} in {new}:\n    LOG.append({new2})\n    if {bool}:\n        break\nLOG.append(list({new}))",
+    "{new} = iter({list}[:4])\nfor {new2} in {new}:\n    LOG.append({new2})\n    if {bool}:\n        break\nLOG.append(list({new}))",
     "{new} = set({list})\n{new}.add({int})\n{new} |= {set}\n{new}.discard({int})\nLOG.append(sorted({new}))",
     "{new} = collections.deque({list}, 3)\n{new}.appendleft({int})\nLOG.append({new}.pop())\nLOG.extend({new})",
     "{new} = collections.defaultdict(list)\nfor {new2} in {list}:\n    {new}[{new2} % 2].append({new2})\nLOG.append(dict({new}))",
