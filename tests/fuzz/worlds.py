@@ -13,6 +13,7 @@ import contextlib
 import decimal
 import enum
 import fractions
+import gc
 import hashlib
 import io
 import re
@@ -316,6 +317,8 @@ def _observe(namespace, fn, args):
         ]
         if isinstance(error, UnboundLocalError) and sys.version_info[:2] == (3, 11):
             frames[-1] = frames[-1][:1]  # its line is that of the instruction before once the code is warm
+        # Without this frame, which refers to the error: suspended generators in its frames end with it.
+        error.__traceback__ = error.__traceback__.tb_next
     description = _Description()
     description.lines.append(f"error: {type(error).__name__} {_without_addresses(str(error))} {frames}")
     description.lines.append(f"printed: {_without_addresses(output.getvalue())!r}")
@@ -373,11 +376,18 @@ def repair(source, calls, attempts=6):
 
 
 def run(source, calls, path, backend="native", changes=()):
-    """As `compare`; a program that grows too large to look at has done nothing."""
+    """As `compare`; a program that grows too large to look at has done nothing.
+
+    Cycles are collected between programs: what dies with them must not depend on when that is.
+    """
+    gc.collect()
+    gc.disable()
     try:
         return compare(source, calls, path, backend, changes)
     except TooLarge:
         return {"published": 0, "breaks": []}
+    finally:
+        gc.enable()
 
 
 def compare(source, calls, path, backend="native", changes=()):
