@@ -7,20 +7,24 @@
 #include "symbolic/inline.h"
 #include "variables/kinds.h"
 
-static void
-suspend(DtFrame *frame, DtVar *value)
+/* The root's own yields are made by the real frame. */
+static DtStatus
+suspend(DtTrace *trace, DtFrame *frame, DtVar *value)
 {
+    if (frame == frame->root) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "the frame itself yields");
+    }
     frame->result = value;
     frame->suspended = true;
     frame->at = frame->pc;
+    return DT_OK;
 }
 
 DtStatus
 dt_op_return_generator(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    suspend(frame, dt_none(trace));
-    return DT_OK;
+    return suspend(trace, frame, dt_none(trace));
 }
 
 DtStatus
@@ -35,11 +39,9 @@ dt_op_gen_start(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 DtStatus
 dt_op_yield_value(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    (void)trace;
     (void)instr;
     frame->wrapped = frame->wrapped || dt_code_yield_wraps(frame->bytecode->code);
-    suspend(frame, dt_frame_pop(frame));
-    return DT_OK;
+    return suspend(trace, frame, dt_frame_pop(frame));
 }
 
 /* ---- Delegation ------------------------------------------------------------------------------ */
@@ -108,9 +110,8 @@ dt_op_yield_from(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         *dt_frame_at(frame, 1) = value;
         return DT_OK;
     }
-    suspend(frame, value);
     frame->next = frame->pc;
-    return DT_OK;
+    return suspend(trace, frame, value);
 }
 
 /* ---- Handlers that the compiler adds (3.12 on) ------------------------------------------------ */
