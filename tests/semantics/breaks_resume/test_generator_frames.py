@@ -55,7 +55,7 @@ def guarded(x):
         yield x / 2
     finally:
         x = x * 3
-        yield x
+    yield x
 
 
 def numbers(x):
