@@ -1,5 +1,5 @@
 /* Moves on the value stack, and instructions that do nothing in a trace. */
-#include "symbolic/frame.h"
+#include "symbolic/segment.h"
 
 /* NOP, RESUME; COPY_FREE_VARS (free slots are filled with the frame); SETUP_FINALLY and POP_BLOCK
  * (a try body is followed as long as it does not raise, and raising is a graph break of the whole
@@ -16,10 +16,8 @@ dt_op_nop(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 DtStatus
 dt_op_pop_top(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    (void)trace;
     (void)instr;
-    (void)dt_frame_pop(frame);
-    return DT_OK;
+    return dt_segment_drops(trace, frame, dt_frame_pop(frame));
 }
 
 DtStatus

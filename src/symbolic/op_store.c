@@ -3,11 +3,12 @@
  * Slots belong to the frame alone; everything else goes through the journal.
  */
 #include "compat/dict.h"
-#include "symbolic/frame.h"
+#include "symbolic/segment.h"
 
 DtStatus
 dt_op_store_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
+    DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
     DtVar *value = dt_frame_pop(frame);
     frame->locals[instr->arg] = value == dt_null(trace) ? NULL : value;
     return DT_OK;
@@ -21,6 +22,7 @@ dt_op_delete_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
                         "UnboundLocalError: the local variable '%s' has no value here",
                         dt_frame_slot_name(frame, instr->arg));
     }
+    DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
     frame->locals[instr->arg] = NULL;
     return DT_OK;
 }

@@ -116,6 +116,36 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     return DT_OK;
 }
 
+/* Has a finaliser, or somebody waits for its death. */
+static bool
+acts_when_it_dies(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type->tp_finalize != NULL || type->tp_del != NULL) {
+        return true;
+    }
+    if (type->tp_weaklistoffset <= 0) {
+        return false;
+    }
+    PyObject **list = (PyObject **)((char *)object + type->tp_weaklistoffset);
+    return *list != NULL;
+}
+
+DtStatus
+dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
+{
+    if (!trace->live || frame->depth > 0 || value == NULL || value->type->kind != DT_KIND_LAZY
+        || value->source == NULL || value->source->kind != DT_SOURCE_LOCAL) {
+        return DT_OK;
+    }
+    PyObject *object = ((DtLazyVar *)value)->object;
+    if (acts_when_it_dies(object)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies is dropped",
+                        Py_TYPE(object)->tp_name);
+    }
+    return dt_guard_type(trace, value->source, Py_TYPE(object));
+}
+
 DtStatus
 dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
 {

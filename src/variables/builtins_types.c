@@ -122,6 +122,10 @@ static DtStatus
 call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    if (type != NULL && found_in(type, "__class__") != found_in(&PyBaseObject_Type, "__class__")) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "isinstance() asks the __class__ of a %s",
+                        type->tp_name);
+    }
     PyObject *wanted = dt_var_as_constant(trace, args->pos[1]);
     if (wanted != NULL && dt_constant_is_safe(wanted) && !PyTuple_Check(wanted)) {
         return dt_kinds_mismatch(trace, self, "isinstance", args);
