@@ -45,6 +45,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0},
     [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0},
+    [DT_SOURCE_FUNC_PART] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", FROM_END, 0},
     [DT_SOURCE_FUNC_KWDEFAULT] = {true, NULL, "__kwdefaults__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0},

@@ -11,7 +11,14 @@ const DtWithMessages dt_messages_with = {
 const DtWithMessages dt_messages_async_with = {
     &PyExc_AttributeError, "__aenter__", "__aexit__", "__aenter__", "__aexit__",
 };
+const char dt_messages_unbound_local[] = "local variable '%U' referenced before assignment";
+const char dt_messages_unbound_free[] =
+    "free variable '%U' referenced before assignment in enclosing scope";
 #else
+const char dt_messages_unbound_local[] =
+    "cannot access local variable '%U' where it is not associated with a value";
+const char dt_messages_unbound_free[] =
+    "cannot access free variable '%U' where it is not associated with a value in enclosing scope";
 const DtWithMessages dt_messages_with = {
     &PyExc_TypeError,
     "__enter__",

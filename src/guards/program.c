@@ -322,6 +322,9 @@ do_DICT_KEY:
 do_FUNC_CODE:
     a = regs[in->a];
     LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
+do_FUNC_PART:
+    a = regs[in->a];
+    LOAD(dt_read_is_function(a) ? dt_read_function_part(a, in->y.i) : NULL);
 do_FUNC_DEFAULT:
     a = regs[in->a];
     LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i)

@@ -4,15 +4,14 @@
  *   keywords ────► slots by name, the rest into **kwargs
  *   defaults ────► slots that are still empty
  *
- * A call that does not fit is a graph break with the TypeError that CPython
- * raises when the frame runs plainly.
+ * A call that does not fit raises CPython's TypeError in the traced program
+ * (mismatch.c).
  */
 #include "symbolic/frame.h"
 
 #include <string.h>
 
 typedef struct Signature {
-    PyObject *name;
     int positional; /* positional-only included */
     int posonly;
     int kwonly;
@@ -37,20 +36,9 @@ find_parameter(const Signature *signature, PyObject *name, int from)
     return -1;
 }
 
-/* Names that no keyword may use. */
-static bool
-is_positional_only(const Signature *signature, PyObject *name)
-{
-    for (int i = 0; i < signature->posonly; i++) {
-        if (PyUnicode_Compare(signature->slots[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static DtStatus
-bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const DtArgs *args)
+bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const DtArgs *args,
+              bool *fits)
 {
     DtVar **pairs = NULL;
     uint32_t npairs = 0;
@@ -65,9 +53,8 @@ bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const 
         int slot = find_parameter(signature, name, signature->posonly);
         if (slot >= 0) {
             if (frame->locals[slot] != NULL) {
-                return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                                "TypeError: %s() got multiple values for argument '%s'",
-                                dt_frame_text(signature->name), dt_frame_text(name));
+                *fits = false;
+                return DT_OK;
             }
             frame->locals[slot] = args->kw[i];
         }
@@ -76,16 +63,9 @@ bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const 
             pairs[2 * npairs + 1] = args->kw[i];
             npairs++;
         }
-        else if (is_positional_only(signature, name)) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                            "TypeError: %s() got some positional-only arguments passed as keyword "
-                            "arguments: '%s'",
-                            dt_frame_text(signature->name), dt_frame_text(name));
-        }
         else {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                            "TypeError: %s() got an unexpected keyword argument '%s'",
-                            dt_frame_text(signature->name), dt_frame_text(name));
+            *fits = false;
+            return DT_OK;
         }
     }
     if (signature->varkeywords) {
@@ -93,50 +73,6 @@ bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const 
         return dt_var_dict(trace, pairs, npairs, &frame->locals[slot]);
     }
     return DT_OK;
-}
-
-static DtStatus
-break_too_many(DtTrace *trace, const Signature *signature, uint32_t given, uint32_t ndefaults)
-{
-    const char *name = dt_frame_text(signature->name);
-    uint32_t most = (uint32_t)signature->positional;
-    const char *were = given == 1 ? "was" : "were";
-    if (ndefaults > 0) {
-        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                        "TypeError: %s() takes from %u to %u positional arguments but %u %s given",
-                        name, most - ndefaults, most, given, were);
-    }
-    return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                    "TypeError: %s() takes %u positional argument%s but %u %s given", name, most,
-                    most == 1 ? "" : "s", given, were);
-}
-
-/* "'a'", "'a' and 'b'", "'a', 'b', and 'c'" of the empty slots in a range. */
-static DtStatus
-break_missing(DtTrace *trace, DtFrame *frame, const Signature *signature, int from, int to,
-              const char *what)
-{
-    int missing = 0, seen = 0;
-    for (int i = from; i < to; i++) {
-        missing += frame->locals[i] == NULL;
-    }
-    DtStrbuf names = {0};
-    for (int i = from; i < to; i++) {
-        if (frame->locals[i] == NULL) {
-            const char *before = seen == 0            ? ""
-                                 : seen + 1 < missing ? ", "
-                                 : missing == 2       ? " and "
-                                                      : ", and ";
-            dt_strbuf_addf(&names, "%s'%s'", before, dt_frame_text(signature->slots[i].name));
-            seen++;
-        }
-    }
-    DtStatus status = dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                               "TypeError: %s() missing %d required %s argument%s: %s",
-                               dt_frame_text(signature->name), missing, what,
-                               missing == 1 ? "" : "s", dt_strbuf_text(&names));
-    dt_strbuf_release(&names);
-    return status;
 }
 
 /* The default of an existing function can be taken away without another guard noticing. */
@@ -154,12 +90,13 @@ take_default(DtTrace *trace, DtFrame *frame, int slot, DtVar *value)
 
 static DtStatus
 fill_defaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar *const *defaults,
-              uint32_t ndefaults)
+              uint32_t ndefaults, bool *fits)
 {
     int first = signature->positional - (int)ndefaults;
     for (int i = 0; i < first; i++) {
         if (frame->locals[i] == NULL) {
-            return break_missing(trace, frame, signature, 0, first, "positional");
+            *fits = false;
+            return DT_OK;
         }
     }
     for (int i = first > 0 ? first : 0; i < signature->positional; i++) {
@@ -171,10 +108,10 @@ fill_defaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar 
 }
 
 static DtStatus
-fill_kwdefaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar *kwdefaults)
+fill_kwdefaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVar *kwdefaults,
+                bool *fits)
 {
     int end = signature->positional + signature->kwonly;
-    bool missing = false;
     for (int i = signature->positional; i < end; i++) {
         if (frame->locals[i] != NULL) {
             continue;
@@ -190,11 +127,11 @@ fill_kwdefaults(DtTrace *trace, DtFrame *frame, const Signature *signature, DtVa
             DT_TRY(dt_var_subscript(trace, kwdefaults, key, &answer));
             DT_TRY(take_default(trace, frame, i, answer));
         }
-        missing |= !found;
+        else {
+            *fits = false;
+        }
     }
-    return missing
-               ? break_missing(trace, frame, signature, signature->positional, end, "keyword-only")
-               : DT_OK;
+    return DT_OK;
 }
 
 static bool
@@ -208,13 +145,12 @@ has_empty(const DtFrame *frame, int from, int to)
     return false;
 }
 
-DtStatus
-dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtArgs *args)
+static DtStatus
+bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtArgs *args, bool *fits)
 {
     PyCodeObject *code = frame->bytecode->code;
     int flags = dt_code_flags(code);
     Signature signature = {
-        .name = function->name,
         .positional = dt_code_argcount(code),
         .posonly = dt_code_posonlyargcount(code),
         .kwonly = dt_code_kwonlyargcount(code),
@@ -232,7 +168,10 @@ dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtA
                             args->npos - taken,
                             &frame->locals[signature.positional + signature.kwonly]));
     }
-    DT_TRY(bind_keywords(trace, frame, &signature, args));
+    DT_TRY(bind_keywords(trace, frame, &signature, args, fits));
+    if (!*fits) {
+        return DT_OK;
+    }
 
     /* The defaults are looked at only when they are needed, so that they are guarded only then. */
     bool too_many = args->npos > positional && !signature.varargs;
@@ -248,10 +187,19 @@ dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtA
         }
     }
     if (too_many) {
-        return break_too_many(trace, &signature, args->npos, ndefaults);
+        *fits = false;
+        return DT_OK;
     }
     if (has_empty(frame, 0, signature.positional)) {
-        DT_TRY(fill_defaults(trace, frame, &signature, defaults, ndefaults));
+        DT_TRY(fill_defaults(trace, frame, &signature, defaults, ndefaults, fits));
     }
-    return fill_kwdefaults(trace, frame, &signature, function->kwdefaults);
+    return fill_kwdefaults(trace, frame, &signature, function->kwdefaults, fits);
+}
+
+DtStatus
+dt_frame_bind(DtTrace *trace, DtFrame *frame, DtFunctionVar *function, const DtArgs *args)
+{
+    bool fits = true;
+    DT_TRY(bind(trace, frame, function, args, &fits));
+    return fits ? DT_OK : dt_frame_raise_mismatch(trace, function, args);
 }

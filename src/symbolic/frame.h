@@ -99,6 +99,13 @@ DtStatus dt_frame_new_cell(DtTrace *trace, DtFrame *frame, int slot, DtVar *cont
 const char *dt_frame_slot_name(const DtFrame *frame, int slot);
 const char *dt_frame_text(PyObject *name);
 
+/* The NameError of a name that is nowhere; `format` takes it as %U. */
+DtStatus dt_frame_raise_name_error(DtTrace *trace, const char *format, PyObject *name);
+/* A slot or cell without a value is read or deleted. */
+DtStatus dt_frame_raise_unbound(DtTrace *trace, const DtFrame *frame, int slot);
+/* The TypeError of a call whose arguments do not fit `function`. */
+DtStatus dt_frame_raise_mismatch(DtTrace *trace, DtFunctionVar *function, const DtArgs *args);
+
 /* Puts the cells of the closure into the free slots. */
 DtStatus dt_frame_fill_free_slots(DtFrame *frame, DtCellVar *const *closure,
                                   uint32_t count) DT_MUST_CHECK;

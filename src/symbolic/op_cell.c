@@ -41,8 +41,7 @@ dt_op_delete_deref(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DtCellVar *cell;
     DT_TRY(get_cell(frame, instr->arg, &cell));
     if (cell->contents == NULL) {
-        return dt_break(trace, DT_BREAK_UNBOUND_LOCAL, "NameError: the cell of '%s' is empty",
-                        dt_frame_slot_name(frame, instr->arg));
+        return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
     return dt_journal_set_cell(trace, cell, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include "compat/dict.h"
 #include "symbolic/frame.h"
+#include "variables/kinds.h"
 #include "variables/payloads.h"
 
 /* A constant tuple is a tuple of constants that is loaded as the very object that it is. */
@@ -42,25 +43,12 @@ dt_op_load_const(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-static DtStatus
-break_unbound(DtTrace *trace, DtFrame *frame, int slot)
-{
-    bool is_free = (frame->bytecode->layout.slots[slot].kind & DT_SLOT_FREE) != 0;
-    const char *name = dt_frame_slot_name(frame, slot);
-    if (is_free) {
-        return dt_break(trace, DT_BREAK_UNBOUND_LOCAL,
-                        "NameError: the free variable '%s' has no value here", name);
-    }
-    return dt_break(trace, DT_BREAK_UNBOUND_LOCAL,
-                    "UnboundLocalError: the local variable '%s' has no value here", name);
-}
-
 DtStatus
 dt_op_load_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *var = frame->locals[instr->arg];
     if (var == NULL) {
-        return break_unbound(trace, frame, instr->arg);
+        return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
     dt_frame_push(frame, var);
     return DT_OK;
@@ -85,7 +73,7 @@ dt_op_load_deref(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     }
     DtVar *contents = ((DtCellVar *)cell)->contents;
     if (contents == NULL) {
-        return break_unbound(trace, frame, instr->arg);
+        return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
     dt_frame_push(frame, contents);
     return DT_OK;
@@ -129,6 +117,21 @@ load_polyfill_global(DtTrace *trace, DtFrame *frame, PyObject *name)
     return DT_OK;
 }
 
+/* That no builtin has this name: builtins are the dict of a module. */
+static DtStatus
+guard_not_builtin(DtTrace *trace, PyObject *name)
+{
+    PyObject *module =
+        PyImport_GetModule(dt_trace_keep_take(trace, PyUnicode_FromString("builtins")));
+    module = dt_trace_keep_take(trace, module);
+    if (module == NULL || !PyModule_Check(module) || PyModule_GetDict(module) != trace->builtins) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "the name '%s' in builtins of another kind",
+                        dt_frame_text(name));
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, module, 0);
+    return source != NULL ? dt_guard_attr_absent(trace, source, name) : DT_ERROR;
+}
+
 /* globals, then builtins; reading a dict whose keys are str runs no user code. */
 DtStatus
 dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
@@ -157,8 +160,8 @@ dt_op_load_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     }
     DT_TRY(look_up(trace, trace->builtins, name, &value));
     if (value == NULL) {
-        return dt_break(trace, DT_BREAK_GLOBAL_MISSING, "NameError: name '%s' is not defined",
-                        dt_frame_text(name));
+        DT_TRY(guard_not_builtin(trace, name));
+        return dt_frame_raise_name_error(trace, "name '%.200U' is not defined", name);
     }
     const DtSource *source = dt_source_builtin(trace, name);
     if (source == NULL) {
@@ -232,8 +235,7 @@ get_super_arguments(DtTrace *trace, DtFrame *frame, DtVar **cls, DtVar **self)
         *self = ((DtCellVar *)*self)->contents;
     }
     if (*cls == NULL || *self == NULL) {
-        return dt_break(trace, DT_BREAK_RAISES,
-                        "RuntimeError: super() has no class or no argument");
+        return dt_kinds_raise(trace, "RuntimeError", "super() has no class or no argument");
     }
     return DT_OK;
 }

@@ -18,9 +18,7 @@ DtStatus
 dt_op_delete_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     if (frame->locals[instr->arg] == NULL) {
-        return dt_break(trace, DT_BREAK_UNBOUND_LOCAL,
-                        "UnboundLocalError: the local variable '%s' has no value here",
-                        dt_frame_slot_name(frame, instr->arg));
+        return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
     DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
     frame->locals[instr->arg] = NULL;
@@ -43,8 +41,10 @@ dt_op_delete_global(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (dt_journal_get_global(trace, frame->globals, name, &deleted) == NULL) {
         PyObject *value = NULL;
         if (deleted || dt_dict_get(frame->globals, name, &value) != 1) {
-            return dt_break(trace, DT_BREAK_GLOBAL_MISSING, "NameError: name '%s' is not defined",
-                            dt_frame_text(name));
+            if (!deleted) {
+                DT_TRY(dt_guard_global_absent(trace, frame->function, name));
+            }
+            return dt_frame_raise_name_error(trace, "name '%.200U' is not defined", name);
         }
         /* That it is there has to be guarded: reading it does. */
         const DtSource *source;

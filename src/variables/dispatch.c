@@ -256,8 +256,8 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
             *out = *out == (value == Py_True);
             return DT_OK;
         }
-        if (value == NULL ? !(left_number && right_number)
-                          : !PyLong_Check(value) && !PyFloat_Check(value)) {
+        PyTypeObject *type = dt_var_python_type(trace, number);
+        if (value == NULL ? !(left_number && right_number) : !Py_IS_TYPE(value, type)) {
             return DT_OK;
         }
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a computed number");

@@ -390,6 +390,7 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
+extern const DtBuiltinTable dt_builtin_sys_table; /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_cmath_table,
     dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_types_table;
 int dt_builtin_init(void); /* -1 with an exception */

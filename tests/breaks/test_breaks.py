@@ -93,14 +93,10 @@ def unknown_type():
 
 @case("call-mismatch")
 def call_mismatch():
-    def helper(a, b):
-        return a + b
-
     def fn(x):
-        return helper(x)
+        return x + len([1], [2])
 
-    info = expect("call-mismatch", fn, A)
-    assert "missing 1 required positional argument: 'b'" in info["reason"]
+    expect("call-mismatch", fn, A)
 
 
 @case("raises")
@@ -204,24 +200,6 @@ def attribute():
         return x * o.real
 
     expect("attribute", fn, decimal.Decimal(2), A)
-
-
-@case("name-missing")
-def name_missing():
-    def fn(x):
-        return x + nowhere  # noqa: F821
-
-    expect("name-missing", fn, A)
-
-
-@case("unbound-local")
-def unbound_local():
-    def fn(x, flag):
-        if flag:
-            y = x
-        return y + 1.0
-
-    expect("unbound-local", fn, A, False)
 
 
 @case("unroll-limit")

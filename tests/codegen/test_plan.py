@@ -521,5 +521,5 @@ def test_every_kind_of_source_is_known_here():
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
         "ARRAY_DIM": test_a_size_is_computed_by_the_graph,
     }  # fmt: skip
-    # The function itself and synthetic sources can't be loaded: they break. Code is only guarded.
-    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE"}
+    # The function itself and synthetic sources can't be loaded: they break. Code and parts are only guarded.
+    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE", "FUNC_PART"}

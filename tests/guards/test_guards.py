@@ -406,6 +406,13 @@ def source_cases():
         helper.__code__,
     )
     yield (
+        "FUNC_PART",
+        target,
+        lambda r: r.source("FUNC_PART", r.local("x"), "__defaults__", 0),
+        (helper,),
+        helper.__defaults__,
+    )
+    yield (
         "FUNC_DEFAULT",
         target,
         lambda r: r.source("FUNC_DEFAULT", r.local("x"), None, 1),

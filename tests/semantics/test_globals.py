@@ -30,7 +30,7 @@ def test_same(fn):
 
 
 def test_missing_name():
-    check(reads_missing, A, breaks="name-missing")
+    check(reads_missing, A, breaks="raises")
 
 
 def test_changed_global_is_noticed(monkeypatch):

@@ -266,4 +266,4 @@ def test_empty_free_variable():
 
         return fn
 
-    check(make(), A, breaks="unbound-local")
+    check(make(), A, breaks="raises")

@@ -26,6 +26,7 @@ CASES = {
     "DICT_KEY": ([X, ("DICT_KEY", None, 1)], "list(L['x'])[1]"),
     "FUNC_GLOBAL": ([X, ("FUNC_GLOBAL", "g", 0)], "L['x'].__globals__['g']"),
     "FUNC_CODE": ([X, ("FUNC_CODE", None, 0)], "L['x'].__code__"),
+    "FUNC_PART": ([X, ("FUNC_PART", "__defaults__", 0)], "L['x'].__defaults__"),
     "FUNC_DEFAULT": ([X, ("FUNC_DEFAULT", None, 1)], "L['x'].__defaults__[-1]"),
     "FUNC_KWDEFAULT": ([X, ("FUNC_KWDEFAULT", "k", 0)], "L['x'].__kwdefaults__['k']"),
     "FUNC_CLOSURE": ([X, ("FUNC_CLOSURE", None, 0)], "L['x'].__closure__[0]"),
