@@ -94,7 +94,7 @@ def unknown_type():
 @case("call-mismatch")
 def call_mismatch():
     def fn(x):
-        return x + len([1], [2])
+        return x, AttributeError("a", nothing=1)
 
     expect("call-mismatch", fn, A)
 
