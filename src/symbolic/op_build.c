@@ -177,7 +177,15 @@ dt_op_list_extend(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     uint32_t count;
     DtVar **items;
-    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    DtVar *iterable;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &iterable));
+    PyTypeObject *type = dt_var_python_type(trace, iterable);
+    if (type != NULL && type->tp_iter == NULL
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+        return dt_raise(trace, PyExc_TypeError, "Value after * must be an iterable, not %.200s",
+                        type->tp_name);
+    }
+    DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
     return extend_list(trace, *dt_frame_at(frame, instr->arg), items, count);
 }
 

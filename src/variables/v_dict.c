@@ -150,7 +150,10 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     }
     DtVar **items;
     uint32_t count;
-    DT_TRY(dt_var_unpack(trace, other, &items, &count));
+    /* An iterator that fails has given pairs before, which are in the dict: not modelled. */
+    bool sequence = other->type->kind == DT_KIND_LIST || other->type->kind == DT_KIND_TUPLE;
+    DtStatus status = dt_var_unpack(trace, other, &items, &count);
+    DT_TRY(sequence ? status : dt_raised_break_if(trace, status));
     for (uint32_t i = 0; i < count; i++) {
         DtVar **pair;
         uint32_t size;

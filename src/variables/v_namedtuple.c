@@ -53,7 +53,9 @@ dt_namedtuple_is_class(PyTypeObject *cls)
 bool
 dt_namedtuple_field(PyObject *found, int64_t *index)
 {
-    if (strcmp(Py_TYPE(found)->tp_name, "_collections._tuplegetter") != 0) {
+    const char *name = Py_TYPE(found)->tp_name; /* 3.12 names another module */
+    if (strcmp(name, "_collections._tuplegetter") != 0
+        && strcmp(name, "collections._tuplegetter") != 0) {
         return false;
     }
     PyObject *parts = PyObject_CallMethod(found, "__reduce__", NULL); /* C: (type, (index, doc)) */
