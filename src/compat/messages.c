@@ -35,3 +35,9 @@ const DtWithMessages dt_messages_async_with = {
     "(missed __aexit__ method)",
 };
 #endif
+
+#if DT_PY310 || DT_PY311
+const char dt_messages_match_class[] = "called match pattern must be a type";
+#else
+const char dt_messages_match_class[] = "called match pattern must be a class";
+#endif

@@ -4,6 +4,7 @@
  * __match_args__ and attributes: whatever of it is Python code is followed.
  * Sequence patterns need only the length and items (op_misc.c, op_build.c).
  */
+#include "compat/messages.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
@@ -215,7 +216,7 @@ match_class(DtTrace *trace, DtFrame *frame, uint32_t positional, DtVar **out)
         PyTypeObject *type = dt_var_python_type(trace, cls);
         return type == NULL || PyType_IsSubtype(type, &PyType_Type)
                    ? dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a pattern with an unknown class")
-                   : dt_raise(trace, PyExc_TypeError, "called match pattern must be a type");
+                   : dt_raise(trace, PyExc_TypeError, dt_messages_match_class);
     }
     DT_TRY(dt_var_unpack(trace, *dt_frame_at(frame, 1), &keywords, &nkeywords));
     PyObject *function = PyDict_GetItemString(trace->builtins, "isinstance");
