@@ -157,7 +157,7 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     for (uint32_t i = 0; i < count; i++) {
         DtVar **pair;
         uint32_t size;
-        DtStatus status = dt_var_unpack(trace, items[i], &pair, &size);
+        status = dt_var_unpack(trace, items[i], &pair, &size);
         if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
             (void)dt_raised_take(trace);
             return dt_raise(trace, PyExc_TypeError,
