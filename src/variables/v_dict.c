@@ -152,6 +152,9 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     uint32_t count;
     /* An iterator that fails has given pairs before, which are in the dict: not modelled. */
     bool sequence = other->type->kind == DT_KIND_LIST || other->type->kind == DT_KIND_TUPLE;
+    if (!sequence) {
+        DT_TRY(dt_var_iter(trace, other, &other));
+    }
     DtStatus status = dt_var_unpack(trace, other, &items, &count);
     DT_TRY(sequence ? status : dt_raised_break_if(trace, status));
     for (uint32_t i = 0; i < count; i++) {

@@ -229,6 +229,7 @@ settle_argument(DtTrace *trace, DtVar *arg, DtVar **out)
     DtVar **items;
     uint32_t count;
     /* An update that fails has added the elements before: not modelled. */
+    DT_TRY(dt_var_iter(trace, *out, out));
     DT_TRY(dt_raised_break_if(trace, dt_var_unpack(trace, *out, &items, &count)));
     return dt_var_tuple(trace, items, count, out);
 }
@@ -407,8 +408,9 @@ as_set(DtTrace *trace, DtVar *arg, DtDictVar **out)
     DtVar **items, *made;
     uint32_t count;
     /* An update that fails has added the elements before: not modelled. */
+    DT_TRY(dt_var_iter(trace, arg, &arg));
     DT_TRY(dt_raised_break_if(trace, dt_var_unpack(trace, arg, &items, &count)));
-    DT_TRY(dt_raised_break_if(trace, dt_var_set(trace, items, count, &made)));
+    DT_TRY(dt_var_set(trace, items, count, &made));
     *out = (DtDictVar *)made;
     return DT_OK;
 }
