@@ -94,6 +94,10 @@ if sys.version_info >= (3, 13):
             return unfollowable("re.split() with a positional maxsplit, which warns")
         return _split(pattern, string, int(maxsplit), int(flags))
 
+    for _function, _original in ((sub, re.sub), (subn, re.subn), (split, re.split)):
+        # What the originals say of themselves leaves out the positional forms that warn.
+        _function.__text_signature__ = _original.__text_signature__
+
 else:
 
     @polyfill(re.sub)
