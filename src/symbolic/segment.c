@@ -140,7 +140,7 @@ dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
     }
     PyObject *object = ((DtLazyVar *)value)->object;
     if (acts_when_it_dies(object)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies is dropped",
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
                         Py_TYPE(object)->tp_name);
     }
     return dt_guard_type(trace, value->source, Py_TYPE(object));

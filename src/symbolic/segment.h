@@ -15,7 +15,8 @@ DtStatus dt_segment_cut(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame
 DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real,
                          DtVar **out) DT_MUST_CHECK;
 
-/* Before `frame` lets go of `value`.  What was in a running frame may act when it dies, and has to do
+/* Before `frame` lets go of `value`.  What was in a running frame may act when it dies, and has
+ * to do
  * so in its place among the effects: DT_BREAK. */
 DtStatus dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value) DT_MUST_CHECK;
 

@@ -14,7 +14,8 @@ is_none(DtVar *var)
     return dt_var_peek_constant(var) == Py_None;
 }
 
-/* ---- A step of an asynchronous generator ------------------------------------------------------- */
+/* ---- A step of an asynchronous generator
+ * ------------------------------------------------------- */
 
 enum { STEP_NEW, STEP_RUNNING, STEP_CLOSED }; /* `extra`; `function` is the value to send */
 
@@ -98,7 +99,8 @@ dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out)
     return DT_OK;
 }
 
-/* ---- coroutine.__await__() --------------------------------------------------------------------- */
+/* ---- coroutine.__await__()
+ * --------------------------------------------------------------------- */
 
 static DtStatus
 send_to_coroutine(DtTrace *trace, DtIterVar *self, DtVar *value, DtVar **out, bool *returned)

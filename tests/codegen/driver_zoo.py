@@ -390,7 +390,7 @@ def class_body(n):
         total = 0
         for i in range(n):
             total += i
-        kept = [total + i for i in range(2)]
+        kept = [total + i for i in range(2)]  # noqa: F821
         if total > 3:
             extra = n
         del i
@@ -414,7 +414,8 @@ def class_body(n):
 
 def imports(n):
     import os.path as p
-    from string import ascii_letters, digits as numbers
+    from string import ascii_letters
+    from string import digits as numbers
 
     return p.join("a", ascii_letters[:n]), numbers
 

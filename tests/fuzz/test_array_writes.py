@@ -5,6 +5,8 @@ compiled, and everything is compared: results to the bit, what shares memory wit
 an error leaves.  DYNTRACE_WRITE_PROGRAMS sets how many are run.
 """
 
+# ruff: noqa: E501  (tables)
+
 import os
 import sys
 from pathlib import Path

@@ -6,6 +6,8 @@ and on receivers that are arguments; what raises is caught in the function, so t
 the exception are part of the result.
 """
 
+# ruff: noqa: E501  (tables)
+
 import builtins
 
 import numpy as np

@@ -3,6 +3,8 @@
 Each is captured whole: one graph, no break; what raises is caught where people catch it.
 """
 
+# ruff: noqa: E501  (tables)
+
 import numpy as np
 import pytest
 from differential import Compiled, check

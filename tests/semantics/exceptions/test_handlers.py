@@ -236,7 +236,7 @@ def variable_in_a_cell(x):
     except ValueError as e:
 
         def get():
-            return e.args[0]
+            return e.args[0]  # noqa: F821
 
         return x * get()
 
