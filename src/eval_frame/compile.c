@@ -118,7 +118,7 @@ trace_and_plan_segment(DtAttempt *attempt)
         }
         DT_TRY(dt_segment_shorten(segment, attempt->trace, planning, &stop_at));
     }
-    return fault(attempt, "a segment that restarts without end");
+    return dt_segment_forsake(segment, attempt->trace);
 }
 
 static DtStatus

@@ -98,6 +98,17 @@ find_cut(const DtSegment *segment, const DtTrace *trace, uint32_t n, bool statem
 }
 
 DtStatus
+dt_segment_forsake(DtSegment *segment, DtTrace *trace)
+{
+    if (segment->ended >= 0) {
+        DT_TRY(dt_broken_want_after(segment->point->broken, segment->ended));
+    }
+    return trace->brk.message != NULL
+               ? DT_BREAK
+               : dt_break(trace, DT_BREAK_NO_ARRAYS, "nothing can be captured here");
+}
+
+DtStatus
 dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning, uint32_t *stop_at)
 {
     uint32_t count = trace->history.count;
@@ -126,11 +137,7 @@ dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning, uint32_t *
     if (*stop_at != 0) {
         return DT_OK;
     }
-    /* Nothing before it: the point sleeps, and the next one is behind what ended it. */
-    DT_TRY(dt_broken_want_after(segment->point->broken, segment->ended));
-    return trace->brk.message != NULL
-               ? DT_BREAK
-               : dt_break(trace, DT_BREAK_NO_ARRAYS, "nothing can be captured here");
+    return dt_segment_forsake(segment, trace);
 }
 
 /* ---- Afterwards ------------------------------------------------------------------------------ */

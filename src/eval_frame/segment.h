@@ -27,6 +27,9 @@ DtStatus dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame
 DtStatus dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning,
                             uint32_t *stop_at) DT_MUST_CHECK;
 
+/* No segment begins here: the point sleeps, and the next one is behind what ended it.  DT_BREAK. */
+DtStatus dt_segment_forsake(DtSegment *segment, DtTrace *trace) DT_MUST_CHECK;
+
 /* The trace is done: what comes after its end is wanted. */
 DtStatus dt_segment_note_end(DtSegment *segment, const DtTrace *trace) DT_MUST_CHECK;
 
