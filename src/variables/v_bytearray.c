@@ -9,6 +9,7 @@
  *
  * Not in here: memoryviews of them (a graph break).
  */
+#include "compat/type.h"
 #include "variables/fold.h"
 
 static DtBytesVar *
@@ -249,7 +250,7 @@ bytearray_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar
 static DtStatus
 bytearray_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
-    PyObject *found = PyDict_GetItemWithError(PyByteArray_Type.tp_dict, name);
+    PyObject *found = dt_type_own_lookup(&PyByteArray_Type, name);
     if (found != NULL
         && (Py_IS_TYPE(found, &PyMethodDescr_Type) || Py_IS_TYPE(found, &PyWrapperDescr_Type))) {
         DtVar *function;

@@ -34,6 +34,8 @@ NOT_FOLLOWED = {
     "__getattribute__": "same as getattr",
     "__getnewargs__": "pickling",
     "__setstate__": "pickling",
+    "__setformat__": "changes the interpreter (3.10)",
+    "__set_format__": "changes the interpreter",
     "__length_hint__": "a hint for preallocation",
 }
 
