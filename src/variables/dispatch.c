@@ -221,6 +221,35 @@ has_known_object(DtVar *var)
     }
 }
 
+/* Constants are guarded by value: which of several equal objects an input is, is another question.
+ * Of None and the like there is one.  `left` and `right` are not realised: an object that comes in
+ * twice has one tracker, and two sources. */
+static DtStatus
+guard_objects(DtTrace *trace, DtVar *left, DtVar *right, bool same)
+{
+    DtVar *sides[2] = {left, right};
+    const DtSource *sources[2];
+    bool input = false;
+    for (int i = 0; i < 2; i++) {
+        DtVar *real = dt_var_peek(sides[i]);
+        PyObject *object = dt_payload_object(real);
+        if (real->type->kind != DT_KIND_CONSTANT || object == Py_None || PyBool_Check(object)
+            || object == Py_Ellipsis || object == Py_NotImplemented) {
+            return DT_OK;
+        }
+        sources[i] = sides[i]->source != NULL ? sides[i]->source : real->source;
+        input = input || sources[i] != NULL;
+        if (sources[i] == NULL) {
+            sources[i] = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, object, 0);
+        }
+        if (sources[i] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    return input && sources[0] != sources[1] ? dt_guard_alias(trace, sources[0], sources[1], same)
+                                             : DT_OK;
+}
+
 static bool
 is_empty_tuple(DtVar *var)
 {
@@ -231,15 +260,16 @@ is_empty_tuple(DtVar *var)
 DtStatus
 dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
+    DtVar *first = left, *second = right;
     DT_TRY(dt_var_realize(trace, left, &left));
     DT_TRY(dt_var_realize(trace, right, &right));
     *out = left == right;
     if (*out) {
-        return DT_OK;
+        return guard_objects(trace, first, second, true);
     }
     if (has_known_object(left) && has_known_object(right)) {
         *out = dt_payload_object(left) == dt_payload_object(right);
-        return DT_OK;
+        return guard_objects(trace, first, second, *out);
     }
     if (is_empty_tuple(left) && is_empty_tuple(right)) {
         *out = true; /* there is only one */

@@ -68,3 +68,18 @@ def test_a_constant_keeps_its_identity():
 
     compiled = Compiled(fn)
     assert compiled() is compiled() is fn()
+
+
+def test_equal_strings_are_not_one():
+    """Guarded by value: whether two inputs are one object is asked at each call."""
+    def same(x, a, b):
+        return x + (a is b), a is not b
+
+    one, other = "".join(["some ", "text"]), "".join(["some ", "text"])
+    compiled = Compiled(same)
+    x = np.ones(3)
+    for a, b in [(one, one), (one, other), (other, other), (one, "some text"), (one, one)]:
+        for _ in range(2):
+            expected, found = same(x, a, b), compiled(x, a, b)
+            assert found[1] is expected[1]
+            assert found[0].tobytes() == expected[0].tobytes()
