@@ -161,18 +161,20 @@ same_fact(const DtFact *a, const DtFact *b)
 }
 
 /* A fact about a source that was only known to be readable: PRESENT goes, the others keep their
- * order. */
+ * order.  It is gone already when there was no memory for the fact that was to follow it. */
 static void
-drop_present(DtTrace *trace, DtFact *present)
+drop_present(DtTrace *trace, const DtFact *present)
 {
     DtGuardRecipe *recipe = trace->guards;
-    uint32_t at = recipe->facts.count;
-    while (recipe->facts.items[--at]
-           != present) { /* most sources are looked at soon: from the end */
+    DtFact **items = recipe->facts.items;
+    uint32_t count = recipe->facts.count;
+    for (uint32_t at = count; at > 0; at--) { /* most sources are looked at soon: from the end */
+        if (items[at - 1] == present) {
+            memmove(&items[at - 1], &items[at], sizeof(items[0]) * (count - at));
+            recipe->facts.count--;
+            return;
+        }
     }
-    memmove(&recipe->facts.items[at], &recipe->facts.items[at + 1],
-            sizeof(recipe->facts.items[0]) * (recipe->facts.count - at - 1));
-    recipe->facts.count--;
 }
 
 DtStatus
