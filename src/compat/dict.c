@@ -251,3 +251,17 @@ dt_dict_key_at(PyObject *dict, Py_ssize_t index)
     }
     return NULL;
 }
+
+#if DT_PY313
+/* The __dict__ of an object whose attributes lie in the object itself: 3.13 stores an attribute
+ * there and leaves the tag as it is.  Such a dict has another version each time it is asked. */
+uint64_t
+dt_dict_split_version(PyObject *dict)
+{
+    static uint64_t asked;
+    if (((PyDictObject *)dict)->ma_values->embedded) {
+        return UINT64_MAX - ++asked; /* far above all tags */
+    }
+    return ((PyDictObject *)dict)->ma_version_tag >> DT_DICT_VERSION_SHIFT;
+}
+#endif

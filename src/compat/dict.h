@@ -25,11 +25,21 @@
 #define DT_DICT_VERSION_SHIFT 0
 #endif
 
+#if DT_PY313
+/* For a dict that shares its values with a table of keys. */
+uint64_t dt_dict_split_version(PyObject *dict);
+#endif
+
 /* A number that no other state of any dict in this process has.  Storing the identical object keeps
  * it; every other change renews it.  Never 0. */
 static inline uint64_t
 dt_dict_version(PyObject *dict)
 {
+#if DT_PY313
+    if (((PyDictObject *)dict)->ma_values != NULL) {
+        return dt_dict_split_version(dict);
+    }
+#endif
     return ((PyDictObject *)dict)->ma_version_tag >> DT_DICT_VERSION_SHIFT;
 }
 
