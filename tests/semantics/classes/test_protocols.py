@@ -1,5 +1,6 @@
 """Operators, comparison, containers, calls, conversions and creation of instances."""
 
+import sys
 import abc
 import numbers
 import typing
@@ -520,7 +521,6 @@ CASES = [
         new_of_another_type,
         object_new,
         explicit_init,
-        generic,
         cast,
         flexible,
         flexible_escapes,
@@ -545,6 +545,11 @@ CASES = [
 @pytest.mark.parametrize("fn, make", CASES, ids=lambda case: getattr(case, "__name__", "args"))
 def test_same(fn, make):
     check(fn, make=lambda: (make(), {}))
+
+
+def test_generic():
+    """From 3.12 on the classes that typing makes of a Generic are called in a way that breaks."""
+    check(generic, A, breaks="unknown-callable" if sys.version_info >= (3, 12) else None)
 
 
 def no_operator(x):
