@@ -8,9 +8,11 @@ traceback lines, warnings, changes of the arguments, and which returned objects 
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import os
 import struct
+import threading
 import traceback
 import types
 import warnings
@@ -48,6 +50,28 @@ _ATOMS = (
     types.ModuleType,
     types.BuiltinFunctionType,
 )
+
+
+def in_a_thread(test):
+    """Runs a test in a thread of its own, where no exception is being handled."""
+
+    @functools.wraps(test)
+    def run(*args, **kwargs):
+        raised = []
+
+        def body():
+            try:
+                test(*args, **kwargs)
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        thread.join()
+        if raised:
+            raise raised[0]
+
+    return run
 
 
 class Outcome:

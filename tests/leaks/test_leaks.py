@@ -24,6 +24,7 @@ import dyntrace
 import leak_cases as cases
 import pytest
 import toyarray as ta
+from differential import in_a_thread
 from dyntrace import adapters
 from dyntrace._core import _testing
 
@@ -219,6 +220,7 @@ def test_graphs_and_records(name):
 
 
 @pytest.mark.parametrize("name, backend", FUNCTIONS)
+@in_a_thread
 def test_allocations_fail(name, backend):
     """Every allocation of a first call fails once: it gives its result all the same or MemoryError,
     and gives back what it had. What one failure leaves, it leaves again in every sweep."""

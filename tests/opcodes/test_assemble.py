@@ -7,6 +7,7 @@ import sys
 import types
 
 import pytest
+from differential import in_a_thread
 from dyntrace._core import _testing
 
 LOCAL, CELL, FREE = 1, 2, 4
@@ -375,6 +376,7 @@ SWALLOW = [("POP_TOP", None, EXCEPTION), ("POP_EXCEPT",)]
 GIVE = [("STORE_FAST", 0), ("LOAD_FAST", 0), RETURN]
 
 
+@in_a_thread
 def test_try_swallow():
     program, tries = guarded([*DIVIDE, ("STORE_FAST", 0)], SWALLOW, [("LOAD_FAST", 0), RETURN])
     made = function(program, ["x"], tries=tries, argcount=1)
@@ -411,6 +413,7 @@ def test_try_return_inside():
     assert made(0) == "after"
 
 
+@in_a_thread
 def test_try_reraise():
     done = []
     program, tries = guarded(
@@ -440,6 +443,7 @@ def test_exception_in_handler():
         assert caught.value.__context__.__context__ is outer
 
 
+@in_a_thread
 def test_nested_try():
     program = [
         ("LABEL", 0), ("LABEL", 1), *DIVIDE, ("LABEL", 2), RETURN,

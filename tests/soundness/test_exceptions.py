@@ -8,6 +8,7 @@ import builtins
 import dyntrace
 import numpy as np
 import pytest
+from differential import in_a_thread
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -242,6 +243,7 @@ def test_the_context_from_outside_is_not_made_up():
             assert outcome(compiled, A)[1] is True
 
 
+@in_a_thread
 def test_bare_raise_sees_the_handler_of_the_caller():
     def fn(x):
         y = x + 1.0

@@ -11,7 +11,7 @@ import contextlib
 import dyntrace
 import numpy as np
 import pytest
-from differential import FORCED, Compiled, Outcome, compare
+from differential import FORCED, Compiled, Outcome, compare, in_a_thread
 
 X = np.linspace(0.5, 2.0, 4)
 LOG: list = []
@@ -504,6 +504,7 @@ def outcome(target, name):
 
 
 @pytest.mark.parametrize("name", CASES)
+@in_a_thread
 def test_same_and_captured(name):
     function, graphs, _ = CASES[name]
     plain = outcome(function, name)

@@ -1,8 +1,8 @@
 """Operators, comparison, containers, calls, conversions and creation of instances."""
 
-import sys
 import abc
 import numbers
+import sys
 import typing
 
 import numpy as np
