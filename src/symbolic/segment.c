@@ -116,11 +116,15 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     return DT_OK;
 }
 
-/* Has a finaliser, or somebody waits for its death. */
+/* Has a finaliser, or somebody waits for its death.  A class written in C never dies: 3.10 has the
+ * class of a handled exception on the stack, and an abstract class may have a weak reference to it. */
 static bool
 acts_when_it_dies(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
+    if (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE)) {
+        return false;
+    }
     if (type->tp_finalize != NULL || type->tp_del != NULL) {
         return true;
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import weakref
 
 import dyntrace
 import numpy as np
@@ -15,6 +16,10 @@ from differential import FORCED, Compiled, Outcome, compare, in_a_thread
 
 X = np.linspace(0.5, 2.0, 4)
 LOG: list = []
+
+# A static class with a weak reference to it, as an abstract class makes one when it is asked about
+# it: 3.10 has the class of a handled exception on the stack, where a segment takes it over.
+WATCHED = weakref.ref(ValueError)
 
 
 @dyntrace.disable
