@@ -24,28 +24,15 @@ def _bounds(a: Any, lo: Any, hi: Any) -> Any:
     return lo, len(a) if hi == -1 else hi
 
 
-def _right(a: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
+def _search(a: Any, x: Any, lo: Any, hi: Any, key: Any, right: bool) -> Any:
+    """Where `x` goes, behind its equals or before them."""
     lo, hi = _bounds(a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         item = a[middle]
         if key is not None:
             item = key(item)
-        if x < item:
-            hi = middle
-        else:
-            lo = middle + 1
-    return lo
-
-
-def _left(a: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
-    lo, hi = _bounds(a, lo, hi)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        item = a[middle]
-        if key is not None:
-            item = key(item)
-        if item < x:
+        if (not x < item) if right else item < x:
             lo = middle + 1
         else:
             hi = middle
@@ -54,21 +41,21 @@ def _left(a: Any, x: Any, lo: Any, hi: Any, key: Any) -> Any:
 
 @polyfill(_bisect.bisect_right)
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    return _right(a, x, lo, hi, key)
+    return _search(a, x, lo, hi, key, True)
 
 
 @polyfill(_bisect.bisect_left)
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    return _left(a, x, lo, hi, key)
+    return _search(a, x, lo, hi, key, False)
 
 
 @polyfill(_bisect.insort_right)
 def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    at = _right(a, x if key is None else key(x), lo, hi, key)
+    at = _search(a, x if key is None else key(x), lo, hi, key, True)
     a.insert(at, x)
 
 
 @polyfill(_bisect.insort_left)
 def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    at = _left(a, x if key is None else key(x), lo, hi, key)
+    at = _search(a, x if key is None else key(x), lo, hi, key, False)
     a.insert(at, x)
