@@ -1,26 +1,42 @@
-"""``python -m dyntrace script.py [args]``: runs a script with its functions compiled.
-
-The functions that the script's own source defines at module level are compiled as their ``def``
-statements finish; everything else runs as it would by ``python script.py``.
-"""
+"""``python -m dyntrace [options] script.py | -m module [args]``: runs a program in whole-script mode."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from dyntrace._run import run_script
+from dyntrace import _options, _run
 
 
-def main(argv: list[str] | None = None) -> None:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m dyntrace", description="Run a script with its own functions compiled."
+        prog="python -m dyntrace",
+        usage="python -m dyntrace [options] (script.py | -m module) [args ...]",
+        description="Run a program with its array functions compiled. "
+        "DYNTRACE=1 in the environment does the same for every way of starting Python.",
     )
-    parser.add_argument("--backend", default="native", help="backend (default: native)")
-    parser.add_argument("script", help="path of the script")
-    parser.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
-    options = parser.parse_args(argv)
-    run_script(options.script, options.args, backend=options.backend, parser=parser)
+    _options.add_arguments(parser)
+    # What comes after the program's name is the program's, options included.
+    parser.add_argument(
+        "-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module as a program"
+    )
+    parser.add_argument("script", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def main(argv: list[str]) -> None:
+    parser = _parser()
+    given = parser.parse_args(argv)
+    if not given.module and not given.script:
+        parser.error("a script, or -m and a module, is needed")
+    try:
+        options = _options.merge(_options.from_surroundings(), vars(given))
+        if given.module:
+            _run.run_module(given.module[0], given.module[1:], options)
+        else:
+            _run.run_script(given.script[0], given.script[1:], options)
+    except (_options.OptionError, _run.NoProgram) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

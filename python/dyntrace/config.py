@@ -13,6 +13,7 @@ from dyntrace._support import core as _core
 _CORE_SETTINGS = (
     "attempt_limit",
     "everything",
+    "hot_count",
     "inline_depth",
     "recompile_limit",
     "strict",
@@ -98,6 +99,8 @@ class Config:
         Compiled versions of one code object in one region (default 8).
     attempt_limit : int
         Failed attempts after which a code object runs plainly until ``reset()`` (default 4).
+    hot_count : int
+        Plain calls of a function of a whole script before it is compiled (default 3).
     inline_depth : int
         Depth to which calls are followed (default 64).
     unroll_limit : int

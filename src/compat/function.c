@@ -64,19 +64,57 @@ dt_function_sync(PyFunctionObject *to, PyFunctionObject *from)
     SHARE(to, from, func_kwdefaults);
 }
 
-void
+vectorcallfunc
+dt_function_plain_entry(void)
+{
+    static vectorcallfunc entry; /* the same for all: a constant of this CPython */
+    if (entry == NULL) {
+        PyCodeObject *code = PyCode_NewEmpty("", "", 1);
+        PyObject *globals = code != NULL ? PyDict_New() : NULL;
+        PyObject *function = globals != NULL ? PyFunction_New((PyObject *)code, globals) : NULL;
+        if (function != NULL) {
+            entry = ((PyFunctionObject *)function)->vectorcall;
+        }
+        Py_XDECREF(function);
+        Py_XDECREF(globals);
+        Py_XDECREF(code);
+    }
+    return entry;
+}
+
+static void
+enter_by(PyFunctionObject *function, vectorcallfunc entry)
+{
+#if DT_PY_AT_LEAST(3, 12)
+    PyFunction_SetVectorcall(function, entry);
+#else
+    function->vectorcall = entry;
+#endif
+}
+
+uint32_t
 dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry)
 {
-    PyFunctionObject *target = (PyFunctionObject *)function;
-#if DT_PY_AT_LEAST(3, 12)
-    PyFunction_SetVectorcall(target, entry);
-#else
-    target->vectorcall = entry;
-#endif
+    uint32_t version = 0;
 #if DT_PY_AT_LEAST(3, 11)
-    target->func_version = 0;
+    version = ((PyFunctionObject *)function)->func_version;
+    ((PyFunctionObject *)function)->func_version = 0;
 #endif
+    enter_by((PyFunctionObject *)function, entry);
     Py_SET_TYPE(function, subtype);
+    return version;
+}
+
+void
+dt_function_restore(PyObject *function, vectorcallfunc plain_entry, uint32_t version)
+{
+    Py_SET_TYPE(function, &PyFunction_Type);
+    enter_by((PyFunctionObject *)function, plain_entry);
+#if DT_PY_AT_LEAST(3, 11)
+    ((PyFunctionObject *)function)->func_version = version;
+#else
+    (void)version;
+#endif
 }
 
 PyObject *

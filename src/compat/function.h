@@ -32,9 +32,16 @@ dt_function_is_synced(const PyFunctionObject *a, const PyFunctionObject *b)
            && a->func_kwdefaults == b->func_kwdefaults;
 }
 
+/* How calls enter a plain function; NULL with an exception. */
+vectorcallfunc dt_function_plain_entry(void);
+
 /* Makes a plain function an instance of `subtype` (same layout) that is entered by `entry` from
- * every call site, warm ones included. */
-void dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry);
+ * every call site, warm ones included.  Returns what dt_function_restore wants: the version by
+ * which call sites had known it. */
+uint32_t dt_function_redirect(PyObject *function, PyTypeObject *subtype, vectorcallfunc entry);
+
+/* Makes it plain again.  `version` is 0 if its code or defaults were assigned meanwhile. */
+void dt_function_restore(PyObject *function, vectorcallfunc plain_entry, uint32_t version);
 
 /* A plain function that runs `code` where `like` would run: its globals, closure, defaults, names.
  */

@@ -81,11 +81,10 @@ dt_pyframe_called(DtPyFrame *frame)
 
 #if DT_PY310
 
-bool
-dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
+static bool
+has_not_begun(DtPyFrame *frame)
 {
-    return !throwflag && frame->f_lasti == -1 && frame->f_gen == NULL
-           && (frame->f_code->co_flags & CO_NEWLOCALS) && frame->f_locals == NULL;
+    return frame->f_lasti == -1 && frame->f_gen == NULL;
 }
 
 PyCodeObject *
@@ -149,8 +148,8 @@ dt_pyframe_finish(PyThreadState *Py_UNUSED(tstate), DtPyFrame *Py_UNUSED(frame))
 
 #else
 
-bool
-dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
+static bool
+has_not_begun(DtPyFrame *frame)
 {
     PyCodeObject *code = dt_pyframe_code(frame);
 #if DT_PY313
@@ -158,8 +157,7 @@ dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
 #else
     bool begun = frame->prev_instr != _PyCode_CODE(code) - 1;
 #endif
-    return !throwflag && !begun && frame->owner == FRAME_OWNED_BY_THREAD
-           && (code->co_flags & CO_NEWLOCALS) && frame->f_locals == NULL;
+    return !begun && frame->owner == FRAME_OWNED_BY_THREAD;
 }
 
 PyCodeObject *
@@ -274,3 +272,17 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 
 #endif
 #endif
+
+bool
+dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag)
+{
+    return !throwflag && has_not_begun(frame) && (dt_pyframe_code(frame)->co_flags & CO_NEWLOCALS)
+           && frame->f_locals == NULL;
+}
+
+bool
+dt_pyframe_is_fresh_module(DtPyFrame *frame, int throwflag)
+{
+    return !throwflag && has_not_begun(frame) && !(dt_pyframe_code(frame)->co_flags & CO_NEWLOCALS)
+           && frame->f_locals != NULL && frame->f_locals == dt_pyframe_globals(frame);
+}

@@ -30,6 +30,9 @@ void dt_pyframe_set_evaluator(DtEvalFrame evaluator);
 /* A plain function's frame that has not begun: no generator, no exception thrown in. */
 bool dt_pyframe_is_fresh(DtPyFrame *frame, int throwflag);
 
+/* The frame of a module's code that has not begun. */
+bool dt_pyframe_is_fresh_module(DtPyFrame *frame, int throwflag);
+
 DT_BORROWED PyCodeObject *dt_pyframe_code(DtPyFrame *frame);
 DT_BORROWED PyObject *dt_pyframe_globals(DtPyFrame *frame);
 

@@ -66,3 +66,30 @@ dt_map_set(DtArena *arena, DtMap *map, const void *key, void *value)
     slot->value = value;
     return 0;
 }
+
+/* Moves back what stood behind the gap because of it, so that no search ends too early. */
+static void
+close_gap(DtMap *map, uint32_t gap)
+{
+    for (uint32_t i = (gap + 1) & map->mask; map->slots[i].key != NULL; i = (i + 1) & map->mask) {
+        uint32_t home = hash_address(map->slots[i].key) & map->mask;
+        if (((i - home) & map->mask) >= ((i - gap) & map->mask)) {
+            map->slots[gap] = map->slots[i];
+            gap = i;
+        }
+    }
+    map->slots[gap] = (DtMapSlot){NULL, NULL};
+}
+
+void *
+dt_map_remove(DtMap *map, const void *key)
+{
+    DtMapSlot *slot = map->mask ? find_slot(map, key) : NULL;
+    if (slot == NULL || slot->key == NULL) {
+        return NULL;
+    }
+    void *value = slot->value;
+    map->count--;
+    close_gap(map, (uint32_t)(slot - map->slots));
+    return value;
+}

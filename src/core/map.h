@@ -23,4 +23,7 @@ void *dt_map_get(const DtMap *map, const void *key);
 /* Adds or replaces; 0, or -1 when memory is out. */
 int dt_map_set(DtArena *arena, DtMap *map, const void *key, void *value) DT_MUST_CHECK;
 
+/* Takes the key out, if it is there; its value, or NULL. */
+void *dt_map_remove(DtMap *map, const void *key);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "compat/function.h"
 #include "eval_frame/compiled_function.h"
+#include "eval_frame/function_subtype.h"
 
 static PyObject *adoption_key; /* "__dyntrace_adoption__" */
 
@@ -180,20 +181,13 @@ adopted_getattro(PyObject *function, PyObject *name)
     return compiled != NULL ? PyObject_GetAttr(compiled, name) : NULL;
 }
 
-static PyObject *
-adopted_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    Py_INCREF(((PyFunctionObject *)self)->func_qualname);
-    return ((PyFunctionObject *)self)->func_qualname;
-}
-
 static PyMethodDef adopted_methods[] = {
-    {"__reduce__", adopted_reduce, METH_NOARGS, NULL},
+    DT_FUNCTION_SUBTYPE_METHODS,
     {NULL, NULL, 0, NULL},
 };
 
 static PyMemberDef adopted_members[] = {
-    {"__doc__", T_OBJECT, offsetof(PyFunctionObject, func_doc), 0, NULL}, /* not the type's own */
+    DT_FUNCTION_SUBTYPE_DOC,
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -205,23 +199,17 @@ static PyTypeObject adopted_function_type = {
     .tp_vectorcall_offset = offsetof(PyFunctionObject, vectorcall),
     .tp_methods = adopted_methods,
     .tp_members = adopted_members,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
-                | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = DT_FUNCTION_SUBTYPE_FLAGS,
 };
 
 int
 dt_adoption_init(void)
 {
-    adopted_function_type.tp_basicsize = PyFunction_Type.tp_basicsize;
-    adopted_function_type.tp_traverse = PyFunction_Type.tp_traverse;
-    adopted_function_type.tp_clear = PyFunction_Type.tp_clear;
-    adopted_function_type.tp_dealloc = PyFunction_Type.tp_dealloc;
-    adopted_function_type.tp_descr_get = PyFunction_Type.tp_descr_get;
     if (adoption_key == NULL) {
         adoption_key = PyUnicode_InternFromString("__dyntrace_adoption__");
     }
     return adoption_key == NULL || PyType_Ready(&adoption_type) < 0
-                   || PyType_Ready(&adopted_function_type) < 0
+                   || dt_function_subtype_ready(&adopted_function_type) < 0
                ? -1
                : 0;
 }

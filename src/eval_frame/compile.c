@@ -7,10 +7,9 @@
  */
 #include "eval_frame/compile.h"
 
-#include <time.h>
-
 #include "backend/backend.h"
 #include "compat/code.h"
+#include "core/clock.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "eval_frame/segment.h"
@@ -18,14 +17,6 @@
 #include "variables/substitutes.h"
 
 #define RESTART_LIMIT 16
-
-static int64_t
-now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static DtStatus
 fault(DtAttempt *attempt, const char *text)
@@ -268,10 +259,10 @@ note_inlined(DtAttempt *attempt)
 static DtStatus
 run_phases(DtAttempt *attempt)
 {
-    int64_t t0 = now_ns();
+    int64_t t0 = dt_clock_ns();
     DtStatus status =
         attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);
-    int64_t t1 = now_ns();
+    int64_t t1 = dt_clock_ns();
     attempt->phases.trace = t1 - t0;
     DT_TRY(status);
     if (dt_state.fault_next) {
@@ -287,14 +278,14 @@ run_phases(DtAttempt *attempt)
     DT_TRY(new_entry(attempt));
     int64_t t2 = t1;
     DT_TRY(lower_guards(attempt));
-    int64_t t3 = now_ns();
+    int64_t t3 = dt_clock_ns();
     DT_TRY(check_and_compile(attempt));
-    int64_t t4 = now_ns();
+    int64_t t4 = dt_clock_ns();
     attempt->entry->result = attempt->plan.result;
     attempt->plan.result = NULL;
     DT_TRY(assemble(attempt));
     DT_TRY(note_inlined(attempt));
-    int64_t t5 = now_ns();
+    int64_t t5 = dt_clock_ns();
     attempt->phases = (DtPhases){t1 - t0, t2 - t1, t3 - t2, t4 - t3, t5 - t4};
     attempt->entry->compile_ns = t5 - t0;
     return DT_OK;

@@ -9,6 +9,9 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/function_subtype.h"
+#include "eval_frame/prepared.h"
+#include "eval_frame/script.h"
 
 typedef struct CompiledCallable {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -149,10 +152,9 @@ static PyTypeObject compiled_callable_type = {
 int
 dt_compiled_function_add_types(PyObject *module)
 {
-    /* A debug interpreter insists on what METHOD_DESCRIPTOR promises before it inherits. */
-    DtCompiledFunction_Type.tp_descr_get = PyFunction_Type.tp_descr_get;
-    if (dt_adoption_init() < 0 || PyType_Ready(&DtCompiledFunction_Type) < 0
-        || PyType_Ready(&DtEntry_Type) < 0 || PyType_Ready(&DtProbe_Type) < 0) {
+    if (dt_adoption_init() < 0 || dt_function_subtype_ready(&DtCompiledFunction_Type) < 0
+        || dt_prepared_init() < 0 || dt_script_init() < 0 || PyType_Ready(&DtEntry_Type) < 0
+        || PyType_Ready(&DtProbe_Type) < 0) {
         return -1;
     }
     return PyModule_AddType(module, &compiled_callable_type) < 0

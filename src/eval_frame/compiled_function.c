@@ -8,6 +8,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
 
 static PyObject *
@@ -188,7 +189,22 @@ call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
 }
 
 PyObject *
-dt_compiled_function_new(PyObject *function, DtRegion *region)
+dt_compiled_function_call_plainly(DtCompiledFunction *function, PyObject *const *args,
+                                  size_t nargsf, PyObject *kwnames)
+{
+    return call_twin(function, args, nargsf, kwnames);
+}
+
+bool
+dt_compiled_function_is_idle(DtCompiledFunction *function)
+{
+    DtCodeCache *cache = function->cache;
+    return cache != NULL && cache->closed && cache->entries == NULL
+           && dt_broken_driver(cache) == NULL;
+}
+
+PyObject *
+dt_compiled_function_hidden(PyObject *function, DtRegion *region)
 {
     PyObject *twin = dt_function_copy(function);
     if (twin == NULL) {
@@ -204,16 +220,27 @@ dt_compiled_function_new(PyObject *function, DtRegion *region)
     self->twin = twin;
     Py_INCREF(region);
     self->region = region;
-    PyObject *dict = PyObject_GetAttrString(function, "__dict__");
-    self->base.func_dict = dict != NULL ? PyDict_Copy(dict) : NULL;
+    return (PyObject *)self;
+}
+
+PyObject *
+dt_compiled_function_new(PyObject *function, DtRegion *region)
+{
+    PyObject *made = dt_compiled_function_hidden(function, region);
+    PyObject *dict = made != NULL ? PyObject_GetAttrString(function, "__dict__") : NULL;
+    PyObject *own = dict != NULL ? PyDict_Copy(dict) : NULL;
     Py_XDECREF(dict);
-    if (self->base.func_dict == NULL
-        || PyDict_SetItemString(self->base.func_dict, "__wrapped__", function) < 0
-        || dt_adoption_prepare((PyObject *)self, self->base.func_dict, (PyObject *)region) < 0) {
-        Py_DECREF(self);
+    if (own == NULL) {
+        Py_XDECREF(made);
         return NULL;
     }
-    return (PyObject *)self;
+    ((PyFunctionObject *)made)->func_dict = own;
+    if (PyDict_SetItemString(own, "__wrapped__", function) < 0
+        || dt_adoption_prepare(made, own, (PyObject *)region) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return made;
 }
 
 static void
@@ -262,21 +289,6 @@ compiled_function_clear(PyObject *self)
 }
 
 static PyObject *
-compiled_function_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    /* By reference, like a plain function: pickle looks the name up and checks the identity. */
-    Py_INCREF(((PyFunctionObject *)self)->func_qualname);
-    return ((PyFunctionObject *)self)->func_qualname;
-}
-
-static PyObject *
-compiled_function_copy(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    Py_INCREF(self); /* functions are copied by identity */
-    return self;
-}
-
-static PyObject *
 compiled_function_reset(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     dt_region_reset(((DtCompiledFunction *)self)->region);
@@ -319,9 +331,7 @@ compiled_function_cache_entries(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 static PyMethodDef compiled_function_methods[] = {
-    {"__reduce__", compiled_function_reduce, METH_NOARGS, NULL},
-    {"__copy__", compiled_function_copy, METH_NOARGS, NULL},
-    {"__deepcopy__", compiled_function_copy, METH_O, NULL},
+    DT_FUNCTION_SUBTYPE_METHODS,
     {"reset", compiled_function_reset, METH_NOARGS,
      "Forget everything compiled for this function and what it inlined."},
     {"cache_entries", compiled_function_cache_entries, METH_NOARGS,
@@ -332,7 +342,7 @@ static PyMethodDef compiled_function_methods[] = {
 
 static PyMemberDef compiled_function_members[] = {
     {"__dyntrace_region__", T_OBJECT, offsetof(DtCompiledFunction, region), READONLY, NULL},
-    {"__doc__", T_OBJECT, offsetof(PyFunctionObject, func_doc), 0, NULL}, /* not the type's own */
+    DT_FUNCTION_SUBTYPE_DOC,
     {"__dyntrace_twin__", T_OBJECT, offsetof(DtCompiledFunction, twin), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -348,6 +358,5 @@ PyTypeObject DtCompiledFunction_Type = {
     .tp_vectorcall_offset = offsetof(PyFunctionObject, vectorcall),
     .tp_methods = compiled_function_methods,
     .tp_members = compiled_function_members,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL
-                | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = DT_FUNCTION_SUBTYPE_FLAGS,
 };

@@ -36,6 +36,17 @@ extern PyTypeObject DtCompiledFunction_Type;
 /* A compiled function over `function` (a plain or compiled one).  NULL with an exception. */
 DT_OWNED PyObject *dt_compiled_function_new(PyObject *function, DtRegion *region);
 
+/* The same for our own use only: it has no attributes, and does not refer to `function`. */
+DT_OWNED PyObject *dt_compiled_function_hidden(PyObject *function, DtRegion *region);
+
+/* A call of the function as it stands in the user's source. */
+DT_OWNED PyObject *dt_compiled_function_call_plainly(DtCompiledFunction *function,
+                                                     PyObject *const *args, size_t nargsf,
+                                                     PyObject *kwnames);
+
+/* No entry, no driver, and no further attempt: it is a plain function with a detour. */
+bool dt_compiled_function_is_idle(DtCompiledFunction *function);
+
 /* A callable object: calls go to `compiled` with `object` in front; attributes are the object's. */
 DT_OWNED PyObject *dt_compiled_callable_new(PyObject *object, PyObject *compiled);
 

@@ -1,10 +1,7 @@
 /* See hook.h. */
 #include "eval_frame/hook.h"
 
-#include <string.h>
-
 #include "compat/code.h"
-#include "compat/dict.h"
 #include "compat/pyframe.h"
 #include "compat/function.h"
 #include "compat/recursion.h"
@@ -12,6 +9,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/reach.h"
 
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
 #define QUIET_RUNS 2
@@ -42,92 +40,6 @@ run_plainly(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     return answer;
 }
 
-/* The name of a module up to its first dot; false if it is no text or too long to be one we know.
- */
-static bool
-package_of(PyObject *name, char *package, size_t size)
-{
-    Py_ssize_t length;
-    const char *text =
-        name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
-    if (text == NULL) {
-        PyErr_Clear(); /* a name that is no UTF-8 is nobody's we know */
-        return false;
-    }
-    size_t first = strcspn(text, ".");
-    if (first >= size) {
-        return false;
-    }
-    memcpy(package, text, first);
-    package[first] = '\0';
-    return true;
-}
-
-static bool
-is_in_standard_library(const char *package)
-{
-    PyObject *known = PySys_GetObject("stdlib_module_names");
-    PyObject *key = known != NULL ? PyUnicode_FromString(package) : NULL;
-    int found = key != NULL ? PySet_Contains(known, key) : 0;
-    Py_XDECREF(key);
-    if (found < 0) {
-        PyErr_Clear(); /* no memory for the look-up: the attempt decides */
-    }
-    return found > 0;
-}
-
-/* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
-static bool
-is_skipped_module(PyObject *globals)
-{
-    PyObject *name;
-    char package[64];
-    if (dt_dict_get(globals, dt_state.name_key, &name) != 1
-        || !package_of(name, package, sizeof(package))) {
-        return false;
-    }
-    return strcmp(package, "dyntrace") == 0 || dt_adapter_by_name(package) != NULL
-           || is_in_standard_library(package);
-}
-
-static bool
-is_of_adapter(PyObject *value)
-{
-    if (PyModule_CheckExact(value)) {
-        PyObject *name;
-        char package[64];
-        return dt_dict_get(PyModule_GetDict(value), dt_state.name_key, &name) == 1
-               && package_of(name, package, sizeof(package)) && dt_adapter_by_name(package) != NULL;
-    }
-    return dt_adapter_of_array(value) != NULL
-           || (Py_TYPE(value)->tp_call != NULL && dt_adapter_of_callable(value) != NULL);
-}
-
-/* Does a global that the code names belong to an adapter's library? */
-static bool
-code_reaches_adapter(PyCodeObject *code, PyObject *globals)
-{
-    PyObject *names = dt_code_names(code);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        PyObject *value;
-        if (dt_dict_get(globals, PyTuple_GET_ITEM(names, i), &value) == 1 && is_of_adapter(value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-has_array(PyObject *const *slots, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (slots[i] != NULL && dt_adapter_of_array(slots[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static DtCodeCache *
 capturable_cache(DtRegion *region, DtPyFrame *frame)
 {
@@ -139,8 +51,8 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
     }
     if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;
-        cache->closed = cache->closed || is_skipped_module(globals);
-        cache->reaches = !cache->closed && code_reaches_adapter(cache->code, globals);
+        cache->closed = cache->closed || dt_reach_is_skipped_module(globals);
+        cache->reaches = !cache->closed && dt_reach_code(cache->code, globals);
     }
     bool serves = !cache->closed || cache->entries != NULL || cache->broken != NULL;
     return cache->judged && serves ? cache : NULL;
@@ -251,7 +163,7 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     }
     PyObject *slots[DT_DISPATCH_STACK];
     dt_pyframe_read_arguments(frame, slots);
-    if (!cache->reaches && !has_array(slots, cache->nargs)) {
+    if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
         return run_plainly(tstate, frame, throwflag);
     }
     PyObject *function = dt_pyframe_function(frame);

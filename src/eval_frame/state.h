@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "compat/python.h"
+#include "core/map.h"
 #include "core/status.h"
 #include "variables/trace.h"
 
@@ -34,12 +35,16 @@ typedef struct DtState {
     DtTraceOptions trace_options;
     uint32_t recompile_limit; /* entries per code object and region */
     uint32_t attempt_limit;   /* failed attempts per code object and region */
+    uint32_t hot_count;       /* plain calls of a prepared function before it is compiled */
     bool strict;              /* internal faults are raised instead of logged */
     bool everything;          /* also compile frames in which no array operation was found */
     uint32_t logs;            /* bit per DtLog */
     bool fault_next;          /* test hook: the next attempt ends in an internal fault */
     uint32_t faults;          /* internal faults so far; the first of each kind is logged */
     DtRegion *regions;        /* all live ones, linked; DT_BORROWED */
+    DtMap prepared;           /* function -> what prepared.c keeps of it */
+    DtArena prepared_arena;   /* of the map */
+    PyObject *given_back;     /* list of dicts: functions that were prepared and are plain again */
     PyObject *unsupported;    /* dyntrace.Unsupported */
     PyObject *replay;         /* sentinel returned by rewritten code: make the call again plainly */
     PyObject *name_key;       /* "__name__" */

@@ -22,6 +22,7 @@ static const Setting settings[] = {
     {"trace_budget_ns", SETTING_I64, &dt_state.trace_options.budget_ns, 0},
     {"recompile_limit", SETTING_U32, &dt_state.recompile_limit, 0},
     {"attempt_limit", SETTING_U32, &dt_state.attempt_limit, 1},
+    {"hot_count", SETTING_U32, &dt_state.hot_count, 0},
     {"strict", SETTING_BOOL, &dt_state.strict, 0},
     {"everything", SETTING_BOOL, &dt_state.everything, 0},
 };

@@ -6,6 +6,9 @@
 #include "adapters/python.h"
 #include "backend/backend.h"
 #include "eval_frame/compiled_function.h"
+#include "eval_frame/prepared.h"
+#include "eval_frame/reach.h"
+#include "eval_frame/script.h"
 #include "eval_frame/state.h"
 #include "graph/graph.h"
 #include "module/config.h"
@@ -20,7 +23,7 @@ core_compile_function(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!:compile_function", &function, &DtRegion_Type, &region)) {
         return NULL;
     }
-    if (!PyFunction_Check(function)) {
+    if (!PyObject_TypeCheck(function, &PyFunction_Type)) {
         PyErr_Format(PyExc_TypeError, "fn: expected a Python function, got %s",
                      Py_TYPE(function)->tp_name);
         return NULL;
@@ -161,7 +164,42 @@ core_set_skipped_modules(PyObject *Py_UNUSED(module), PyObject *names)
     Py_RETURN_NONE;
 }
 
+/* prepare_function(region, function) -> function, prepared if it may have to do with arrays. */
+static PyObject *
+core_prepare_function(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *region, *function;
+    if (!PyArg_ParseTuple(args, "O!O:prepare_function", &DtRegion_Type, &region, &function)
+        || dt_prepared_add(function, (DtRegion *)region) < 0) {
+        return NULL;
+    }
+    Py_INCREF(function);
+    return function;
+}
+
+static PyObject *
+core_list_prepared(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return dt_prepared_list();
+}
+
+static PyObject *
+core_reaches_arrays(PyObject *Py_UNUSED(module), PyObject *namespace)
+{
+    if (!PyDict_Check(namespace)) {
+        PyErr_Format(PyExc_TypeError, "namespace: expected a dict, got %s",
+                     Py_TYPE(namespace)->tp_name);
+        return NULL;
+    }
+    return PyBool_FromLong(!dt_reach_is_skipped_module(namespace) && dt_reach_namespace(namespace));
+}
+
 static PyMethodDef core_methods[] = {
+    {"prepare_function", core_prepare_function, METH_VARARGS, NULL},
+    {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
+    {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
+    {"watch_main", dt_script_watch_main, METH_O, NULL},
+    {"after_exec_module", dt_script_after_exec_module, METH_VARARGS, NULL},
     {"set_skipped_modules", core_set_skipped_modules, METH_O, NULL},
     {"register_substitute", core_register_substitute, METH_VARARGS, NULL},
     {"register_polyfill", core_register_polyfill, METH_VARARGS, NULL},

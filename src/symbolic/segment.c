@@ -116,8 +116,9 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     return DT_OK;
 }
 
-/* Has a finaliser, or somebody waits for its death.  A class written in C never dies: 3.10 has the
- * class of a handled exception on the stack, and an abstract class may have a weak reference to it. */
+/* Has a finaliser, or somebody waits for its death.  A class written in C never dies: 3.10 has
+ * the class of a handled exception on the stack, and an abstract class may hold a weak reference to
+ * it. */
 static bool
 acts_when_it_dies(PyObject *object)
 {

@@ -49,6 +49,15 @@ maps_find_what_was_put_in(void)
     CHECK(dt_map_set(&arena, &map, &keys[7], &keys[8]) == 0); /* replaces */
     CHECK(map.count == 2000 && dt_map_get(&map, &keys[7]) == &keys[8]);
     CHECK(dt_map_get(&map, &map) == NULL);
+    CHECK(dt_map_remove(&map, &map) == NULL);
+    for (int i = 0; i < 2000; i += 3) { /* the others are still found, also behind the gaps */
+        CHECK(dt_map_remove(&map, &keys[i]) != NULL);
+        CHECK(dt_map_get(&map, &keys[i]) == NULL);
+    }
+    for (int i = 0; i < 2000; i++) {
+        CHECK((dt_map_get(&map, &keys[i]) != NULL) == (i % 3 != 0));
+    }
+    CHECK(map.count == 2000 - 667);
     dt_arena_release(&arena);
 }
 

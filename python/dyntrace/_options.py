@@ -1,0 +1,176 @@
+"""Options of whole-script mode: one table for the command line, the environment and pyproject.toml.
+
+The command line wins over the environment, and that over ``[tool.dyntrace]`` in the pyproject.toml of the
+working directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+MODES = {"0": None, "": None, "1": "arrays", "everything": "everything"}
+
+
+class OptionError(ValueError):
+    """An option that can't be understood; its text is one line for the user."""
+
+
+def _patterns(text: str) -> list[str]:
+    patterns = [part.strip() for part in text.split(",") if part.strip()]
+    for pattern in patterns:
+        if not all(part for part in pattern.split(":", 1)):
+            raise ValueError(f"{pattern!r} is no pattern of the form MODULE or MODULE:FUNCTION")
+    return patterns
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"expected a number, got {text!r}")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError(f"expected 0 or 1, got {text!r}")
+
+
+def _mode(text: str) -> str | None:
+    if text not in MODES:
+        raise ValueError(f"expected 0, 1 or everything, got {text!r}")
+    return MODES[text]
+
+
+class Option(NamedTuple):
+    """One row: ``--name``, ``DYNTRACE_NAME`` and a key of the file."""
+
+    name: str
+    parse: Callable[[str], Any]
+    default: Any
+    metavar: str | None  # None: a flag
+    help: str
+
+
+OPTIONS = (
+    Option("backend", str, "native", "NAME", "backend of the compiled functions"),
+    Option("modules", _patterns, (), "PATTERNS",
+           "modules or MODULE:FUNCTION to compile, besides the program's own"),
+    Option("skip", _patterns, (), "PATTERNS", "modules or MODULE:FUNCTION that are left alone"),
+    Option("hot_count", _count, 3, "N", "plain calls of a function before it is compiled"),
+    Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
+    Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
+    Option("everything", _flag, False, None,
+           "compile every function at its first call, arrays or not"),
+)  # fmt: skip
+
+
+class Options:
+    """What whole-script mode does: an attribute per row of `OPTIONS`."""
+
+    backend: str
+    modules: Sequence[str]
+    skip: Sequence[str]
+    hot_count: int
+    report: str
+    strict: bool
+    everything: bool
+
+    def __init__(self) -> None:
+        for option in OPTIONS:
+            setattr(self, option.name, option.default)
+
+
+def _parse(option: Option, value: object, where: str) -> Any:
+    if isinstance(value, list):
+        value = ",".join(str(part) for part in value)
+    if isinstance(value, bool):
+        value = "1" if value else "0"
+    try:
+        return option.parse(str(value))
+    except ValueError as error:
+        raise OptionError(f"{where}: {error}") from None
+
+
+def _read_file(path: str) -> Mapping[str, Any]:
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return {}
+    if b"tool.dyntrace" not in data:
+        return {}
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table = tomllib.loads(data.decode()).get("tool", {}).get("dyntrace", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path}: {error}") from None
+    if not isinstance(table, dict):
+        raise OptionError(f"{path}: tool.dyntrace: expected a table")
+    return table
+
+
+def from_surroundings(environment: Mapping[str, str] = os.environ) -> Options:
+    """Options of the file and the environment.
+
+    Raises
+    ------
+    OptionError
+        A name or a value that is not understood.
+    """
+    options = Options()
+    known = {option.name: option for option in OPTIONS}
+    path = os.path.abspath("pyproject.toml")
+    for name, value in _read_file(path).items():
+        option = known.get(name.replace("-", "_"))
+        if option is None:
+            raise OptionError(f"{path}: tool.dyntrace: unknown option {name!r}")
+        setattr(options, option.name, _parse(option, value, f"{path}: tool.dyntrace.{name}"))
+    for option in OPTIONS:
+        variable = f"DYNTRACE_{option.name.upper()}"
+        if variable in environment:
+            setattr(options, option.name, _parse(option, environment[variable], variable))
+    mode = _parse_mode(environment.get("DYNTRACE", "1"))
+    options.everything = options.everything or mode == "everything"
+    return options
+
+
+def _parse_mode(text: str) -> str | None:
+    try:
+        return _mode(text)
+    except ValueError as error:
+        raise OptionError(f"DYNTRACE: {error}") from None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The same options for the command line; those that are not given are not set."""
+    for option in OPTIONS:
+        flag = _flag_of(option)
+        if option.metavar is None:
+            parser.add_argument(
+                flag, action="store_const", const="1", default=argparse.SUPPRESS, help=option.help
+            )
+        else:
+            parser.add_argument(
+                flag, metavar=option.metavar, default=argparse.SUPPRESS, help=option.help
+            )
+
+
+def _flag_of(option: Option) -> str:
+    return "--" + option.name.replace("_", "-")
+
+
+def merge(options: Options, given: Mapping[str, str]) -> Options:
+    """Puts what the command line says above the rest."""
+    for option in OPTIONS:
+        if option.name in given:
+            setattr(options, option.name, _parse(option, given[option.name], _flag_of(option)))
+    return options

@@ -1,0 +1,249 @@
+"""Whole-script mode: the functions of a program are prepared as their modules define them.
+
+A function is prepared in place (the object stays the same), runs plainly until it is hot, and is plain
+again when it gains nothing.  Functions of the main module are prepared as their ``def`` statements finish,
+those of imported modules when the module has finished executing.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from fnmatch import fnmatchcase
+from functools import partial
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from dyntrace._options import Options
+from dyntrace._support import core as _core
+
+#: Stands for the preparing function among the constants of a module's code until it is put there.
+_MARKER = "dyntrace: prepare this function"
+
+_running: Script | None = None
+
+
+class _MarkDefinitions(ast.NodeTransformer):
+    """Gives each function of the module and of its classes an innermost decorator.
+
+    Its position is that of the ``def`` line, so that tracebacks, ``inspect`` and tracers see the same lines.
+    """
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        mark = ast.copy_location(ast.Constant(_MARKER), node)
+        mark.end_lineno, mark.end_col_offset = node.lineno, node.col_offset
+        node.decorator_list.append(mark)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return node  # coroutines run plainly
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+
+def _put_constant(code: CodeType, value: object) -> CodeType:
+    """The code with `value` in the marker's place, class bodies included."""
+    constants = tuple(
+        value
+        if isinstance(constant, str) and constant == _MARKER
+        else _put_constant(constant, value)
+        if isinstance(constant, CodeType)
+        else constant
+        for constant in code.co_consts
+    )
+    return code.replace(co_consts=constants)
+
+
+def _flags(code: CodeType | None) -> int:
+    import __future__
+
+    known = 0
+    for name in __future__.all_feature_names:
+        known |= getattr(__future__, name).compiler_flag
+    return code.co_flags & known if code is not None else 0
+
+
+class Script:
+    """One program that runs in whole-script mode."""
+
+    def __init__(self, options: Options) -> None:
+        assert _core is not None
+        self.options = options
+        self.region = _core.Region(
+            options.backend,
+            fullgraph=False,
+            dynamic=None,
+            name="script",
+            options=None,
+            record=bool(options.report),
+        )
+        self._prepare = partial(_core.prepare_function, self.region)
+
+    # ---- Which functions
+
+    def is_wanted(self, module: str, path: str | None) -> bool:
+        """Are functions of this module prepared at all?"""
+        if any(fnmatchcase(module, pattern) for pattern in self.options.skip):
+            return False
+        if self.options.everything:
+            return True
+        if any(fnmatchcase(module, p.partition(":")[0]) for p in self.options.modules):
+            return True
+        return path is not None and _is_own_code(path)
+
+    def _is_function_wanted(self, module: str, path: str | None, qualname: str) -> bool:
+        name = f"{module}:{qualname}"
+        if any(":" in p and fnmatchcase(name, p) for p in self.options.skip):
+            return False
+        chosen = [p for p in self.options.modules if fnmatchcase(module, p.partition(":")[0])]
+        if not chosen or self.options.everything or (path is not None and _is_own_code(path)):
+            return True
+        return any(":" not in p or fnmatchcase(name, p) for p in chosen)
+
+    # ---- The main module
+
+    def main_code(self, source: bytes, path: str, like: CodeType | None = None) -> CodeType:
+        """The code of the main module, whose functions are prepared as they are defined."""
+        if not self.is_wanted("__main__", path):
+            plain: CodeType = compile(source, path, "exec", _flags(like), dont_inherit=True)
+            return plain
+        tree = compile(source, path, "exec", ast.PyCF_ONLY_AST | _flags(like), dont_inherit=True)
+        marked = _MarkDefinitions().visit(tree)
+        code = compile(marked, path, "exec", _flags(like), dont_inherit=True)
+        return _put_constant(code, self._prepare_main)
+
+    def _prepare_main(self, function: object) -> object:
+        if isinstance(function, FunctionType) and self._is_function_wanted(
+            "__main__", None, function.__qualname__
+        ):
+            self._prepare(function)
+        return function
+
+    def code_for_main(self, code: CodeType) -> CodeType | None:
+        """What runs in the place of the main module's code; None: that code itself."""
+        source = _source_of(code)
+        if source is None:
+            return None
+        try:
+            return self.main_code(source, code.co_filename, code)
+        except (SyntaxError, ValueError):
+            return None  # not the source that this code was made of
+
+    # ---- Imported modules
+
+    def prepare_module(self, module: ModuleType) -> None:
+        """Prepares what a module that has finished executing defines."""
+        assert _core is not None
+        namespace = getattr(module, "__dict__", None)
+        if type(namespace) is not dict:
+            return
+        name, path = namespace.get("__name__"), namespace.get("__file__")
+        if type(name) is not str or not (path is None or type(path) is str):
+            return
+        if not self.is_wanted(name, path):
+            return
+        if self.options.everything or _core.reaches_arrays(namespace):
+            self._prepare_namespace(namespace, namespace, name, path, set())
+
+    def _prepare_namespace(
+        self,
+        members: dict[str, Any],
+        home: dict[str, Any],
+        module: str,
+        path: str | None,
+        seen: set[int],
+    ) -> None:
+        for value in list(members.values()):
+            for function in _functions_in(value):
+                if function.__globals__ is home and self._is_function_wanted(
+                    module, path, function.__qualname__
+                ):
+                    self._prepare(function)
+            if type(value) is type and id(value) not in seen:
+                body = type.__dict__["__dict__"].__get__(value)
+                if body.get("__module__") == module:
+                    seen.add(id(value))
+                    self._prepare_namespace(dict(body), home, module, path, seen)
+
+
+def _functions_in(value: object) -> list[FunctionType]:
+    """The plain functions that a module-level or class-level value stands for; runs no user code."""
+    kind = type(value)
+    if kind is staticmethod or kind is classmethod:
+        return _functions_in(value.__func__)  # type: ignore[attr-defined]
+    if kind is property:
+        parts = (value.fget, value.fset, value.fdel)  # type: ignore[attr-defined]
+        return [part for part in parts if type(part) is FunctionType]
+    found = []
+    while type(value) is FunctionType and value not in found:
+        found.append(value)
+        value = value.__dict__.get("__wrapped__")
+    return found
+
+
+def _is_own_code(path: str) -> bool:
+    """The program's own, and not installed for all programs."""
+    folders = os.path.abspath(path).split(os.sep)
+    return "site-packages" not in folders and "dist-packages" not in folders
+
+
+def _source_of(code: CodeType) -> bytes | None:
+    if code.co_filename == "<string>":
+        arguments = sys.orig_argv
+        at = arguments.index("-c") + 1 if "-c" in arguments else len(arguments)
+        return arguments[at].encode() if at < len(arguments) else None
+    try:
+        with open(code.co_filename, "rb") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def start(options: Options) -> Script:
+    """Switches whole-script mode on for this process.
+
+    Raises
+    ------
+    OptionError
+        An option whose value does not exist.
+    """
+    from dyntrace._options import OptionError
+    from dyntrace.api import list_backends
+    from dyntrace.config import config
+
+    global _running
+    if options.backend not in list_backends():
+        raise OptionError(
+            f"backend: unknown backend {options.backend!r}, known ones are: {', '.join(list_backends())}"
+        )
+    config.hot_count = options.hot_count
+    config.strict = options.strict
+    config.everything = options.everything
+    script = _running = Script(options)
+    _watch_imports(script)
+    if options.report:
+        import atexit
+
+        from dyntrace._summary import write_summary
+
+        atexit.register(write_summary, script.region, options.report)
+    return script
+
+
+def _watch_imports(script: Script) -> None:
+    from importlib.machinery import SourceFileLoader
+
+    assert _core is not None
+    for kind in SourceFileLoader.__mro__:  # the class that loaders of source and bytecode share
+        if "exec_module" in vars(kind):
+            after = _core.after_exec_module(vars(kind)["exec_module"], script.prepare_module)
+            kind.exec_module = after  # type: ignore[attr-defined]
+            return
+
+
+def watch_main(script: Script) -> None:
+    """Prepares the functions of the main module, which the interpreter is about to run."""
+    assert _core is not None
+    _core.watch_main(script.code_for_main)

@@ -1,0 +1,402 @@
+/* See prepared.h. */
+#include "eval_frame/prepared.h"
+
+#include "bytecode/decode.h"
+#include "compat/code.h"
+#include "compat/function.h"
+#include "compat/tracing.h"
+#include "core/clock.h"
+#include "eval_frame/compiled_function.h"
+#include "eval_frame/function_subtype.h"
+#include "eval_frame/reach.h"
+#include "variables/rules.h"
+
+#define PAIRS_TO_JUDGE 6  /* compiled and plain calls that are compared */
+#define CALLS_TO_JUDGE 64 /* when so many gave no such pairs, the function stays compiled */
+#define CLEAR_GAIN(plain) ((plain) - (plain) / 5) /* below this, one pair will do */
+#define NO_GAIN(plain) ((plain) + (plain) / 20)
+
+typedef enum Phase {
+    PHASE_COUNTING, /* runs plainly until it is hot */
+    PHASE_JUDGING,  /* compiled and plain calls take turns */
+    PHASE_COMPILED
+} Phase;
+
+typedef struct Timing {
+    int64_t least; /* ns */
+    int64_t total;
+    uint32_t count;
+} Timing;
+
+typedef struct Prepared {
+    PyObject *compiled; /* DtCompiledFunction, made at the first call; DT_OWNED */
+    DtRegion *region;   /* DT_OWNED */
+    Phase phase;
+    uint32_t phase_calls;
+    uint64_t calls;
+    Timing plain_time;
+    Timing compiled_time;
+    uint32_t version; /* of the plain function ... */
+    PyObject *code;   /* ... with this code (borrowed, only compared) */
+} Prepared;
+
+static PyTypeObject prepared_function_type;
+
+static inline Prepared *
+row_of(PyObject *function)
+{
+    return dt_map_get(&dt_state.prepared, function);
+}
+
+static void
+drop_row(PyObject *function)
+{
+    Prepared *row = dt_map_remove(&dt_state.prepared, function);
+    if (row != NULL) {
+        PyObject *compiled = row->compiled;
+        DtRegion *region = row->region;
+        PyMem_Free(row);
+        Py_XDECREF(compiled);
+        Py_DECREF(region);
+    }
+}
+
+static DtCompiledFunction *
+compiled_of(Prepared *row, PyObject *function)
+{
+    PyFunctionObject *parts = (PyFunctionObject *)function;
+    if (DT_UNLIKELY(row->compiled == NULL)) {
+        row->compiled = dt_compiled_function_hidden(function, row->region);
+    }
+    else if (DT_UNLIKELY(!dt_function_is_synced((PyFunctionObject *)row->compiled, parts))) {
+        dt_function_sync((PyFunctionObject *)row->compiled, parts);
+    }
+    return (DtCompiledFunction *)row->compiled;
+}
+
+/* ---- What a list of them says -------------------------------------------------------------- */
+
+static PyObject *
+describe(PyObject *function, const Prepared *row, const char *state)
+{
+    PyCodeObject *code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
+    return Py_BuildValue(
+        "{s:O,s:O,s:i,s:s,s:K,s:L,s:L}", "function", ((PyFunctionObject *)function)->func_qualname,
+        "file", dt_code_filename(code), "line", dt_code_firstlineno(code), "state", state, "calls",
+        (unsigned long long)row->calls, "plain_ns", (long long)row->plain_time.least, "compiled_ns",
+        (long long)row->compiled_time.least);
+}
+
+static const char *
+state_text(const Prepared *row)
+{
+    bool served = row->compiled != NULL && ((DtCompiledFunction *)row->compiled)->cache != NULL
+                  && row->phase != PHASE_COUNTING;
+    return served ? "compiled" : "counting";
+}
+
+static int
+append_taken(PyObject *list, DT_STEALS PyObject *item)
+{
+    int failed = item == NULL || PyList_Append(list, item) < 0;
+    Py_XDECREF(item);
+    return failed ? -1 : 0;
+}
+
+PyObject *
+dt_prepared_list(void)
+{
+    PyObject *list = PySequence_List(dt_state.given_back);
+    for (uint32_t i = 0; list != NULL && i <= dt_state.prepared.mask && dt_state.prepared.mask;
+         i++) {
+        const DtMapSlot *slot = &dt_state.prepared.slots[i];
+        if (slot->key != NULL) {
+            const Prepared *row = slot->value;
+            if (append_taken(list, describe((PyObject *)slot->key, row, state_text(row))) < 0) {
+                Py_CLEAR(list);
+            }
+        }
+    }
+    return list;
+}
+
+/* ---- Becoming plain again ------------------------------------------------------------------ */
+
+static int
+give_back(PyObject *function, const char *why)
+{
+    Prepared *row = row_of(function);
+    if (row == NULL || append_taken(dt_state.given_back, describe(function, row, why)) < 0) {
+        return -1;
+    }
+    PyFunctionObject *parts = (PyFunctionObject *)function;
+    bool same = parts->func_code == row->code && row->compiled != NULL;
+    dt_function_restore(function, dt_function_plain_entry(), same ? row->version : 0);
+    drop_row(function);
+    return 0;
+}
+
+/* The function of a call that has just ended: does it stay prepared? */
+static int
+settle(PyObject *function)
+{
+    Prepared *row = Py_IS_TYPE(function, &prepared_function_type) ? row_of(function) : NULL;
+    if (row == NULL || row->compiled == NULL) {
+        return 0; /* the call itself has changed that */
+    }
+    if (dt_compiled_function_is_idle((DtCompiledFunction *)row->compiled)) {
+        return give_back(function, "nothing captured");
+    }
+    if (row->phase != PHASE_JUDGING) {
+        return 0;
+    }
+    const Timing *plain = &row->plain_time, *compiled = &row->compiled_time;
+    if (compiled->count > 0 && compiled->least < CLEAR_GAIN(plain->least)) {
+        row->phase = PHASE_COMPILED;
+    }
+    else if (compiled->count >= PAIRS_TO_JUDGE && plain->count >= PAIRS_TO_JUDGE) {
+        if (compiled->least > NO_GAIN(plain->least)
+            && compiled->total / compiled->count > NO_GAIN(plain->total / plain->count)) {
+            return give_back(function, "slower");
+        }
+        row->phase = PHASE_COMPILED;
+    }
+    else if (row->phase_calls >= CALLS_TO_JUDGE) {
+        row->phase = PHASE_COMPILED;
+    }
+    return 0;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+static void
+note_time(Timing *timing, int64_t ns)
+{
+    if (timing->count == 0 || ns < timing->least) {
+        timing->least = ns;
+    }
+    timing->total += ns;
+    timing->count++;
+}
+
+static bool
+has_loop(PyCodeObject *code)
+{
+    DtArena arena;
+    DtBytecode *bytecode;
+    bool found = false;
+    dt_arena_init(&arena);
+    if (dt_decode_code(&arena, code, &bytecode) == DT_OK) {
+        for (uint32_t i = 0; i < bytecode->count && !found; i++) {
+            int32_t target = bytecode->instrs[i].target;
+            found = target >= 0 && (uint32_t)target <= i;
+        }
+    }
+    else {
+        PyErr_Clear(); /* no code that we could compile either */
+    }
+    dt_arena_release(&arena);
+    return found;
+}
+
+/* A function that loops over array work may be called once only. */
+static bool
+is_hot_at_once(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    PyFunctionObject *parts = (PyFunctionObject *)function;
+    Py_ssize_t count =
+        PyVectorcall_NARGS(nargsf) + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
+    PyCodeObject *code = (PyCodeObject *)parts->func_code;
+    return (dt_reach_code(code, parts->func_globals) || dt_reach_values(args, (int)count))
+           && has_loop(code);
+}
+
+static uint64_t
+attempts(const DtCompiledFunction *compiled)
+{
+    return compiled->cache != NULL ? compiled->cache->misses : 0;
+}
+
+/* A call whose time counts; not that of a compilation, or of a call that raised. */
+static PyObject *
+call_timed(Prepared *row, PyObject *function, DtCompiledFunction *compiled, bool plainly,
+           PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    uint64_t before = attempts(compiled);
+    int64_t began = dt_clock_ns();
+    PyObject *answer = plainly
+                           ? dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames)
+                           : compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
+    int64_t took = dt_clock_ns() - began;
+    if (answer != NULL && attempts(compiled) == before && row_of(function) == row) {
+        note_time(plainly ? &row->plain_time : &row->compiled_time, took);
+    }
+    return answer;
+}
+
+/* A call before it is decided how the function runs. */
+static PyObject *
+call_undecided(Prepared *row, PyObject *function, DtCompiledFunction *compiled,
+               PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    if (row->calls == 1
+        && (dt_state.everything || is_hot_at_once(function, args, nargsf, kwnames))) {
+        row->phase = PHASE_COMPILED; /* there may be no second call to compare it with */
+        return compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
+    }
+    bool plainly = row->phase == PHASE_COUNTING || row->phase_calls % 2 == 0;
+    if (++row->phase_calls >= dt_state.hot_count && row->phase == PHASE_COUNTING) {
+        row->phase = PHASE_JUDGING;
+        row->phase_calls = 0;
+    }
+    return call_timed(row, function, compiled, plainly, args, nargsf, kwnames);
+}
+
+static PyObject *
+call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    Prepared *row = row_of(function);
+    DtCompiledFunction *compiled = compiled_of(row, function);
+    if (compiled == NULL) {
+        return NULL;
+    }
+    Py_INCREF(function); /* the call may let go of both */
+    Py_INCREF(compiled);
+    row->calls++;
+    PyObject *answer;
+    if (DT_LIKELY(row->phase == PHASE_COMPILED) || dt_tracing_is_active(PyThreadState_GET())) {
+        answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
+    }
+    else {
+        answer = call_undecided(row, function, compiled, args, nargsf, kwnames);
+    }
+    if (answer != NULL && settle(function) < 0) {
+        Py_CLEAR(answer);
+    }
+    Py_DECREF(compiled);
+    Py_DECREF(function);
+    return answer;
+}
+
+/* ---- The type ------------------------------------------------------------------------------ */
+
+/* 1; 0: no function of ours, or its module does not reach arrays; -1 with an exception. */
+static int
+is_candidate(PyObject *object)
+{
+    PyFunctionObject *function = (PyFunctionObject *)object;
+    if (!PyFunction_Check(object) || function->vectorcall != dt_function_plain_entry()
+        || dt_code_is_generator((PyCodeObject *)function->func_code)
+        || !PyDict_CheckExact(function->func_globals)) {
+        return 0;
+    }
+    if (!dt_state.everything
+        && (dt_reach_is_skipped_module(function->func_globals)
+            || !dt_reach_namespace(function->func_globals))) {
+        return 0;
+    }
+    DtMark mark;
+    if (dt_rules_mark(object, &mark) != DT_OK) {
+        return -1;
+    }
+    return mark != DT_MARK_DISABLED;
+}
+
+int
+dt_prepared_add(PyObject *function, DtRegion *region)
+{
+    int candidate = is_candidate(function);
+    if (candidate <= 0) {
+        return candidate;
+    }
+    Prepared *row = PyMem_Calloc(1, sizeof(Prepared));
+    if (row == NULL
+        || dt_map_set(&dt_state.prepared_arena, &dt_state.prepared, function, row) < 0) {
+        PyMem_Free(row);
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_INCREF(region);
+    row->region = region;
+    row->code = ((PyFunctionObject *)function)->func_code;
+    row->version = dt_function_redirect(function, &prepared_function_type, call_prepared);
+    return 1;
+}
+
+static void
+prepared_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    drop_row(self);
+    PyObject_GC_Track(self); /* the function's own dealloc untracks, too */
+    PyFunction_Type.tp_dealloc(self);
+}
+
+static int
+prepared_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Prepared *row = row_of(self);
+    if (row != NULL) {
+        Py_VISIT(row->compiled);
+        Py_VISIT(row->region);
+    }
+    return PyFunction_Type.tp_traverse(self, visit, arg);
+}
+
+static int
+prepared_clear(PyObject *self)
+{
+    Prepared *row = row_of(self);
+    if (row != NULL) {
+        Py_CLEAR(row->compiled);
+    }
+    return PyFunction_Type.tp_clear(self);
+}
+
+static PyMethodDef prepared_methods[] = {
+    DT_FUNCTION_SUBTYPE_METHODS,
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef prepared_members[] = {
+    DT_FUNCTION_SUBTYPE_DOC,
+    {NULL, 0, 0, 0, NULL},
+};
+
+/* To the user it is a function: only type(f) tells. */
+static PyObject *
+prepared_class(PyObject *Py_UNUSED(self), void *Py_UNUSED(closure))
+{
+    Py_INCREF(&PyFunction_Type);
+    return (PyObject *)&PyFunction_Type;
+}
+
+static PyGetSetDef prepared_getset[] = {
+    {"__class__", prepared_class, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject prepared_function_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "function",
+    .tp_base = &PyFunction_Type,
+    .tp_dealloc = prepared_dealloc,
+    .tp_traverse = prepared_traverse,
+    .tp_clear = prepared_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(PyFunctionObject, vectorcall),
+    .tp_methods = prepared_methods,
+    .tp_members = prepared_members,
+    .tp_getset = prepared_getset,
+    .tp_flags = DT_FUNCTION_SUBTYPE_FLAGS,
+};
+
+int
+dt_prepared_init(void)
+{
+    dt_arena_init(&dt_state.prepared_arena);
+    dt_state.given_back = PyList_New(0);
+    return dt_state.given_back == NULL || dt_function_plain_entry() == NULL
+                   || dt_function_subtype_ready(&prepared_function_type) < 0
+               ? -1
+               : 0;
+}

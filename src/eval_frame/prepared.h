@@ -1,0 +1,29 @@
+/* Prepared functions: functions of a whole script, compiled where they stand.
+ *
+ *   plain function ──prepare──► prepared ──gains nothing──► plain function
+ *                                  │ hot
+ *                                  ▼
+ *                            compiled function (compiled_function.h), out of sight
+ *
+ * The object, its attributes and everything that refers to it stay; only its
+ * type and its vectorcall change.  A function is compiled when it has been
+ * called a few times, or at its first call if it loops and has to do with
+ * arrays.  Then compiled and plain calls take turns until it is clear which is
+ * faster; a function that does not gain is made plain again, at no further cost.
+ */
+#ifndef DT_EVAL_FRAME_PREPARED_H
+#define DT_EVAL_FRAME_PREPARED_H
+
+#include "eval_frame/region.h"
+
+/* 1: prepared; 0: not a plain Python function, or one that is no candidate (a generator, a
+ * coroutine, marked with disable, of a module that does not reach arrays); -1 with MemoryError. */
+int dt_prepared_add(PyObject *function, DtRegion *region);
+
+/* A list of dicts, one per function that is or was prepared: function, file, line, state, calls,
+ * plain_ns, compiled_ns.  NULL with an exception. */
+DT_OWNED PyObject *dt_prepared_list(void);
+
+int dt_prepared_init(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* See reach.h. */
+#include "eval_frame/reach.h"
+
+#include <string.h>
+
+#include "compat/code.h"
+#include "compat/dict.h"
+#include "eval_frame/state.h"
+#include "variables/adapter.h"
+
+/* The name of a module up to its first dot; false if it is no text or too long to be one we know.
+ */
+static bool
+package_of(PyObject *name, char *package, size_t size)
+{
+    Py_ssize_t length;
+    const char *text =
+        name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
+    if (text == NULL) {
+        PyErr_Clear(); /* a name that is no UTF-8 is nobody's we know */
+        return false;
+    }
+    size_t first = strcspn(text, ".");
+    if (first >= size) {
+        return false;
+    }
+    memcpy(package, text, first);
+    package[first] = '\0';
+    return true;
+}
+
+static bool
+is_in_standard_library(const char *package)
+{
+    PyObject *known = PySys_GetObject("stdlib_module_names");
+    PyObject *key = known != NULL ? PyUnicode_FromString(package) : NULL;
+    int found = key != NULL ? PySet_Contains(known, key) : 0;
+    Py_XDECREF(key);
+    if (found < 0) {
+        PyErr_Clear(); /* no memory for the look-up: the attempt decides */
+    }
+    return found > 0;
+}
+
+bool
+dt_reach_is_skipped_module(PyObject *globals)
+{
+    PyObject *name;
+    char package[64];
+    if (dt_dict_get(globals, dt_state.name_key, &name) != 1
+        || !package_of(name, package, sizeof(package))) {
+        return false;
+    }
+    return strcmp(package, "dyntrace") == 0 || dt_adapter_by_name(package) != NULL
+           || is_in_standard_library(package);
+}
+
+static bool
+is_of_adapter(PyObject *value)
+{
+    if (PyModule_CheckExact(value)) {
+        PyObject *name;
+        char package[64];
+        return dt_dict_get(PyModule_GetDict(value), dt_state.name_key, &name) == 1
+               && package_of(name, package, sizeof(package)) && dt_adapter_by_name(package) != NULL;
+    }
+    return dt_adapter_of_array(value) != NULL
+           || (Py_TYPE(value)->tp_call != NULL && dt_adapter_of_callable(value) != NULL);
+}
+
+bool
+dt_reach_code(PyCodeObject *code, PyObject *globals)
+{
+    PyObject *names = dt_code_names(code);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *value;
+        if (dt_dict_get(globals, PyTuple_GET_ITEM(names, i), &value) == 1 && is_of_adapter(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+dt_reach_values(PyObject *const *slots, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (slots[i] != NULL && dt_adapter_of_array(slots[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+dt_reach_namespace(PyObject *globals)
+{
+    PyObject *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(globals, &at, NULL, &value)) {
+        if (is_of_adapter(value)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,23 @@
+/* Who has something to do with arrays: which modules, code objects and values reach the library of
+ * an adapter.  Questions about names and types only; nothing of the user's runs.
+ */
+#ifndef DT_EVAL_FRAME_REACH_H
+#define DT_EVAL_FRAME_REACH_H
+
+#include <stdbool.h>
+
+#include "compat/python.h"
+
+/* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
+bool dt_reach_is_skipped_module(PyObject *globals);
+
+/* Does a global that the code names belong to an adapter's library? */
+bool dt_reach_code(PyCodeObject *code, PyObject *globals);
+
+/* Is an array among the values?  NULLs are skipped. */
+bool dt_reach_values(PyObject *const *values, int count);
+
+/* Does anything in a module's namespace (a dict) belong to an adapter's library? */
+bool dt_reach_namespace(PyObject *globals);
+
+#endif

@@ -1,0 +1,146 @@
+/* See script.h. */
+#include "eval_frame/script.h"
+
+#include "compat/code.h"
+#include "compat/pyframe.h"
+
+/* ---- The main module ----------------------------------------------------------------------- */
+
+static PyObject *main_callback;  /* waits for the frame of __main__, or NULL */
+static PyObject *main_namespace; /* dict of __main__ */
+static DtEvalFrame before;
+
+static PyObject *
+evaluate_main(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
+{
+    if (main_callback == NULL || dt_pyframe_globals(frame) != main_namespace
+        || !dt_pyframe_is_fresh_module(frame, throwflag)) {
+        return before(tstate, frame, throwflag);
+    }
+    PyObject *callback = main_callback, *namespace = main_namespace;
+    main_callback = main_namespace = NULL;
+    if (dt_pyframe_evaluator() == evaluate_main) {
+        dt_pyframe_set_evaluator(before);
+    }
+    PyObject *code = PyObject_CallOneArg(callback, (PyObject *)dt_pyframe_code(frame));
+    Py_DECREF(callback);
+    PyObject *answer = NULL;
+    if (code == NULL) {
+        PyErr_WriteUnraisable(callback); /* our own failure: the script runs all the same */
+        answer = before(tstate, frame, throwflag);
+    }
+    else if (code == Py_None) {
+        answer = before(tstate, frame, throwflag);
+    }
+    else {
+        answer = PyEval_EvalCode(code, namespace, namespace);
+        if (dt_pyframe_finish(tstate, frame) < 0) {
+            Py_CLEAR(answer);
+        }
+    }
+    Py_XDECREF(code);
+    Py_DECREF(namespace);
+    return answer;
+}
+
+PyObject *
+dt_script_watch_main(PyObject *Py_UNUSED(module), PyObject *callback)
+{
+    PyObject *main = PyImport_AddModule("__main__"); /* borrowed */
+    if (main == NULL) {
+        return NULL;
+    }
+    if (main_callback == NULL) {
+        before = dt_pyframe_evaluator();
+        dt_pyframe_set_evaluator(evaluate_main);
+    }
+    PyObject *namespace = PyModule_GetDict(main);
+    Py_INCREF(namespace);
+    Py_XSETREF(main_namespace, namespace);
+    Py_INCREF(callback);
+    Py_XSETREF(main_callback, callback);
+    Py_RETURN_NONE;
+}
+
+/* ---- Other modules ------------------------------------------------------------------------- */
+
+typedef struct AfterExec {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject *exec_module; /* function (loader, module) */
+    PyObject *callback;
+} AfterExec;
+
+static PyObject *
+call_after_exec(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    AfterExec *self = (AfterExec *)callable;
+    PyObject *answer = PyObject_Vectorcall(self->exec_module, args, nargsf, kwnames);
+    if (answer != NULL && PyVectorcall_NARGS(nargsf) == 2) {
+        PyObject *seen = PyObject_CallOneArg(self->callback, args[1]);
+        if (seen == NULL) {
+            PyErr_WriteUnraisable(self->callback); /* the module itself is fine */
+        }
+        Py_XDECREF(seen);
+    }
+    return answer;
+}
+
+static PyObject *
+bind_to_loader(PyObject *self, PyObject *loader, PyObject *Py_UNUSED(type))
+{
+    if (loader == NULL || loader == Py_None) {
+        Py_INCREF(self);
+        return self;
+    }
+    return PyMethod_New(self, loader);
+}
+
+static void
+after_exec_dealloc(PyObject *self)
+{
+    Py_XDECREF(((AfterExec *)self)->exec_module);
+    Py_XDECREF(((AfterExec *)self)->callback);
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* What is asked of the method is answered by the one that it stands for. */
+static PyObject *
+after_exec_getattro(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(((AfterExec *)self)->exec_module, name);
+}
+
+static PyTypeObject after_exec_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.AfterExec",
+    .tp_basicsize = sizeof(AfterExec),
+    .tp_dealloc = after_exec_dealloc,
+    .tp_getattro = after_exec_getattro,
+    .tp_descr_get = bind_to_loader,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(AfterExec, vectorcall),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+PyObject *
+dt_script_after_exec_module(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *exec_module, *callback;
+    if (!PyArg_ParseTuple(args, "OO:after_exec_module", &exec_module, &callback)) {
+        return NULL;
+    }
+    AfterExec *self = (AfterExec *)after_exec_type.tp_alloc(&after_exec_type, 0);
+    if (self != NULL) {
+        self->vectorcall = call_after_exec;
+        Py_INCREF(exec_module);
+        self->exec_module = exec_module;
+        Py_INCREF(callback);
+        self->callback = callback;
+    }
+    return (PyObject *)self;
+}
+
+int
+dt_script_init(void)
+{
+    return PyType_Ready(&after_exec_type);
+}

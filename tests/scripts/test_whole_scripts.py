@@ -1,0 +1,307 @@
+"""Programs run plainly, by ``DYNTRACE=1`` and by ``python -m dyntrace``: the same from outside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dyntrace
+import pytest
+
+pytest.importorskip("numpy")
+
+PACKAGE = Path(dyntrace.__file__).parent.parent
+PTH_FOLDER = Path(__file__).parents[2] / "python"
+
+ARRAYS = """
+import sys, inspect, pickle, types
+import numpy as np
+
+def smooth(x, y):
+    "Smooths."
+    return (x * 2.0 + y) / 3.0 - y * y
+
+class Body:
+    def __init__(self, n):
+        self.p = np.zeros(n)
+        self.v = np.ones(n)
+
+    def step(self, dt):
+        self.p += self.v * dt
+        self.v *= 0.99 + 0.001 * self.p
+
+    @property
+    def energy(self):
+        return float((self.v * self.v).sum())
+
+    @staticmethod
+    def scale(a):
+        return a * 3 + 1
+
+    @classmethod
+    def of(cls, n, *, twice=False):
+        return cls(2 * n if twice else n)
+
+def numbers(n):
+    for i in range(n):
+        yield np.arange(i).sum()
+
+def main():
+    body = Body.of(5, twice=True)
+    for i in range(50):
+        body.step(0.01)
+        z = smooth(body.p, body.v)
+    print(z.tolist(), body.energy, Body.scale(np.arange(3)), list(numbers(4)))
+
+if __name__ == "__main__":
+    main()
+    print(sys.argv[1:], __name__, smooth.__name__, smooth.__doc__, inspect.signature(Body.step))
+    print(isinstance(smooth, types.FunctionType), smooth.__class__, inspect.isfunction(Body.step))
+    print(pickle.loads(pickle.dumps(smooth)) is smooth, inspect.getsource(Body.scale))
+    print(smooth.__code__.co_firstlineno, sorted(vars(smooth)))
+"""
+
+PROGRAMS = {
+    "arrays": (ARRAYS, ["one", "--two"]),
+    "raises": ("import numpy as np\n\ndef f(x):\n    return x[7] + 1\n\nf(np.ones(3))\n", []),
+    "raises_deep": (
+        "import numpy as np\ndef f(x, n):\n    if n == 0:\n        return x / np.ones(4)\n"
+        "    return f(x, n - 1)\nfor n in range(3):\n    try:\n        f(np.ones(3), n)\n"
+        "    except ValueError as error:\n        print(error)\nf(np.ones(3), 2)\n",
+        [],
+    ),
+    "exits": ("import sys, numpy as np\ndef f(x):\n    sys.exit(3)\nf(np.ones(1))\n", []),
+    "exits_with_text": ("import numpy as np\ndef f():\n    raise SystemExit('done')\nf()\n", []),
+    "os_exit": (
+        "import os, numpy as np\nprint('before', flush=True)\ndef f():\n    os._exit(7)\nf()\n", []
+    ),
+    "warns": (
+        "import numpy as np\ndef f(x):\n    return np.log(x) + 1\n"
+        "for _ in range(6):\n    f(np.array([1.0, 0.0]))\nprint('end')\n",
+        [],
+    ),
+    "no_arrays": ("def f(n):\n    return n + 1\nprint([f(i) for i in range(5)], type(f))\n", []),
+    "future": (
+        "from __future__ import annotations\nimport numpy as np\ndef f(x: Undefined) -> Nope:\n"
+        "    return x + 1\nprint(f(np.ones(2)), f.__annotations__)\n",
+        [],
+    ),
+    "decorated": (
+        "import functools, numpy as np\ndef log(g):\n    @functools.wraps(g)\n    def h(*a):\n"
+        "        print('call', len(a))\n        return g(*a)\n    return h\n@log\ndef f(x, y):\n"
+        "    return x * y\nfor i in range(5):\n    print(f(np.ones(2), i))\n",
+        [],
+    ),
+    "redefined": (
+        "import numpy as np\ndef f(x):\n    return x + 1\nfor i in range(8):\n    if i == 5:\n"
+        "        def g(x):\n            return x * 100\n        f.__code__ = g.__code__\n"
+        "    print(f(np.ones(2)))\nf.__defaults__ = (np.zeros(1),)\nprint(f())\n",
+        [],
+    ),
+    "deleted": (
+        "import gc, weakref, numpy as np\ndef f(x):\n    return x + 1\n"
+        "for _ in range(6):\n    f(np.ones(2))\nw = weakref.ref(f)\ndel f\nprint(w() is None)\n"
+        "class A:\n    def m(self, x):\n        return super().__repr__() and x\n"
+        "for _ in range(6):\n    A().m(np.ones(1))\nv = weakref.ref(A)\ndel A\ngc.collect()\n"
+        "print(v() is None)\n",
+        [],
+    ),
+    "traced": (
+        "import sys, numpy as np\ndef f(x):\n    y = x + 1\n    return y * 2\nlines = []\n"
+        "def tracer(frame, event, arg):\n    lines.append((event, frame.f_lineno))\n    return tracer\n"
+        "for _ in range(5):\n    f(np.ones(2))\nsys.settrace(tracer)\nf(np.ones(2))\n"
+        "sys.settrace(None)\nprint(lines)\n",
+        [],
+    ),
+    "recursion": (
+        "import sys, numpy as np\ndef depth(n):\n    return 0 if n == 0 else 1 + depth(n - 1)\n"
+        "for _ in range(5):\n    print(depth(900))\ntry:\n    depth(10**6)\n"
+        "except RecursionError as error:\n    print(error)\n",
+        [],
+    ),
+    "threads": (
+        "import threading, numpy as np\ndef f(x, n):\n    return x * n\nout = [None] * 8\n"
+        "def work(i):\n    for _ in range(20):\n        out[i] = f(np.ones(2), i).tolist()\n"
+        "ts = [threading.Thread(target=work, args=(i,)) for i in range(8)]\n"
+        "[t.start() for t in ts]\n[t.join() for t in ts]\nprint(out)\n",
+        [],
+    ),
+    "fork": (
+        "import os, numpy as np\ndef f(x):\n    return x + 1\nfor _ in range(6):\n    f(np.ones(2))\n"
+        "pid = os.fork()\nif pid == 0:\n    print(f(np.ones(3)), flush=True)\n    os._exit(0)\n"
+        "os.waitpid(pid, 0)\nprint(f(np.ones(2)))\n",
+        [],
+    ),
+}
+
+
+def surroundings(**settings):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("DYNTRACE")}
+    env["PYTHONPATH"] = str(PACKAGE)
+    env.update(settings)
+    return env
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs Python in an environment that reads dyntrace.pth at its start."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(PTH_FOLDER)!r})\n")
+
+    def run(*args, cwd=tmp_path, **settings):
+        env = surroundings(**settings)
+        env["PYTHONPATH"] += os.pathsep + str(site)
+        done = subprocess.run(
+            [sys.executable, *args], capture_output=True, text=True, env=env, cwd=cwd, timeout=120
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_as_plainly(run, tmp_path, name):
+    source, args = PROGRAMS[name]
+    path = tmp_path / "program.py"
+    path.write_text(source)
+    plain = run(str(path), *args)
+    assert run(str(path), *args, DYNTRACE="1") == plain
+    assert run(str(path), *args, DYNTRACE="1", DYNTRACE_HOT_COUNT="0") == plain
+    assert run("-m", "dyntrace", str(path), *args) == plain
+
+
+def test_every_way_of_starting(run, tmp_path):
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "__init__.py").write_text("")
+    (tmp_path / "tool" / "__main__.py").write_text(
+        "import sys, numpy as np\nfrom tool.work import f\ndef g(x):\n    return f(x) * 2\n"
+        "for _ in range(6):\n    g(np.ones(2))\n"
+        "print(sys.argv[1:], __name__, __package__, __spec__.name, g(np.ones(2)))\n"
+    )
+    (tmp_path / "tool" / "work.py").write_text(
+        "import numpy as np\ndef f(x):\n    return x + 1\n"
+    )
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__main__.py").write_text(
+        "import numpy as np\ndef f(x):\n    return x + 1\nprint([f(np.ones(1)) for _ in range(6)])\n"
+    )
+    command = "import numpy as np\ndef f(x):\n    return x + 1\nprint([f(np.ones(1)) for _ in range(6)])"
+    for args in (["-m", "tool", "a", "-b"], ["-c", command], ["app", "a"]):
+        plain = run(*args)
+        report = tmp_path / "report"
+        assert run(*args, DYNTRACE="1", DYNTRACE_REPORT=str(report)) == plain
+        compiled, called = report.read_text().split()[1], report.read_text().split()[3]
+        assert compiled == called != "0"
+    assert run("-m", "dyntrace", "-m", "tool", "a", "-b") == run("-m", "tool", "a", "-b")
+
+
+def test_functions_of_imported_modules(run, tmp_path):
+    (tmp_path / "lib.py").write_text(
+        "import numpy as np\ndef f(x):\n    return x + 1\nclass A:\n    class B:\n"
+        "        def m(self, x):\n            return x * 2\n    @property\n    def p(self):\n"
+        "        return np.ones(1) + 1\ng = lambda x: x - 1\n"
+    )
+    (tmp_path / "other.py").write_text("def plain(n):\n    return n\n")
+    (tmp_path / "program.py").write_text(
+        "import lib, other, numpy as np\nfor _ in range(9):\n    lib.f(np.ones(1)); lib.A.B().m(np.ones(1))\n"
+        "    lib.A().p; lib.g(np.ones(1)); other.plain(1)\n"
+    )
+    rc, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
+    assert rc == 0
+    for name in ("f", "A.B.m", "A.p", "<lambda>"):
+        assert f"  {name} (" in summary
+    assert "plain" not in summary
+
+
+def test_summary_tells_what_was_gained(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\ndef f(x):\n    return ((x * 2 + 1) * x - 3) / (x + 7)\n"
+        "def g(n):\n    return n + 1\nfor i in range(200):\n    f(np.ones(4)); g(i)\n"
+    )
+    _, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
+    first, *rest = summary.splitlines()
+    assert first.startswith("dyntrace: 1 of 2 functions compiled, 200 calls")
+    assert any("f (" in line and "compiled, 200 calls" in line and "->" in line for line in rest)
+    assert any("g (" in line and "nothing captured" in line for line in rest)
+
+
+def test_patterns(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\ndef f(x):\n    return x + 1\ndef g(x):\n    return x + 2\n"
+        "for i in range(9):\n    f(np.ones(4)); g(np.ones(4))\n"
+    )
+    _, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-", DYNTRACE_SKIP="__main__:g*")
+    assert "  f (" in summary and "  g (" not in summary
+    _, _, summary = run("-m", "dyntrace", "--report", "-", "--skip", "__main__", "program.py")
+    assert "0 of 0 functions" in summary
+
+
+def test_options_of_the_file_are_the_weakest(run, tmp_path):
+    (tmp_path / "program.py").write_text("import dyntrace\nprint(dyntrace.config.hot_count)\n")
+    assert run("program.py", DYNTRACE="1")[1] == "3\n"
+    (tmp_path / "pyproject.toml").write_text("[tool.dyntrace]\nhot-count = 5\n")
+    assert run("program.py", DYNTRACE="1")[1] == "5\n"
+    assert run("program.py", DYNTRACE="1", DYNTRACE_HOT_COUNT="6")[1] == "6\n"
+    args = ["-m", "dyntrace", "--hot-count", "7", "program.py"]
+    assert run(*args, DYNTRACE_HOT_COUNT="6")[1] == "7\n"
+
+
+@pytest.mark.parametrize(
+    "settings, file, named",
+    [
+        ({"DYNTRACE": "yes"}, "", "DYNTRACE: expected 0, 1 or everything, got 'yes'"),
+        ({"DYNTRACE": "1", "DYNTRACE_HOT_COUNT": "x"}, "", "DYNTRACE_HOT_COUNT: expected a number"),
+        ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
+        ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
+        ({"DYNTRACE": "1"}, "[tool.dyntrace]\nspeed = 3\n", "unknown option 'speed'"),
+        ({"DYNTRACE": "1"}, "[tool.dyntrace\n", "pyproject.toml: "),
+    ],
+)
+def test_bad_options_end_in_one_line(run, tmp_path, settings, file, named):
+    (tmp_path / "program.py").write_text("print('started')\n")
+    if file:
+        (tmp_path / "pyproject.toml").write_text(file)
+    rc, out, err = run("program.py", **settings)
+    assert (rc, out) == (2, "")
+    assert err.startswith("dyntrace: ") and named in err and err.count("\n") == 1
+
+
+def test_bad_arguments(run):
+    for args in ([], ["--nope", "x.py"], ["no_such_file.py"], ["-m", "no_such_module"]):
+        rc, out, err = run("-m", "dyntrace", *args)
+        assert (rc, out) == (2, "") and "Traceback" not in err
+
+
+def test_a_broken_installation_runs_plainly(run, tmp_path):
+    (tmp_path / "dyntrace").mkdir()
+    (tmp_path / "dyntrace" / "__init__.py").write_text("raise ImportError('built for another Python')\n")
+    (tmp_path / "dyntrace" / "_start.py").write_text(
+        (PTH_FOLDER / "dyntrace" / "_start.py").read_text()
+    )
+    (tmp_path / "program.py").write_text("print('ran')\n")
+    env_path = str(tmp_path)
+    env = surroundings(DYNTRACE="1", PYTHONPATH=env_path)
+    source = f"import site; site.addsitedir({str(PTH_FOLDER)!r})\n"
+    (tmp_path / "sitecustomize.py").write_text(source)
+    done = subprocess.run(
+        [sys.executable, "program.py"], capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+
+
+def test_variable_off(run, tmp_path):
+    (tmp_path / "program.py").write_text("import sys\nprint('dyntrace' in sys.modules)\n")
+    for value in ("0", ""):
+        assert run("program.py", DYNTRACE=value) == (0, "False\n", "")
+
+
+def test_closed_stderr(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import os, sys, numpy as np\nos.close(2)\ndef f(x):\n    return x + 1\n"
+        "print([f(np.ones(1)).tolist() for _ in range(5)])\n"
+    )
+    plain = run("program.py")
+    assert run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")[:2] == plain[:2]
