@@ -139,7 +139,9 @@ class Adapter:
         """Whether the mode is as :meth:`state` said when the function was traced."""
         return bool(self.state() == saved)
 
-    def call(self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(
+        self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """A call of one of the library's own callables."""
         return NotImplemented
 

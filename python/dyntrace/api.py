@@ -102,15 +102,11 @@ def compile(
         _check_target(fn)
         warn_unsupported()
         return fn
-    region = _core.Region(
-        backend, fullgraph=fullgraph, dynamic=dynamic, name=name, options=options
-    )
+    region = _core.Region(backend, fullgraph=fullgraph, dynamic=dynamic, name=name, options=options)
     return _compile_target(fn, region)
 
 
-def _check_options(
-    backend: Any, fullgraph: Any, dynamic: Any, name: Any, options: Any
-) -> None:
+def _check_options(backend: Any, fullgraph: Any, dynamic: Any, name: Any, options: Any) -> None:
     if _core is not None:
         _core.validate_backend(backend)
     for argument, value, accepted, text in (

@@ -26,6 +26,7 @@ PRISTINE_BUILTINS = dict(vars(builtins))
 POLYFILL_MODULES = {
     "_bisect": "bisect",
     "_functools": "functools",
+    "functools": "functools",
     "_heapq": "heapq",
     "_operator": "operator",
     "copy": "copy",

@@ -4,6 +4,7 @@
  * Not in here: values that the trace made (codegen.c, reconstruct slots).
  */
 #include "codegen/state.h"
+#include "variables/substitutes.h"
 
 typedef enum Access {
     NONE,
@@ -47,7 +48,6 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0},
     [DT_SOURCE_FUNC_PART] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", FROM_END, 0},
-    [DT_SOURCE_FUNC_KWDEFAULT] = {true, NULL, "__kwdefaults__", KEY_ITEM, 0},
     [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0},
     [DT_SOURCE_CELL_CONTENTS] = {true, NULL, "cell_contents", NONE, 0},
     [DT_SOURCE_METHOD_FUNC] = {true, NULL, "__func__", NONE, 0},
@@ -171,6 +171,10 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case GLOBAL:
         return dt_codegen_name(codegen, DT_OP_LOAD_GLOBAL, source->key);
     case CONSTANT:
+        if (PyType_Check(source->key) && dt_substitute_hides_class((PyTypeObject *)source->key)) {
+            return dt_break(codegen->trace, DT_BREAK_RECONSTRUCT,
+                            "a class that stands for one of C leaves the function");
+        }
         return dt_codegen_const(codegen, source->key);
     }
     Py_UNREACHABLE();

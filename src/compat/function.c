@@ -150,6 +150,82 @@ dt_function_make(const DtFunctionParts *parts, PyObject *globals, PyObject *qual
     return made;
 }
 
+static PyObject *
+part_of(PyFunctionObject *function, DtFunctionPart part)
+{
+    switch (part) {
+    case DT_FUNCTION_DEFAULTS:
+        return function->func_defaults;
+    case DT_FUNCTION_KWDEFAULTS:
+        return function->func_kwdefaults;
+    case DT_FUNCTION_QUALNAME:
+        return function->func_qualname;
+    case DT_FUNCTION_NAME:
+        return function->func_name;
+    case DT_FUNCTION_DOC:
+        return function->func_doc;
+    case DT_FUNCTION_MODULE:
+        return function->func_module;
+    case DT_FUNCTION_ANNOTATIONS:
+        return function->func_annotations;
+    case DT_FUNCTION_DICT:
+        return function->func_dict;
+    case DT_FUNCTION_CLOSURE:
+        return function->func_closure;
+    case DT_FUNCTION_TYPE_PARAMS:
+#if DT_PY_AT_LEAST(3, 12)
+        return function->func_typeparams;
+#endif
+    case DT_FUNCTION_PART_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+PyObject *
+dt_function_part(PyObject *object, int64_t part)
+{
+    PyObject *value;
+    if (PyType_Check(object)) {
+        PyHeapTypeObject *type = (PyHeapTypeObject *)object;
+        bool is_made = (type->ht_type.tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
+        bool named = part == DT_FUNCTION_NAME || part == DT_FUNCTION_QUALNAME;
+        return !is_made || !named         ? NULL
+               : part == DT_FUNCTION_NAME ? type->ht_name
+                                          : type->ht_qualname;
+    }
+    if (!PyObject_TypeCheck(object, &PyFunction_Type)) {
+        return NULL;
+    }
+    value = part_of((PyFunctionObject *)object, (DtFunctionPart)part);
+    return value != NULL ? value : Py_None;
+}
+
+int
+dt_function_part_named(PyObject *name)
+{
+    static const char *const names[DT_FUNCTION_PART_COUNT] = {
+        [DT_FUNCTION_DEFAULTS] = "__defaults__",
+        [DT_FUNCTION_KWDEFAULTS] = "__kwdefaults__",
+        [DT_FUNCTION_QUALNAME] = "__qualname__",
+        [DT_FUNCTION_NAME] = "__name__",
+        [DT_FUNCTION_DOC] = "__doc__",
+        [DT_FUNCTION_MODULE] = "__module__",
+        [DT_FUNCTION_ANNOTATIONS] = "__annotations__",
+#if DT_PY_AT_LEAST(3, 12)
+        [DT_FUNCTION_TYPE_PARAMS] = "__type_params__",
+#endif
+        [DT_FUNCTION_DICT] = "__dict__",
+        [DT_FUNCTION_CLOSURE] = "__closure__",
+    };
+    for (int part = 0; part < DT_FUNCTION_PART_COUNT; part++) {
+        if (names[part] != NULL && PyUnicode_CompareWithASCIIString(name, names[part]) == 0) {
+            return part;
+        }
+    }
+    return -1;
+}
+
 void
 dt_function_add_traceback(PyObject *name, PyObject *filename, int line)
 {

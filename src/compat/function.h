@@ -59,6 +59,28 @@ typedef struct DtFunctionParts {
 DT_OWNED PyObject *dt_function_make(const DtFunctionParts *parts, PyObject *globals,
                                     PyObject *qualname);
 
+/* What a function keeps under names of its own that can be assigned; a class has names too.  Guard
+ * programs and sources number the parts like this. */
+typedef enum DtFunctionPart {
+    DT_FUNCTION_DEFAULTS,
+    DT_FUNCTION_KWDEFAULTS,
+    DT_FUNCTION_QUALNAME,
+    DT_FUNCTION_NAME,
+    DT_FUNCTION_DOC,
+    DT_FUNCTION_MODULE,
+    DT_FUNCTION_ANNOTATIONS, /* the dict; a tuple until somebody has asked for it */
+    DT_FUNCTION_TYPE_PARAMS, /* 3.12 and later */
+    DT_FUNCTION_DICT,
+    DT_FUNCTION_CLOSURE,
+    DT_FUNCTION_PART_COUNT
+} DtFunctionPart;
+
+/* A part of a function, or the name or qualified name of a class that a class statement made; None
+ * for one that is not there, NULL for anything else.  No code runs, nothing is made. */
+DT_BORROWED PyObject *dt_function_part(PyObject *object, int64_t part);
+/* The part of that attribute on this version, or -1. */
+int dt_function_part_named(PyObject *name);
+
 /* Adds a line to the traceback of the pending exception, as a frame of that function would. */
 void dt_function_add_traceback(PyObject *name, PyObject *filename, int line);
 

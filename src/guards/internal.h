@@ -45,7 +45,6 @@ typedef enum DtGroupKind {
     DT_GROUP_BUILTINS,
     DT_GROUP_KNOWN_DICT, /* of a module known by identity */
     DT_GROUP_FUNC_GLOBALS,
-    DT_GROUP_FUNC_KWDEFAULTS,
     DT_GROUP_MODULE,
     DT_GROUP_DICT,
     DT_GROUP_TYPE_OWN, /* the own dict of a type */

@@ -70,8 +70,6 @@ group_kind(const DtLowerSource *source)
         return DT_GROUP_BUILTINS;
     case DT_SOURCE_FUNC_GLOBAL:
         return DT_GROUP_FUNC_GLOBALS;
-    case DT_SOURCE_FUNC_KWDEFAULT:
-        return DT_GROUP_FUNC_KWDEFAULTS;
     case DT_SOURCE_ITEM:
     case DT_SOURCE_BASE_ITEM:
         return DT_GROUP_DICT;

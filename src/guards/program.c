@@ -13,6 +13,7 @@
 #include "guards/read.h"
 
 #include "compat/dict.h"
+#include "compat/function.h"
 #include "compat/object.h"
 #include "compat/type.h"
 
@@ -57,9 +58,6 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
         break;
     case DT_GROUP_FUNC_GLOBALS:
         container = dt_read_is_function(base) ? ((PyFunctionObject *)base)->func_globals : NULL;
-        break;
-    case DT_GROUP_FUNC_KWDEFAULTS:
-        container = dt_read_is_function(base) ? ((PyFunctionObject *)base)->func_kwdefaults : NULL;
         break;
     case DT_GROUP_MODULE:
         container = PyModule_Check(base) ? PyModule_GetDict(base) : NULL;
@@ -324,7 +322,7 @@ do_FUNC_CODE:
     LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
 do_FUNC_PART:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? dt_read_function_part(a, in->y.i) : NULL);
+    LOAD(dt_function_part(a, in->y.i));
 do_FUNC_DEFAULT:
     a = regs[in->a];
     LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i)

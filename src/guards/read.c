@@ -190,16 +190,6 @@ dt_read_tuple(PyObject *items, int64_t index)
 }
 
 PyObject *
-dt_read_function_part(PyObject *object, int64_t part)
-{
-    PyFunctionObject *function = (PyFunctionObject *)object;
-    PyObject *value = part == 0   ? function->func_defaults
-                      : part == 1 ? function->func_kwdefaults
-                                  : function->func_qualname;
-    return value != NULL ? value : Py_None;
-}
-
-PyObject *
 dt_read_from_end(PyObject *items, int64_t index)
 {
     return items != NULL && PyTuple_Check(items) && index > 0 && index <= PyTuple_GET_SIZE(items)

@@ -22,8 +22,6 @@ PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);
 PyObject *dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found);
 /* Item of a tuple; of a tuple or list; a cell of the function's closure, or its contents. */
 PyObject *dt_read_tuple(PyObject *items, int64_t index);
-/* __defaults__ (0), __kwdefaults__ (1) or __qualname__ (2) of a function; None for none. */
-PyObject *dt_read_function_part(PyObject *function, int64_t part);
 PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is the last */
 PyObject *dt_read_index(PyObject *items, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);

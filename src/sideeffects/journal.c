@@ -108,15 +108,14 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
     const char *text = dt_kinds_text(name);
     PyTypeObject *type = dt_var_python_type(trace, object);
     DtKind kind = object->type->kind;
-    bool made_here = object->mutation == DT_ATTRIBUTE_MUTATION_NEW;
     if (type == NULL || !dt_var_is_mutable(object)
-        || !(kind == DT_KIND_INSTANCE || (kind == DT_KIND_FUNCTION && made_here))) {
+        || !(kind == DT_KIND_INSTANCE || kind == DT_KIND_FUNCTION || kind == DT_KIND_PARTIAL)) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
                         object->type->name);
     }
     PyObject *descriptor = _PyType_Lookup(type, name);
     bool is_slot = descriptor != NULL && Py_IS_TYPE(descriptor, &PyMemberDescr_Type);
-    if (is_slot) {
+    if (is_slot || kind == DT_KIND_FUNCTION) { /* whose parts function_attr.c has checked */
         return DT_OK;
     }
     if (descriptor != NULL && Py_TYPE(descriptor)->tp_descr_set != NULL) {

@@ -75,14 +75,14 @@ bind_keywords(DtTrace *trace, DtFrame *frame, const Signature *signature, const 
     return DT_OK;
 }
 
-/* The default of an existing function can be taken away without another guard noticing. */
+/* The default of an existing function can be taken away without another guard noticing; keyword
+ * defaults are guarded with their dict. */
 static DtStatus
 take_default(DtTrace *trace, DtFrame *frame, int slot, DtVar *value)
 {
     const DtSource *source = value->source;
     frame->locals[slot] = value;
-    if (source != NULL
-        && (source->kind == DT_SOURCE_FUNC_DEFAULT || source->kind == DT_SOURCE_FUNC_KWDEFAULT)) {
+    if (source != NULL && source->kind == DT_SOURCE_FUNC_DEFAULT) {
         return dt_guard_present(trace, source);
     }
     return DT_OK;

@@ -4,6 +4,7 @@
  * the same signature, whose body does nothing, is called with as many arguments
  * of the same names.
  */
+#include "compat/function.h"
 #include "compat/messages.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
@@ -47,6 +48,9 @@ static DtStatus
 guard_signature(DtTrace *trace, const DtFunctionVar *function)
 {
     static const char *const parts[] = {"__defaults__", "__kwdefaults__", "__qualname__"};
+    _Static_assert(DT_FUNCTION_DEFAULTS == 0 && DT_FUNCTION_KWDEFAULTS == 1
+                       && DT_FUNCTION_QUALNAME == 2,
+                   "parts are in their order");
     PyFunctionObject *object = (PyFunctionObject *)function->function;
     const DtSource *base = function->base.source;
     if (object == NULL || base == NULL) {

@@ -259,6 +259,21 @@ set_attribute(DtTrace *trace, DtFunctionVar *function, int which, DtVar *value)
     return which & WITH_CLOSURE ? set_closure(trace, function, value) : DT_OK;
 }
 
+/* A new function takes its __module__ from its globals' __name__, as they are now. */
+static DtStatus
+read_module(DtTrace *trace, DtFrame *frame, DtFunctionVar *function)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__name__"));
+    bool deleted;
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    if (dt_journal_get_global(trace, frame->globals, name, &deleted) != NULL || deleted) {
+        return DT_OK; /* known to nobody but plain execution */
+    }
+    return dt_frame_global_source(trace, frame, name, &function->module);
+}
+
 DtStatus
 dt_op_make_function(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
@@ -276,6 +291,7 @@ dt_op_make_function(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     }
     DtFunctionVar *function;
     DT_TRY(dt_var_function(trace, (PyCodeObject *)code, frame->globals, name, &function));
+    DT_TRY(read_module(trace, frame, function));
     for (int which = WITH_CLOSURE; which > 0; which >>= 1) {
         if (instr->arg & which) {
             DT_TRY(set_attribute(trace, function, which, dt_frame_pop(frame)));

@@ -259,7 +259,7 @@ dt_build_is_static(const DtSource *source)
         case DT_SOURCE_BUILTIN:
         case DT_SOURCE_FUNC_GLOBAL:
         case DT_SOURCE_FUNC_DEFAULT:
-        case DT_SOURCE_FUNC_KWDEFAULT:
+        case DT_SOURCE_FUNC_PART:
         case DT_SOURCE_TYPE_ATTR:
         case DT_SOURCE_OBJECT:
             return true;

@@ -383,9 +383,21 @@ dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, callable, &callable));
     PyObject *substitute;
+    DtArgs with_function;
     DT_TRY(dt_substitute_find(trace, callable, &substitute));
-    if (substitute != NULL) {
+    if (substitute != NULL && dt_substitute_fits(substitute, args)) {
         DT_TRY(dt_build_known(trace, substitute, &callable));
+    }
+    else if (substitute != NULL && callable->type->kind != DT_KIND_FUNCTION) {
+        return dt_kinds_mismatch(trace, callable, "", args);
+    }
+    else if (callable->type->kind == DT_KIND_FUNCTION) {
+        substitute = dt_substitute_find_code((PyObject *)((DtFunctionVar *)callable)->code);
+        if (substitute != NULL && ((DtFunctionVar *)callable)->function != NULL) {
+            DT_TRY(dt_args_prepend(trace, args, callable, &with_function));
+            DT_TRY(dt_build_known(trace, substitute, &callable));
+            args = &with_function;
+        }
     }
     if (callable->type->tp_call == NULL) {
         PyTypeObject *type = dt_var_python_type(trace, callable);

@@ -286,6 +286,14 @@ dt_exception_is(const DtVar *var)
 }
 
 /* ---- functions, methods, objects ---- */
+/* Attributes of functions (function_attr.c). */
+DtStatus dt_function_getattr(DtTrace *, DtVar *self, PyObject *name, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_function_setattr(DtTrace *, DtVar *self, PyObject *name, DtVar *value) DT_MUST_CHECK;
+/* Stores what is in its own dict, as the trace has left it. */
+DtStatus dt_function_own_attributes(DtTrace *trace, DtVar *self, DtDictVar *into) DT_MUST_CHECK;
+/* The function with the defaults and the name that the trace has assigned. */
+DtStatus dt_function_as_called(DtTrace *trace, DtFunctionVar *self,
+                               DtFunctionVar **out) DT_MUST_CHECK;
 /* `trusted`: something else (a type's version) already guarantees that the source gives this
  * object. */
 DtStatus dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *source,

@@ -10,7 +10,7 @@
 
 #include "compat/dict.h"
 #include "compat/type.h"
-#include "variables/kinds.h"
+#include "variables/fold.h"
 #include "variables/substitutes.h"
 
 typedef struct PureRow {
@@ -19,6 +19,7 @@ typedef struct PureRow {
 } PureRow;
 
 static const PureRow pure_rows[] = {
+    {"code", {NULL}},
     {"operator.attrgetter", {NULL}},
     {"operator.itemgetter", {NULL}},
     {"operator.methodcaller", {NULL}},
@@ -350,6 +351,10 @@ call_polyfill(DtTrace *trace, PyObject *self, const char *name, const DtArgs *ar
     DT_TRY(dt_build_known(trace, function, &callable));
     DT_TRY(dt_build_known(trace, self, &first));
     DT_TRY(dt_args_prepend(trace, args, first, &all));
+    if (!dt_substitute_fits(function, &all)) {
+        PyObject *method = dt_trace_keep_take(trace, PyObject_GetAttrString(self, name));
+        return method != NULL ? dt_fold_failure(trace, method, args) : DT_ERROR;
+    }
     return dt_var_call(trace, callable, &all, out);
 }
 

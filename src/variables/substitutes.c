@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "compat/code.h"
+#include "compat/function.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 
@@ -71,15 +73,17 @@ dt_substitute_register_polyfill(PyObject *original, PyObject *function)
 PyObject *
 dt_substitute_list(void)
 {
-    PyObject *list = PyList_New(originals.count);
+    PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list != NULL && i < originals.count; i++) {
         PyObject *original = originals.items[i];
-        PyObject *pair = PyTuple_Pack(2, original, dt_map_get(&functions, original));
-        if (pair == NULL) {
-            Py_CLEAR(list);
-            break;
+        if (PyCode_Check(original)) {
+            continue; /* no callable: functions that the standard library makes */
         }
-        PyList_SET_ITEM(list, i, pair);
+        PyObject *pair = PyTuple_Pack(2, original, dt_map_get(&functions, original));
+        if (pair == NULL || PyList_Append(list, pair) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(pair);
     }
     return list;
 }
@@ -153,6 +157,9 @@ module_of(PyObject *object)
     else if (PyType_Check(object)) {
         return module_of_class((PyTypeObject *)object);
     }
+    else if (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)) {
+        return module_of_class(((PyDescrObject *)object)->d_type);
+    }
     else if (PyCFunction_Check(object)) {
         module = ((PyCFunctionObject *)object)->m_module;
         PyObject *self = PyCFunction_GET_SELF(object);
@@ -166,6 +173,72 @@ module_of(PyObject *object)
 
 /* ---- Asking
  * ---------------------------------------------------------------------------------------- */
+
+static bool
+has_keyword(PyCodeObject *code, PyObject *name)
+{
+    PyObject *names = dt_function_parameter_names(code);
+    int end = dt_code_argcount(code) + dt_code_kwonlyargcount(code);
+    for (int i = dt_code_posonlyargcount(code); i < end; i++) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_given(const DtArgs *args, PyObject *name)
+{
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_Compare(args->kwnames[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether every parameter has a value, and none has two. */
+static bool
+fills_all(PyFunctionObject *function, const DtArgs *args)
+{
+    PyCodeObject *code = (PyCodeObject *)function->func_code;
+    PyObject *names = dt_function_parameter_names(code);
+    Py_ssize_t ndefaults =
+        function->func_defaults != NULL ? PyTuple_GET_SIZE(function->func_defaults) : 0;
+    int positional = dt_code_argcount(code), posonly = dt_code_posonlyargcount(code);
+    for (int i = 0; i < positional + dt_code_kwonlyargcount(code); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        bool by_name = i >= posonly && is_given(args, name);
+        bool by_place = i < positional && i < (int)args->npos;
+        bool has_default = i < positional ? i >= positional - ndefaults
+                                          : function->func_kwdefaults != NULL
+                                                && PyDict_Contains(function->func_kwdefaults, name);
+        if ((by_name && by_place) || !(by_name || by_place || has_default)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+dt_substitute_fits(PyObject *function, const DtArgs *args)
+{
+    PyCodeObject *code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
+    int flags = dt_code_flags(code);
+    if (!dt_substitute_is_namespace(((PyFunctionObject *)function)->func_globals)) {
+        return true;
+    }
+    if (args->npos > (uint32_t)dt_code_argcount(code) && !(flags & CO_VARARGS)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (!has_keyword(code, args->kwnames[i]) && !(flags & CO_VARKEYWORDS)) {
+            return false;
+        }
+    }
+    return fills_all((PyFunctionObject *)function, args);
+}
 
 bool
 dt_substitute_is_namespace(PyObject *globals)
@@ -235,6 +308,12 @@ dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
         return DT_OK;
     }
     return find(trace, object, object, out);
+}
+
+PyObject *
+dt_substitute_find_code(PyObject *code)
+{
+    return dt_map_get(&functions, code);
 }
 
 DtStatus

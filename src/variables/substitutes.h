@@ -19,6 +19,14 @@
  * code.  DT_RESTART: trace->wanted_polyfills names what must be loaded first. */
 DtStatus dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out) DT_MUST_CHECK;
 
+/* Whether the arguments fit the signature of a polyfill.  Those that do not are the original's to
+ * refuse; a user's substitute takes what comes. */
+bool dt_substitute_fits(PyObject *function, const DtArgs *args);
+
+/* A polyfill may stand for a code object: for every function that is made of it.  It is then called
+ * with the function before the arguments. */
+PyObject *dt_substitute_find_code(PyObject *code);
+
 /* The same for a method of a C type, by the descriptor in the type's own dict. */
 DtStatus dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const char *name,
                                    PyObject **out) DT_MUST_CHECK;

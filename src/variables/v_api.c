@@ -69,13 +69,23 @@ members(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_pure_members(trace, callable, &rest, out);
 }
 
-/* own_attributes(obj): a new dict of what is stored in an object that the trace made. */
+/* own_attributes(obj): a new dict of what is stored in a function, or in an object that the trace
+ * made. */
 static DtStatus
 own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     DtVar *object;
     DT_TRY(dt_var_realize(trace, args->pos[0], &object));
+    if (object->type->kind == DT_KIND_FUNCTION || object->type->kind == DT_KIND_BUILTIN
+        || (object->type->kind == DT_KIND_PARTIAL && ((DtPartialVar *)object)->object == NULL)) {
+        DtDictVar *own; /* builtin functions and new partials have no attributes of their own */
+        DT_TRY(dt_dict_new(trace, &own));
+        *out = &own->base;
+        return object->type->kind == DT_KIND_FUNCTION
+                   ? dt_function_own_attributes(trace, object, own)
+                   : DT_OK;
+    }
     if (object->type->kind != DT_KIND_INSTANCE || ((DtInstanceVar *)object)->object != NULL
         || !dt_build_is_user_class(((DtInstanceVar *)object)->cls)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "all attributes of a %s that existed before",

@@ -189,6 +189,38 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return status;
 }
 
+/* What a builtin function or method says of itself and nobody can change. */
+static DtStatus
+builtin_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    static const char *const fixed[] = {"__name__", "__qualname__", "__doc__", "__text_signature__",
+                                        "__objclass__"};
+    PyObject *object = ((DtObjectVar *)self)->object;
+    bool is_fixed = false;
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]) && !is_fixed; i++) {
+        is_fixed = PyUnicode_CompareWithASCIIString(name, fixed[i]) == 0;
+    }
+    if (PyCFunction_Check(object) && self->source != NULL
+        && PyUnicode_CompareWithASCIIString(name, "__module__") == 0) {
+        PyObject *module = ((PyCFunctionObject *)object)->m_module; /* which can be assigned */
+        const DtSource *source = dt_source_attr(trace, self->source, name);
+        return source == NULL   ? DT_ERROR
+               : module != NULL ? dt_var_build_lazy(trace, module, source, out)
+                                : dt_break(trace, DT_BREAK_ATTRIBUTE, "the module of a method");
+    }
+    PyObject *found = is_fixed ? dt_type_lookup(Py_TYPE(object), name) : NULL;
+    if (found == NULL || (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        || !(Py_IS_TYPE(found, &PyGetSetDescr_Type) || Py_IS_TYPE(found, &PyMemberDescr_Type))) {
+        return dt_kind_base.tp_getattro(trace, self, name, out);
+    }
+    PyObject *value = dt_trace_keep_take(trace, PyObject_GetAttr(object, name));
+    if (value == NULL) {
+        return DT_ERROR;
+    }
+    return dt_constant_is_safe(value) ? dt_var_const(trace, value, out)
+                                      : dt_build_known(trace, value, out);
+}
+
 static PyTypeObject *
 builtin_type(DtTrace *trace, DtVar *self)
 {
@@ -219,6 +251,7 @@ builtin_reconstruct(DtCodegen *codegen, DtVar *self)
 const DtVarType dt_kind_type_BUILTIN = {
     .kind = DT_KIND_BUILTIN,
     .tp_call = builtin_call,
+    .tp_getattro = builtin_getattro,
     .python_type = builtin_type,
     .as_constant = builtin_as_constant,
     .reconstruct = builtin_reconstruct,

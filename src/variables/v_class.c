@@ -9,6 +9,7 @@
  * (class_call.c), instances (v_instance.c), calls of builtin classes
  * (builtins.c).
  */
+#include "compat/function.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
@@ -44,6 +45,10 @@ dt_class_of(DtTrace *trace, DtVar *var, DtVar **out)
     PyTypeObject *type = dt_var_python_type(trace, var);
     if (type == NULL) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the type of a %s", var->type->name);
+    }
+    if (var->type->kind == DT_KIND_INSTANCE && dt_substitute_hides_class(type)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "the class of an object that stands for one of a C type");
     }
     if (var->type->kind == DT_KIND_INSTANCE && ((DtInstanceVar *)var)->cls_var != NULL) {
         *out = ((DtInstanceVar *)var)->cls_var;
@@ -120,20 +125,118 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
 /* ---- Attributes of a class
  * --------------------------------------------------------------------------- */
 
+/* A name that can be assigned without a new version of the class. */
+static DtStatus
+read_name(DtTrace *trace, DtVar *self, DtFunctionPart part, const char *text, DtVar **out)
+{
+    PyObject *cls = ((DtObjectVar *)self)->object;
+    if (!(class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return dt_constant_wrap_take(trace, PyObject_GetAttrString(cls, text), out);
+    }
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    const DtSource *source =
+        name != NULL ? dt_source_get(trace, DT_SOURCE_FUNC_PART, self->source, name, (int64_t)part)
+                     : NULL;
+    return source != NULL ? dt_var_build_lazy(trace, dt_function_part(cls, part), source, out)
+                          : DT_ERROR;
+}
+
 static DtStatus
 get_name(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    if (class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
-        /* It can be assigned, which changes no version. */
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the name of class %s", class_of(self)->tp_name);
+    return read_name(trace, self, DT_FUNCTION_NAME, "__name__", out);
+}
+
+static DtStatus
+get_qualname(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return read_name(trace, self, DT_FUNCTION_QUALNAME, "__qualname__", out);
+}
+
+/* What the class's own dict says, which its version covers. */
+static DtStatus
+read_own_text(DtTrace *trace, DtVar *self, const char *text, DtVar **out)
+{
+    PyTypeObject *cls = class_of(self);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    if (name == NULL) {
+        return DT_ERROR;
     }
-    return dt_constant_wrap_take(
-        trace, PyObject_GetAttrString(((DtObjectVar *)self)->object, "__name__"), out);
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return dt_constant_wrap_take(trace, PyObject_GetAttr((PyObject *)cls, name), out);
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    PyObject *value = dt_type_own_lookup(cls, name);
+    value = value != NULL ? value : Py_None;
+    if (value != Py_None && !PyUnicode_CheckExact(value)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "%s of class %s", text, cls->tp_name);
+    }
+    return dt_var_const(trace, value, out);
+}
+
+static DtStatus
+get_module(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return read_own_text(trace, self, "__module__", out);
+}
+
+static DtStatus
+get_doc(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return read_own_text(trace, self, "__doc__", out);
+}
+
+/* Classes that the class is made of: its version covers them. */
+static DtStatus
+read_classes(DtTrace *trace, DtVar *self, PyObject *classes, DtVar **out)
+{
+    Py_ssize_t count = classes != NULL ? PyTuple_GET_SIZE(classes) : 0;
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *cls = PyTuple_GET_ITEM(classes, i);
+        if (cls == ((DtObjectVar *)self)->object) {
+            items[i] = self;
+        }
+        else {
+            DT_TRY(dt_build_known(trace, cls, &items[i]));
+        }
+    }
+    return dt_var_tuple(trace, items, (uint32_t)count, out);
+}
+
+static DtStatus
+get_mro(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return read_classes(trace, self, class_of(self)->tp_mro, out);
+}
+
+static DtStatus
+get_bases(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return read_classes(trace, self, class_of(self)->tp_bases, out);
+}
+
+static DtStatus
+get_base(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    PyTypeObject *base = class_of(self)->tp_base;
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    if (base == NULL) {
+        *out = dt_none(trace);
+        return DT_OK;
+    }
+    return dt_build_known(trace, (PyObject *)base, out);
 }
 
 static const DtGetSetRow class_getsets[] = {
-    {"__name__", get_name},
-    {NULL, NULL},
+    {"__name__", get_name},     {"__qualname__", get_qualname},
+    {"__module__", get_module}, {"__doc__", get_doc},
+    {"__mro__", get_mro},       {"__bases__", get_bases},
+    {"__base__", get_base},     {NULL, NULL},
 };
 
 /* An attribute of the metaclass, bound to the class if it is a descriptor. */

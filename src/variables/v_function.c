@@ -4,10 +4,11 @@
  * and keyword defaults are lazy, read through the function.  Calling one hands
  * it to the interpreter, which follows it.
  *
- * Not in here: binding arguments and following the call (symbolic/).
+ * Not in here: attributes (function_attr.c), binding arguments and following
+ * the call (symbolic/).
  */
 #include "compat/code.h"
-#include "compat/dict.h"
+#include "compat/function.h"
 #include "variables/kinds.h"
 #include "variables/rules.h"
 #include "variables/substitutes.h"
@@ -51,25 +52,17 @@ build_defaults(DtTrace *trace, DtFunctionVar *self, PyObject *defaults)
     return dt_var_tuple(trace, items, (uint32_t)count, &self->defaults);
 }
 
+/* The dict itself, which the program may get hold of and change; looked at when a call needs it. */
 static DtStatus
 build_kwdefaults(DtTrace *trace, DtFunctionVar *self, PyObject *kwdefaults)
 {
-    Py_ssize_t count = PyDict_GET_SIZE(kwdefaults), position = 0;
-    DtVar **pairs = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2 * count + 1);
-    PyObject *key, *value;
-    if (pairs == NULL) {
-        return dt_no_memory();
-    }
-    for (Py_ssize_t i = 0; i < count && dt_dict_next(kwdefaults, &position, &key, &value); i++) {
-        const DtSource *item =
-            dt_source_get(trace, DT_SOURCE_FUNC_KWDEFAULT, self->base.source, key, 0);
-        if (item == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_var_const(trace, key, &pairs[2 * i]));
-        DT_TRY(dt_var_build_lazy(trace, value, item, &pairs[2 * i + 1]));
-    }
-    return dt_var_dict(trace, pairs, (uint32_t)count, &self->kwdefaults);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__kwdefaults__"));
+    const DtSource *source = name != NULL
+                                 ? dt_source_get(trace, DT_SOURCE_FUNC_PART, self->base.source,
+                                                 name, DT_FUNCTION_KWDEFAULTS)
+                                 : NULL;
+    return source != NULL ? dt_var_build_lazy(trace, kwdefaults, source, &self->kwdefaults)
+                          : DT_ERROR;
 }
 
 static DtStatus
@@ -150,61 +143,8 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (self->function != NULL && !dt_substitute_is_namespace(self->globals)) {
         DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */
     }
+    DT_TRY(dt_function_as_called(trace, self, &self));
     return dt_inline_call(trace, self, args, out);
-}
-
-/* ---- Attributes
- * ----------------------------------------------------------------------------------- */
-
-static DtStatus
-get_name(DtTrace *trace, DtVar *var, DtVar **out)
-{
-    DtFunctionVar *self = (DtFunctionVar *)var;
-    if (self->function != NULL) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the name of function %s, which can be assigned",
-                        dt_kinds_text(self->name));
-    }
-    return dt_var_const(trace, dt_code_name(self->code), out);
-}
-
-static DtStatus
-get_qualname(DtTrace *trace, DtVar *var, DtVar **out)
-{
-    if (((DtFunctionVar *)var)->function != NULL) {
-        return get_name(trace, var, out);
-    }
-    return dt_var_const(trace, ((DtFunctionVar *)var)->name, out);
-}
-
-static DtStatus
-function_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
-{
-    DtFunctionVar *self = (DtFunctionVar *)var;
-    bool deleted;
-    DtVar *stored = dt_journal_get_attr(trace, var, name, &deleted);
-    if (stored != NULL) {
-        *out = stored;
-        return DT_OK;
-    }
-    PyObject *dict =
-        self->function != NULL ? ((PyFunctionObject *)self->function)->func_dict : NULL;
-    PyObject *value;
-    if (!deleted && dict != NULL && PyDict_CheckExact(dict) && dt_dict_get(dict, name, &value) == 1
-        && var->source != NULL) {
-        const DtSource *source = dt_source_attr(trace, var->source, name);
-        return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
-    }
-    return dt_kind_base.tp_getattro(trace, var, name, out);
-}
-
-static DtStatus
-function_setattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar *value)
-{
-    if (PyUnicode_GET_LENGTH(name) > 2 && PyUnicode_READ_CHAR(name, 0) == '_') {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a function is set",
-                        dt_kinds_text(name));
-    }
-    return dt_journal_set_attr(trace, var, name, value);
 }
 
 static PyTypeObject *
@@ -225,6 +165,55 @@ function_as_constant(DtTrace *trace, DtVar *var)
 /* ---- Rebuilding
  * ----------------------------------------------------------------------------------- */
 
+/* make(code, globals, qualname, defaults, kwdefaults, annotations, *cells), None for what is not
+ * there: what MAKE_FUNCTION can't do, which takes the globals of the frame. */
+static PyObject *
+make(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *cells = count > 6 ? PyTuple_New(count - 6) : NULL;
+    if (count > 6 && cells == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 6; i < count; i++) {
+        PyTuple_SET_ITEM(cells, i - 6, Py_NewRef(args[i]));
+    }
+    DtFunctionParts parts = {
+        .code = args[0],
+        .defaults = args[3] != Py_None ? args[3] : NULL,
+        .kwdefaults = args[4] != Py_None ? args[4] : NULL,
+        .annotations = args[5] != Py_None ? args[5] : NULL,
+        .closure = cells,
+    };
+    PyObject *made = dt_function_make(&parts, args[1], args[2]);
+    Py_XDECREF(cells);
+    return made;
+}
+
+static PyMethodDef make_method = {"make", (PyCFunction)(void (*)(void))make, METH_FASTCALL,
+                                  "Makes a function of its parts."};
+
+static DtStatus
+reconstruct_by_call(DtCodegen *codegen, DtFunctionVar *self)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    PyObject *maker = dt_trace_keep_take(trace, PyCFunction_New(&make_method, NULL));
+    if (maker == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, maker));
+    DT_TRY(dt_codegen_const(codegen, (PyObject *)self->code));
+    DT_TRY(dt_codegen_const(codegen, self->globals));
+    DT_TRY(dt_codegen_const(codegen, self->name));
+    DtVar *parts[] = {self->defaults, self->kwdefaults, self->annotations};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        DT_TRY(dt_codegen_var(codegen, parts[i] != NULL ? parts[i] : dt_none(trace)));
+    }
+    for (uint32_t i = 0; i < self->nclosure; i++) {
+        DT_TRY(dt_codegen_var(codegen, &self->closure[i]->base));
+    }
+    return dt_codegen_call(codegen, 6 + self->nclosure);
+}
+
 static DtStatus
 function_reconstruct(DtCodegen *codegen, DtVar *var)
 {
@@ -238,10 +227,14 @@ function_reconstruct(DtCodegen *codegen, DtVar *var)
         return dt_codegen_const(codegen, self->function);
     }
     DtTrace *trace = dt_codegen_trace(codegen);
-    if (self->globals != trace->globals) {
+    if (dt_substitute_is_namespace(self->globals)) {
         return dt_break(trace, DT_BREAK_RECONSTRUCT,
-                        "function %s of another module leaves the function",
-                        dt_kinds_text(self->name));
+                        "a function that stands for one of C leaves the function");
+    }
+    bool has_dict =
+        self->annotations != NULL && dt_var_peek(self->annotations)->type->kind == DT_KIND_DICT;
+    if (self->globals != trace->globals || has_dict) {
+        return reconstruct_by_call(codegen, self);
     }
     int32_t flags = 0;
     if (self->defaults != NULL) {
@@ -290,18 +283,33 @@ function_repr(DtVar *var, DtStrbuf *buf)
     dt_strbuf_addf(buf, "<function %s>", dt_kinds_text(((DtFunctionVar *)var)->name));
 }
 
-static const DtGetSetRow function_getsets[] = {
-    {"__name__", get_name},
-    {"__qualname__", get_qualname},
-    {NULL, NULL},
+/* f.__get__(obj[, type]) */
+static DtStatus
+function_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *object;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &object));
+    if (dt_var_peek_constant(object) == Py_None) {
+        if (args->npos < 2) {
+            return dt_raise(trace, PyExc_TypeError, "__get__(None, None) is invalid");
+        }
+        *out = self;
+        return DT_OK;
+    }
+    return dt_method_new(trace, self, object, out);
+}
+
+static const DtMethodRow function_methods[] = {
+    {"__get__", function_get, 1, 2, false},
+    {NULL, NULL, 0, 0, false},
 };
 
 const DtVarType dt_kind_type_FUNCTION = {
     .kind = DT_KIND_FUNCTION,
     .tp_call = function_call,
-    .tp_getattro = function_getattro,
-    .tp_setattro = function_setattro,
-    .getsets = function_getsets,
+    .tp_getattro = dt_function_getattr,
+    .tp_setattro = dt_function_setattr,
+    .methods = function_methods,
     .python_type = function_type,
     .as_constant = function_as_constant,
     .reconstruct = function_reconstruct,

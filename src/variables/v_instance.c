@@ -10,6 +10,7 @@
  */
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static DtInstanceVar *
 instance_of(DtVar *self)
@@ -55,6 +56,10 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     }
     if (instance_of(self)->object != NULL) {
         return dt_codegen_const(codegen, instance_of(self)->object);
+    }
+    if (dt_substitute_hides_class(instance_of(self)->cls)) {
+        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                        "an object that stands for one of a C type leaves the function");
     }
     if (dt_exception_is(self)) {
         return dt_exception_reconstruct(codegen, self);

@@ -189,8 +189,20 @@ row_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, v
     return visit(trace, ((DtMethodRowVar *)var)->self, arg);
 }
 
+static DtStatus
+row_name(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_const(trace, ((DtMethodRowVar *)self)->name, out);
+}
+
+static const DtGetSetRow row_getsets[] = {
+    {"__name__", row_name},
+    {NULL, NULL},
+};
+
 const DtVarType dt_kind_type_METHOD_ROW = {
     .kind = DT_KIND_METHOD_ROW,
+    .getsets = row_getsets,
     .tp_call = row_call,
     .python_type = row_type,
     .reconstruct = row_reconstruct,

@@ -9,6 +9,8 @@
  */
 #include <string.h>
 
+#include "compat/object.h"
+#include "compat/type.h"
 #include "variables/kinds.h"
 
 static PyTypeObject *partial_class; /* kept for the life of the process */
@@ -149,11 +151,17 @@ make_partial(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out)
     if (self == NULL) {
         return DT_ERROR;
     }
+    self->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
     DtArgs all = *args;
     all.pos++;
     all.npos--;
     self->function = function;
-    if (function->type->kind == DT_KIND_PARTIAL && function->source == NULL) {
+    uint32_t own = 0;
+    PyObject **names;
+    if (function->type->kind == DT_KIND_PARTIAL) {
+        DT_TRY(dt_journal_own_names(trace, function, &names, &own));
+    }
+    if (function->type->kind == DT_KIND_PARTIAL && function->source == NULL && own == 0) {
         DtPartialVar *inner = (DtPartialVar *)function;
         DtArgs rest = all;
         self->function = inner->function;
@@ -213,6 +221,55 @@ static const DtGetSetRow partial_getsets[] = {
     {"keywords", get_keywords},
     {NULL, NULL},
 };
+
+/* An attribute of a new partial, in the dict that it has. */
+static DtStatus
+partial_setattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar *value)
+{
+    if (((DtPartialVar *)var)->object != NULL || dt_type_lookup(partial_class, name) != NULL
+        || value == NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a partial is set",
+                        dt_kinds_text(name));
+    }
+    return dt_journal_set_attr(trace, var, name, value);
+}
+
+static DtStatus
+partial_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
+{
+    DtPartialVar *self = (DtPartialVar *)var;
+    PyObject *found = dt_type_lookup(partial_class, name), *value = NULL;
+    bool deleted;
+    DtVar *stored = dt_journal_get_attr(trace, var, name, &deleted);
+    if (stored != NULL) {
+        *out = stored;
+        return DT_OK;
+    }
+    if (found != NULL && PyUnicode_CheckExact(found)) {
+        DtVar *cls; /* __doc__ and __module__ */
+        DT_TRY(dt_build_known(trace, (PyObject *)partial_class, &cls));
+        DT_TRY(dt_class_guard_unchanged(trace, cls));
+        return dt_var_const(trace, found, out);
+    }
+    if (found != NULL) {
+        return dt_kind_base.tp_getattro(trace, var, name, out);
+    }
+    int present =
+        self->object != NULL ? dt_object_instance_dict_get(self->object, name, &value) : 0;
+    if (present == 1) {
+        const DtSource *source = dt_source_attr(trace, var->source, name);
+        return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
+    }
+    if (present < 0) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "attribute '%s' can't be read without calling code", dt_kinds_text(name));
+    }
+    if (self->object != NULL) {
+        DT_TRY(dt_guard_attr_absent(trace, var->source, name));
+    }
+    return dt_raise(trace, PyExc_AttributeError, "'%.100s' object has no attribute '%U'",
+                    partial_class->tp_name, name);
+}
 
 static PyTypeObject *
 partial_type(DtTrace *trace, DtVar *var)
@@ -291,6 +348,8 @@ partial_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar 
 const DtVarType dt_kind_type_PARTIAL = {
     .kind = DT_KIND_PARTIAL,
     .tp_call = partial_call,
+    .tp_getattro = partial_getattro,
+    .tp_setattro = partial_setattro,
     .getsets = partial_getsets,
     .python_type = partial_type,
     .reconstruct = partial_reconstruct,

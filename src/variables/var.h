@@ -187,9 +187,13 @@ typedef struct DtFunctionVar { /* DT_KIND_FUNCTION: existing, or made in the tra
     PyObject *name;      /* qualified name */
     DtVar *defaults;     /* tuple tracker or NULL */
     DtVar *kwdefaults;   /* dict tracker or NULL */
-    DtVar *annotations;  /* or NULL; only carried to reconstruction */
+    DtVar *annotations;  /* tuple or dict tracker, or NULL */
     DtCellVar **closure; /* co_freevars of them */
     uint32_t nclosure;
+    DtVar *cells;           /* the tuple of them, once somebody has asked for it */
+    const DtSource *module; /* of a new one: what __module__ was read from, or NULL */
+    PyObject *like;         /* of a new one: a real one that was never called, or NULL */
+    bool assigned;          /* __defaults__, __kwdefaults__ or __qualname__ may be in the journal */
 } DtFunctionVar;
 
 /* ---- Building ------------------------------------------------------------------------------- */

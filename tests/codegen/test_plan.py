@@ -517,9 +517,9 @@ def test_every_kind_of_source_is_known_here():
         "BASE_INDEX": first_of_subclass, "BASE_ITEM": first_of_subclass,
         "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
         "ITEM": key, "DICT_KEY": first_key, "FUNC_GLOBAL": of_inlined_global, "FUNC_DEFAULT": default,
-        "FUNC_KWDEFAULT": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,
+        "FUNC_PART": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
         "ARRAY_DIM": test_a_size_is_computed_by_the_graph,
     }  # fmt: skip
-    # The function itself and synthetic sources can't be loaded: they break. Code and parts are only guarded.
-    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE", "FUNC_PART"}
+    # The function itself and synthetic sources can't be loaded: they break. Code is only guarded.
+    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE"}

@@ -420,13 +420,6 @@ def source_cases():
         7,
     )
     yield (
-        "FUNC_KWDEFAULT",
-        target,
-        lambda r: r.source("FUNC_KWDEFAULT", r.local("x"), "scale"),
-        (helper,),
-        2.0,
-    )
-    yield (
         "FUNC_CLOSURE",
         target,
         lambda r: r.source("FUNC_CLOSURE", r.local("x")),

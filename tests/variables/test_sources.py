@@ -28,7 +28,6 @@ CASES = {
     "FUNC_CODE": ([X, ("FUNC_CODE", None, 0)], "L['x'].__code__"),
     "FUNC_PART": ([X, ("FUNC_PART", "__defaults__", 0)], "L['x'].__defaults__"),
     "FUNC_DEFAULT": ([X, ("FUNC_DEFAULT", None, 1)], "L['x'].__defaults__[-1]"),
-    "FUNC_KWDEFAULT": ([X, ("FUNC_KWDEFAULT", "k", 0)], "L['x'].__kwdefaults__['k']"),
     "FUNC_CLOSURE": ([X, ("FUNC_CLOSURE", None, 0)], "L['x'].__closure__[0]"),
     "CELL_CONTENTS": (
         [X, ("FUNC_CLOSURE", None, 0), ("CELL_CONTENTS", None, 0)],
