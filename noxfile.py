@@ -25,6 +25,9 @@ CLANG_TIDY = "clang-tidy==23.1.4"
 CODESPELL = "codespell==2.4.3"
 MYPY = "mypy==2.4.1"
 
+# Every n-th instruction, single places, and inside of calls that are followed.
+FORCED_BREAKS = ["1", "2", "3", "5", "11", "6,0", "13,0", "29,0", "0,0,1", "0,0,3", "0,7,10", "17,4,9"]
+
 BUILD_TOOLS = ["cmake>=3.21", "ninja", "numpy>=2.0", "scikit-build-core>=0.11"]
 TEST_TOOLS = ["pytest>=8", "hypothesis>=6.100", "cloudpickle>=3"]
 
@@ -138,13 +141,14 @@ def stress(session: nox.Session) -> None:
 @nox.session
 def breaks(session: nox.Session) -> None:
     """tests/semantics and tests/sideeffects with a break before every n-th instruction that a trace
-    comes to; `-- 1 4` picks the n's."""
+    comes to; `-- 1 4` picks the n's, and `-- 0,3 7,0 0,0,5` is for at,every,below of
+    _testing.force_breaks: at a place of every code, every n-th, and in calls that are followed."""
     session.install(*TEST_TOOLS)
     folder = build(session, "dev")
-    for every in session.posargs or ["1", "2", "3", "5", "11"]:
+    for every in session.posargs or FORCED_BREAKS:
         session.run("python", "-m", "pytest", "-q", "tests/semantics", "tests/sideeffects",
                     env={"PYTHONPATH": str(folder / "python_package"),
-                         "DYNTRACE_FORCE_BREAKS": f"0,{every}"})  # fmt: skip
+                         "DYNTRACE_FORCE_BREAKS": every if "," in every else f"0,{every}"})  # fmt: skip
 
 
 @nox.session

@@ -25,7 +25,7 @@ np = None
 if importlib.util.find_spec("numpy") is not None:
     np = importlib.import_module("numpy")
 
-# "at,every": every trace breaks there (see _testing.force_breaks), and only what can be seen is
+# "at,every[,below]": every trace breaks there (see _testing.force_breaks), and only what can be seen is
 # compared. "nox -s breaks" runs tests/semantics with many of them.
 FORCED = os.environ.get("DYNTRACE_FORCE_BREAKS")
 if FORCED:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Unsupported(RuntimeError):
-    """A graph break in a function compiled with ``fullgraph=True``.
+    """A graph break where it is an error: ``fullgraph=True``, ``error_on_graph_break()``.
 
     Attributes
     ----------

@@ -213,6 +213,58 @@ def graph_break() -> None:
     """Asks for a graph break here; does nothing in plain execution."""
 
 
+def _refuse_breaks(on: bool) -> None:
+    if _core is not None:
+        _core.refuse_breaks(on)
+
+
+def _accept_breaks() -> None:
+    if _core is not None:
+        _core.accept_breaks()
+
+
+class error_on_graph_break:
+    """Makes graph breaks errors: compiling what breaks raises :class:`dyntrace.Unsupported`.
+
+    A context manager and a decorator, in compiled code and around calls of it.  The text of the
+    exception is that of ``compile(fullgraph=True)``, and nothing of the piece that breaks has run.  It
+    counts when something is compiled: what runs plainly, and what was compiled before, does not raise.
+
+    Parameters
+    ----------
+    on : bool
+        False allows graph breaks again, inside of a region where they are errors.
+
+    Examples
+    --------
+    >>> @dyntrace.compile
+    ... def step(x):
+    ...     log("begin")  # may break
+    ...     with dyntrace.error_on_graph_break():
+    ...         return x * 2 + 1  # may not
+    """
+
+    __slots__ = ("on",)
+
+    def __init__(self, on: bool = True) -> None:
+        if not isinstance(on, bool):
+            raise TypeError(f"on: expected a bool, got {type(on).__name__}")
+        self.on = on
+
+    def __call__(self, fn: F) -> F:
+        """Marks `fn`, a Python function, and returns it."""
+        if not isinstance(fn, FunctionType):
+            raise TypeError(f"fn: expected a Python function, got {type(fn).__name__}")
+        fn.__dyntrace_refuse__ = self.on  # type: ignore[attr-defined]
+        return fn
+
+    def __enter__(self) -> None:
+        _refuse_breaks(self.on)
+
+    def __exit__(self, *exc_info: object) -> None:
+        _accept_breaks()
+
+
 def is_compiling() -> bool:
     """True in code that is being traced, False in plain execution."""
     return False
@@ -246,3 +298,5 @@ def list_backends() -> list[str]:
 if _core is not None:
     _core.register_traced("is_compiling", is_compiling)
     _core.register_traced("graph_break", graph_break)
+    _core.register_traced("refuse_breaks", _refuse_breaks)
+    _core.register_traced("accept_breaks", _accept_breaks)

@@ -47,6 +47,7 @@ point_at(DtBroken *broken, int32_t at)
     point->cache.code = broken->owner->code;
     point->cache.nargs = broken->owner->nargs;
     point->cache.point = true;
+    point->cache.refusing = -1;
     point->broken = broken;
     point->at = at;
     broken->points[at] = point;

@@ -14,6 +14,7 @@
 #include "eval_frame/record.h"
 #include "eval_frame/segment.h"
 #include "symbolic/interp.h"
+#include "variables/rules.h"
 #include "variables/substitutes.h"
 
 #define RESTART_LIMIT 16
@@ -93,10 +94,20 @@ trace_and_plan_segment(DtAttempt *attempt)
             /* The frame can't return past handlers that run. */
             status = dt_break(attempt->trace, DT_BREAK_EXCEPTION_HANDLER, "a handler is left");
         }
+        if (status == DT_OK && attempt->trace->refusing.count > 0) {
+            attempt->trace->cut_wanted = true; /* the frame itself has to enter it */
+            status = DT_RESTART;
+        }
         if (status == DT_OK) {
             status = plan(attempt, result);
         }
         if (status == DT_OK || status == DT_ERROR) {
+            return status;
+        }
+        if (status == DT_BREAK && !attempt->trace->cut_wanted
+            && !(planning && attempt->trace->cut.made)
+            && dt_policy_refuses(attempt->cache, &attempt->trace->brk)) {
+            attempt->refused = true;
             return status;
         }
         bool silent = attempt->trace->cut_wanted;
@@ -117,6 +128,10 @@ trace_and_plan(DtAttempt *attempt)
 {
     DtVar *result = NULL;
     DT_TRY(trace_frame(attempt, &result));
+    if (attempt->trace->refusing.count > 0) {
+        return dt_break(attempt->trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "error_on_graph_break() is entered, not left");
+    }
     return plan(attempt, result);
 }
 
@@ -299,6 +314,17 @@ settle_failure(DtAttempt *attempt, DtStatus status)
     if (status == DT_BREAK) {
         DtBreakId id = attempt->trace->brk.id;
         attempt->has_break = true;
+        attempt->cache->refusable = dt_policy_is_refusal(id);
+        if (attempt->refused
+            || (attempt->segment == NULL
+                && dt_policy_refuses(attempt->cache, &attempt->trace->brk))) {
+            /* Nothing is counted, or made ready to run in parts: where breaks are no errors, the
+             * function is still to be tried. */
+            dt_state.broken++;
+            dt_record_attempt(attempt);
+            dt_record_raise_unsupported(attempt);
+            return DT_COMPILE_ERROR;
+        }
         if (attempt->segment != NULL) {
             dt_segment_give_up(attempt->segment, id);
             dt_record_attempt(attempt);
@@ -309,10 +335,6 @@ settle_failure(DtAttempt *attempt, DtStatus status)
             (void)dt_broken_prepare(attempt->cache, dt_segment_hint(attempt->trace));
         }
         dt_record_attempt(attempt);
-        if (attempt->cache->region->fullgraph && dt_policy_is_refusal(id)) {
-            dt_record_raise_unsupported(attempt);
-            return DT_COMPILE_ERROR;
-        }
         return DT_COMPILE_PLAIN;
     }
     if (dt_policy_is_users_error()) {
@@ -360,9 +382,14 @@ compile(DtAttempt *attempt)
 DtCompile
 dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *const *slots)
 {
+    int refusing;
     if (!dt_policy_may_compile(cache)) {
         return DT_COMPILE_PLAIN;
     }
+    if (dt_rules_refusing((PyObject *)function, &refusing) != DT_OK) {
+        return DT_COMPILE_ERROR;
+    }
+    cache->refusing = (int8_t)refusing;
     DtAttempt attempt = {
         .cache = cache,
         .frame = {slots, function->func_globals, function->func_builtins, (PyObject *)function},

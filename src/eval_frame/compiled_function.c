@@ -10,6 +10,7 @@
 #include "eval_frame/dispatch.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
+#include "eval_frame/policy.h"
 
 static PyObject *
 call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
@@ -155,7 +156,7 @@ call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
     if (DT_UNLIKELY(dt_tracing_code_is_watched(cache->code))) {
         return call_twin(self, args, nargsf, kwnames);
     }
-    if (DT_UNLIKELY(cache->closed && cache->entries == NULL)) {
+    if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache))) {
         return call_in_frame(self, args, nargsf, kwnames);
     }
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);

@@ -10,6 +10,7 @@
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/reach.h"
+#include "eval_frame/refusals.h"
 
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
 #define QUIET_RUNS 2
@@ -85,16 +86,23 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
 
 /* The frame of a code that breaks, compiled between its breaks; its callees are captured, too. */
 static PyObject *
-run_driver(PyCodeObject *driver, PyObject *function, PyObject *const *slots)
+run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
+           PyObject *const *slots)
 {
     PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)function);
     PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
     if (driven != NULL && dt_recursion_enter(tstate)) {
         PyCodeObject *outer_root = root_code;
+        bool refusing = cache->refusing >= 0;
         root_code = driver;
-        answer = ((PyFunctionObject *)driven)
-                     ->vectorcall(driven, slots, (size_t)dt_code_argcount(driver), NULL);
+        if (!refusing || dt_refusals_push(cache->refusing == 1) == 0) {
+            answer = ((PyFunctionObject *)driven)
+                         ->vectorcall(driven, slots, (size_t)dt_code_argcount(driver), NULL);
+            if (refusing) {
+                dt_refusals_pop();
+            }
+        }
         root_code = outer_root;
         dt_recursion_leave(tstate);
     }
@@ -136,7 +144,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     if (found == DT_DISPATCH_MISS && cache->simple) {
         PyCodeObject *driver = dt_broken_driver(cache);
         if (driver != NULL) {
-            *answer = run_driver(driver, function, slots);
+            *answer = run_driver(cache, driver, function, slots);
             replay = false;
         }
     }
@@ -212,6 +220,10 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
     PyObject *answer;
     DtRegion *outer = capturing;
     PyCodeObject *outer_root = root_code;
+    if (cache != NULL && cache->refusing >= 0 && dt_refusals_push(cache->refusing == 1) < 0) {
+        dt_recursion_leave(tstate);
+        return NULL;
+    }
     bool reaches = cache != NULL && cache->failures > 0 && cache->quiet < QUIET_RUNS;
     if (!reaches) {
         /* Inside a capturing frame, the frames of another compiled function are its own business.
@@ -235,6 +247,9 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
     }
     capturing = outer;
     root_code = outer_root;
+    if (cache != NULL && cache->refusing >= 0) {
+        dt_refusals_pop();
+    }
     dt_recursion_leave(tstate);
     return answer;
 }

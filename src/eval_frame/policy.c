@@ -3,6 +3,7 @@
 
 #include "compat/code.h"
 #include "eval_frame/record.h"
+#include "eval_frame/refusals.h"
 
 #define BUDGET_GROWTH 8
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
@@ -10,7 +11,7 @@
 bool
 dt_policy_may_compile(DtCodeCache *cache)
 {
-    if (cache->closed || cache->compiling) {
+    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
         return false;
     }
     if (cache->nentries < dt_state.recompile_limit) {
@@ -28,11 +29,20 @@ dt_policy_may_compile(DtCodeCache *cache)
     return false;
 }
 
+bool
+dt_policy_may_refuse(const DtCodeCache *cache)
+{
+    return cache->refusable
+           && (cache->region->fullgraph || (!cache->point && dt_refusals_are_on()));
+}
+
 DtTraceOptions
 dt_policy_trace_options(const DtCodeCache *cache)
 {
     DtTraceOptions options = dt_state.trace_options;
     options.dynamic = cache->region->dynamic;
+    options.refusing =
+        cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
     if (cache->budget_ns != 0) {
         options.budget_ns = cache->budget_ns;
     }
@@ -66,6 +76,12 @@ dt_policy_count_break(DtCodeCache *cache, DtBreakId id)
         return;
     }
     count_failure(cache);
+}
+
+bool
+dt_policy_refuses(const DtCodeCache *cache, const DtBreakInfo *brk)
+{
+    return (brk->refused || cache->region->fullgraph) && dt_policy_is_refusal(brk->id);
 }
 
 void

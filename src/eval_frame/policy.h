@@ -11,6 +11,9 @@
 /* False: this call runs plainly.  Says so loudly, once, when the recompile limit is reached. */
 bool dt_policy_may_compile(DtCodeCache *cache);
 
+/* The code is known to break, and breaks are errors now: it is tried once more. */
+bool dt_policy_may_refuse(const DtCodeCache *cache);
+
 DtTraceOptions dt_policy_trace_options(const DtCodeCache *cache);
 
 void dt_policy_count_break(DtCodeCache *cache, DtBreakId id);
@@ -21,6 +24,9 @@ bool dt_policy_is_worth_a_driver(DtBreakId id);
 
 /* Under fullgraph=True: is this break the user's business?  A function without arrays is not. */
 bool dt_policy_is_refusal(DtBreakId id);
+
+/* Has the attempt that broke like this to raise Unsupported? */
+bool dt_policy_refuses(const DtCodeCache *cache, const DtBreakInfo *brk);
 
 /* Is the current exception one that must reach the caller (MemoryError, KeyboardInterrupt,
  * BackendError)? */

@@ -24,6 +24,7 @@ typedef struct DtAttempt {
     DtEntry *entry;
     DtPhases phases;
     bool has_break;
+    bool refused;      /* the break is an error */
     PyObject *broke;   /* DT_OWNED; a segment's break as a dict, if somebody looks */
     const char *fault; /* text of an internal fault, or NULL */
 } DtAttempt;

@@ -90,6 +90,7 @@ dt_region_cache(DtRegion *region, PyCodeObject *code)
     Py_INCREF(code);
     cache->code = code;
     cache->region = region;
+    cache->refusing = -1;
     cache->nargs = dt_code_argument_slots(code);
     cache->simple = cache->nargs == dt_code_argcount(code);
     cache->next = region->caches;

@@ -58,6 +58,8 @@ struct DtCodeCache {
     int64_t budget_ns; /* of the next attempt */
     bool compiling;    /* somebody is at it: others run plainly */
     bool closed;       /* no further attempts */
+    bool refusable;    /* the last attempt broke where a break could have been an error */
+    int8_t refusing;   /* what the function says of breaks (refusals.h): -1 nothing, 0, 1 */
     bool point;        /* of segments, from one instruction on (broken.h) */
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */

@@ -119,6 +119,9 @@ dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning, uint32_t *
     if (planning) {
         n = trace->cut.made ? count : count - 1;
         n = n > 0 ? n - 1 : 0;
+        if (trace->refusing.count > 0 && trace->refusing_since > 0) {
+            n = trace->refusing_since - 1;
+        }
     }
     else if (trace->brk.message != NULL && is_too_long(trace->brk.id) && !trace->cut_wanted) {
         uint32_t head = find_long_loop(trace, count);

@@ -9,6 +9,7 @@
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/script.h"
+#include "eval_frame/refusals.h"
 #include "eval_frame/state.h"
 #include "graph/graph.h"
 #include "module/config.h"
@@ -215,6 +216,8 @@ static PyMethodDef core_methods[] = {
     {"register_backend", core_register_backend, METH_VARARGS, NULL},
     {"list_backends", core_list_backends, METH_NOARGS, NULL},
     {"set_logs", core_set_logs, METH_O, NULL},
+    {"refuse_breaks", dt_refusals_refuse, METH_O, NULL},
+    {"accept_breaks", dt_refusals_accept, METH_NOARGS, NULL},
     {"counters", core_counters, METH_NOARGS, NULL},
     {"get_config", dt_config_get, METH_O, NULL},
     {"set_config", dt_config_set, METH_VARARGS, NULL},

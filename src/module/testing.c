@@ -19,20 +19,22 @@ fault_next(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 static PyObject *
 force_breaks(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    unsigned int at, every;
-    if (!PyArg_ParseTuple(args, "II:force_breaks", &at, &every)) {
+    unsigned int at, every, below = 0;
+    if (!PyArg_ParseTuple(args, "II|I:force_breaks", &at, &every, &below)) {
         return NULL;
     }
     dt_state.trace_options.break_at = at;
     dt_state.trace_options.break_every = every;
+    dt_state.trace_options.break_below = below;
     Py_RETURN_NONE;
 }
 
 static PyMethodDef own_methods[] = {
     {"force_breaks", force_breaks, METH_VARARGS,
-     "force_breaks(at, every)\n--\n\n"
+     "force_breaks(at, every, below=0)\n--\n\n"
      "Later traces break before the root's canonical instruction number at - 1, and before every\n"
-     "every-th that they come to; 0: don't."},
+     "every-th that they come to, and before every below-th instruction, if it is one of a call\n"
+     "that is followed; 0: don't."},
     {"fault_next", fault_next, METH_NOARGS, NULL},
     {"hook_is_installed", hook_is_installed, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -2,7 +2,7 @@
  *
  *   list   [p p p|old|s s]  ──►  list[3:5] = new
  *   dict   keys kept in order │ deleted │ new ones at the end
- *   set    discards, additions
+ *   set    discards, additions; the calls themselves where the table depends on them
  *
  * Key order of a dict and identity of a list are those of plain execution.
  */
@@ -10,6 +10,7 @@
 
 #include "variables/kinds.h"
 #include "variables/payloads.h"
+#include "variables/set_layout.h"
 
 DtStatus
 dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values, uint32_t *count)
@@ -79,6 +80,11 @@ as_method(DtTrace *trace, DtInstanceVar *owner, DtWrite *write)
     uint32_t count = 0;
     if (values == NULL) {
         return dt_no_memory();
+    }
+    if (write->kind == DT_WRITE_METHOD) {
+        write->base = dt_build_layout(owner->cls);
+        write->object = &owner->base;
+        return DT_OK;
     }
     if (write->kind == DT_WRITE_SLICE) {
         DtVar *start, *stop;
@@ -215,7 +221,22 @@ static DtStatus
 diff_set(DtTrace *trace, const DtJournalEntry *entry)
 {
     DtVar **items, **none;
-    uint32_t count;
+    uint32_t count, ncalls;
+    DtLayoutCall *calls;
+    DT_TRY(dt_layout_calls(trace, (DtDictVar *)entry->object, &calls, &ncalls));
+    for (uint32_t i = 0; i < ncalls; i++) {
+        DtWrite write = {.kind = DT_WRITE_METHOD, .object = entry->object, .base = &PySet_Type};
+        write.name = dt_trace_keep_take(trace, PyUnicode_InternFromString(calls[i].method));
+        write.values = calls[i].args;
+        write.count = calls[i].nargs;
+        if (write.name == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(add_write(trace, write));
+    }
+    if (ncalls > 0) {
+        return DT_OK;
+    }
     DT_TRY(dt_diff_items(trace, entry->object, &items, &none, &count));
     DT_TRY(diff_items(trace, entry->object, DT_WRITE_DISCARD, entry->items, entry->count, items,
                       count));

@@ -15,6 +15,7 @@
 #include "symbolic/inline.h"
 #include "variables/iterators.h"
 #include "variables/kinds.h"
+#include "variables/rules.h"
 
 static DtKind
 kind_of_code(PyCodeObject *code)
@@ -244,7 +245,12 @@ run_step(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar *raised, DtVar
         frame->pc = self->at;
         dt_frame_push(frame, dt_none(trace)); /* as if None had been sent */
     }
-    DtStatus status = run_frame(trace, frame, raised, out);
+    uint32_t entered = 0;
+    DtStatus status = dt_rules_enter(trace, self->function->function, &entered);
+    if (status == DT_OK) {
+        status = run_frame(trace, frame, raised, out);
+    }
+    dt_rules_leave(trace, entered);
     trace->exc_info = self->exc.previous;
     trace->frame = caller;
     dt_inline_leave(trace);

@@ -111,6 +111,10 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         assert(instr->depth < 0 || instr->depth == frame->sp);
         frame->next = frame->pc + 1;
         trace->instructions++;
+        if (DT_UNLIKELY(trace->options.break_below != 0 && frame->depth > 0
+                        && trace->instructions % trace->options.break_below == 0)) {
+            return dt_break(trace, DT_BREAK_FORCED, "a test asks for it");
+        }
         if (DT_UNLIKELY(trace->instructions % CLOCK_INTERVAL == 0
                         || trace->instructions > trace->options.trace_limit)) {
             DT_TRY(check_budget(trace));

@@ -460,6 +460,29 @@ names_its_class(const DtVar *subject, PyTypeObject *of)
     return subject->type->kind == DT_KIND_SET || dt_payload_is_own(of);
 }
 
+/* The result is the builtin part: list.__iadd__ and its like give the object itself; of what can't
+ * change, a plain object is made, as float.__pos__ and tuple.__getitem__ do. */
+static DtStatus
+give_itself(DtTrace *trace, DtVar *self, DtVar *subject, DtVar **out)
+{
+    if (dt_var_is_mutable(subject)) {
+        *out = self;
+        return DT_OK;
+    }
+    if (subject->type->kind == DT_KIND_TUPLE) {
+        return dt_var_tuple(trace, ((DtSeqVar *)subject)->items, ((DtSeqVar *)subject)->count, out);
+    }
+    if (subject->type->kind == DT_KIND_SYMBOLIC) {
+        return dt_var_sym(trace, ((DtSymVar *)subject)->sym,
+                          out); /* not the object it was made of */
+    }
+    if (subject->source != NULL && subject->source == self->source) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the plain value of a %s",
+                        dt_kinds_type_name(trace, self));
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
 {
@@ -528,10 +551,7 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,
                         dt_kinds_type_name(trace, self));
     }
-    if (*out == subject) {
-        *out = self; /* list.__iadd__ and its like give the object itself */
-    }
-    return DT_OK;
+    return *out == subject && subject != self ? give_itself(trace, self, subject, out) : DT_OK;
 }
 
 PyObject *

@@ -37,6 +37,62 @@ dt_rules_mark(PyObject *function, DtMark *out)
     return DT_OK;
 }
 
+DtStatus
+dt_rules_refusing(PyObject *function, int *out)
+{
+    *out = -1;
+    PyObject *dict = function != NULL ? ((PyFunctionObject *)function)->func_dict : NULL;
+    if (dict == NULL || !PyDict_CheckExact(dict)) {
+        return DT_OK;
+    }
+    PyObject *name = PyUnicode_InternFromString("__dyntrace_refuse__"), *value = NULL;
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    if (dt_dict_get(dict, name, &value) == 1) {
+        *out = value == Py_True;
+    }
+    Py_DECREF(name);
+    return DT_OK;
+}
+
+DtStatus
+dt_rules_refuse(DtTrace *trace, bool on)
+{
+    if (trace->refusing.count == 0) {
+        trace->refusing_since = trace->history.count;
+    }
+    return dt_vec_push(&trace->arena, &trace->refusing, on) == 0 ? DT_OK : dt_no_memory();
+}
+
+DtStatus
+dt_rules_enter(DtTrace *trace, PyObject *function, uint32_t *entered)
+{
+    int refusing;
+    *entered = 0;
+    DT_TRY(dt_rules_refusing(function, &refusing));
+    if (refusing < 0) {
+        return DT_OK;
+    }
+    DT_TRY(dt_rules_refuse(trace, refusing == 1));
+    *entered = trace->refusing.count;
+    return DT_OK;
+}
+
+void
+dt_rules_leave(DtTrace *trace, uint32_t entered)
+{
+    if (entered == 0 || entered > trace->refusing.count) {
+        return;
+    }
+    /* What was entered inside, and outlives the function, stays. */
+    bool *items = trace->refusing.items;
+    for (uint32_t i = entered; i < trace->refusing.count; i++) {
+        items[i - 1] = items[i];
+    }
+    trace->refusing.count--;
+}
+
 /* A new reference, or NULL with a status: DT_BREAK names the argument. */
 static DtStatus
 known_argument(DtTrace *trace, const DtFunctionVar *function, DtVar *var, PyObject **out)

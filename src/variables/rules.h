@@ -23,6 +23,16 @@ DtStatus dt_rules_mark(PyObject *function, DtMark *out) DT_MUST_CHECK;
 DtStatus dt_rules_call_constant(DtTrace *trace, DtFunctionVar *function, const DtArgs *args,
                                 DtVar **out) DT_MUST_CHECK;
 
+/* Whether the function says that graph breaks in it are errors: 1, that they are not: 0, nothing:
+ * -1 (dyntrace.error_on_graph_break as a decorator).  DT_ERROR: MemoryError. */
+DtStatus dt_rules_refusing(PyObject *function, int *out) DT_MUST_CHECK;
+/* Graph breaks are errors from here on, or are not. */
+DtStatus dt_rules_refuse(DtTrace *trace, bool on) DT_MUST_CHECK;
+/* The trace enters a function that it follows, and leaves it by whatever way: what the function
+ * says counts inside.  *entered is for the leaving. */
+DtStatus dt_rules_enter(DtTrace *trace, PyObject *function, uint32_t *entered) DT_MUST_CHECK;
+void dt_rules_leave(DtTrace *trace, uint32_t entered);
+
 /* Whether functions with these globals are left alone: the name of the module, or a package that it
  * is in, is on the list. */
 bool dt_rules_is_skipped(PyObject *globals);

@@ -287,6 +287,64 @@ dt_layout_give(DtTrace *trace, DtDictVar *set, PyObject *real)
     return dt_trace_keep_take(trace, real) != NULL ? DT_OK : DT_ERROR;
 }
 
+/* ---- Doing it to the set itself
+ * ------------------------------------------------------------------------ */
+
+/* Whether an argument is, when the calls are made, what it was in the trace. */
+static bool
+is_as_it_was(const DtTrace *trace, const DtDictVar *arg)
+{
+    for (uint32_t i = 0; arg->base.source != NULL && i < trace->changed.count; i++) {
+        if (trace->changed.items[i]->source == arg->base.source) {
+            return false;
+        }
+    }
+    return true;
+}
+
+DtStatus
+dt_layout_calls(DtTrace *trace, const DtDictVar *set, DtLayoutCall **out, uint32_t *count)
+{
+    uint32_t steps = 0;
+    bool additions = true;
+    const DtSetStep *step = set->layout;
+    *count = 0;
+    for (; step != NULL && step->kind != STEP_REAL; step = step->previous) {
+        if (step->kind != STEP_ADD && (step->kind != STEP_CALL || step->method == NULL)) {
+            return DT_OK;
+        }
+        for (uint32_t i = 0; i < step->nargs; i++) {
+            if (!is_as_it_was(trace, step->args[i])) {
+                return DT_OK;
+            }
+        }
+        additions = additions && step->kind == STEP_ADD;
+        steps++;
+    }
+    if (step == NULL || additions) {
+        return DT_OK;
+    }
+    DtLayoutCall *calls = DT_ARENA_ARRAY(&trace->arena, DtLayoutCall, steps);
+    if (calls == NULL) {
+        return dt_no_memory();
+    }
+    *count = steps;
+    *out = calls;
+    for (step = set->layout; steps > 0; step = step->previous) {
+        DtLayoutCall *call = &calls[--steps];
+        call->nargs = step->kind == STEP_ADD ? 1 : step->nargs;
+        call->method = step->kind == STEP_ADD ? "add" : step->method;
+        call->args = DT_ARENA_ARRAY(&trace->arena, DtVar *, call->nargs + 1);
+        if (call->args == NULL) {
+            return dt_no_memory();
+        }
+        for (uint32_t i = 0; i < call->nargs; i++) {
+            call->args[i] = step->kind == STEP_ADD ? step->item : &step->args[i]->base;
+        }
+    }
+    return DT_OK;
+}
+
 /* ---- Emitting
  * ---------------------------------------------------------------------------------------- */
 
@@ -479,6 +537,20 @@ count_calls(const DtSetStep *step, uint32_t limit)
     return calls;
 }
 
+/* The same elements in the same order. */
+static bool
+is_in_order(PyObject *set, PyObject *other)
+{
+    PyObject *a, *b;
+    Py_ssize_t i = 0, k = 0;
+    bool more = true, same = true;
+    while (more && same) {
+        more = dt_set_next(set, &i, &a) != 0;
+        same = more == (dt_set_next(other, &k, &b) != 0) && (!more || a == b);
+    }
+    return same;
+}
+
 /* Whether a display of the elements in the order of iteration gives the very table; puts the
  * entries in that order. */
 static DtStatus
@@ -513,7 +585,7 @@ is_like_display(DtTrace *trace, DtDictVar *set, bool *alike)
     }
     PyObject *slots = status == DT_OK ? dt_set_slots(real) : NULL;
     if (slots != NULL) {
-        *alike = dt_set_has_slots(display, slots);
+        *alike = dt_set_has_slots(display, slots) && is_in_order(display, real);
     }
     Py_XDECREF(slots);
     Py_DECREF(display);

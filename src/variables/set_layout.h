@@ -40,6 +40,18 @@ DtStatus dt_layout_take(DtTrace *trace, const DtDictVar *set,
 /* Gives back what was taken, after the step was recorded. */
 DtStatus dt_layout_give(DtTrace *trace, DtDictVar *set, DT_STEALS PyObject *real) DT_MUST_CHECK;
 
+/* What was called on a set that existed before: `set.method(*args)`, in order. */
+typedef struct DtLayoutCall {
+    const char *method;
+    DtVar **args;
+    uint32_t nargs;
+} DtLayoutCall;
+
+/* The calls that make of the set as it was what it is now, its table included.  *count 0: they are
+ * not known, or additions alone say the same. */
+DtStatus dt_layout_calls(DtTrace *trace, const DtDictVar *set, DtLayoutCall **out,
+                         uint32_t *count) DT_MUST_CHECK;
+
 /* Leaves a set of this layout on the stack. */
 DtStatus dt_layout_emit(DtCodegen *codegen, DtDictVar *set) DT_MUST_CHECK;
 

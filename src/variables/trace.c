@@ -176,6 +176,9 @@ set_break(DtTrace *trace, DtBreakId id, const char *message)
     }
     trace->brk.id = id;
     trace->brk.message = message;
+    trace->brk.refused = trace->refusing.count > 0
+                             ? trace->refusing.items[trace->refusing.count - 1]
+                             : trace->options.refusing;
     trace->brk.where = count > 0 ? chain[0] : dt_trace_position(trace);
     trace->brk.chain = NULL;
     trace->brk.nchain = 0;

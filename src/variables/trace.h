@@ -41,6 +41,7 @@ typedef struct DtBreakInfo {
     DtPosition where;
     const DtPosition *chain; /* callers of the inlined frame, innermost first */
     uint32_t nchain;
+    bool refused; /* it happened where breaks are errors (dyntrace.error_on_graph_break) */
 } DtBreakInfo;
 
 typedef struct DtTraceOptions {
@@ -48,11 +49,13 @@ typedef struct DtTraceOptions {
     uint32_t unroll_limit; /* iterations of one loop; default 4096 */
     uint32_t trace_limit;  /* instructions; default 1000000 */
     int64_t budget_ns;     /* default 10 ms; 0: none */
+    bool refusing;         /* breaks are errors, unless the program says otherwise */
     int dynamic;           /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
      * break_every-th that it comes to; 0: don't. */
     uint32_t break_at;
     uint32_t break_every;
+    uint32_t break_below; /* before every break_below-th instruction, if it is a callee's */
 } DtTraceOptions;
 
 /* A symbol: where its value is read at call time. */
@@ -117,7 +120,10 @@ struct DtTrace {
     uint32_t depth;
     int64_t started_ns;
     DtBreakInfo brk; /* after DT_BREAK */
-    DtVar *raised;   /* after DT_RAISE: the exception on its way, an instance tracker */
+    /* dyntrace.error_on_graph_break as the trace has entered it; the innermost counts. */
+    DT_VEC(bool) refusing;
+    uint32_t refusing_since; /* root instructions begun when the outermost was entered */
+    DtVar *raised;           /* after DT_RAISE: the exception on its way, an instance tracker */
     DtExcInfo root_exc_info;
     DtExcInfo *exc_info; /* the innermost level */
     DtVar *none, *not_implemented, *null;

@@ -5,6 +5,7 @@
  */
 #include "variables/kinds.h"
 #include "variables/pure.h"
+#include "variables/rules.h"
 
 static DtStatus
 is_compiling(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -21,6 +22,41 @@ graph_break(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)args;
     (void)out;
     return dt_break(trace, DT_BREAK_FORCED, "dyntrace.graph_break() was called");
+}
+
+/* refuse_breaks(on): error_on_graph_break is entered. */
+static DtStatus
+refuse_breaks(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *on = dt_var_as_constant(trace, args->pos[0]);
+    if (on != Py_True && on != Py_False) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "error_on_graph_break() of what is no bool");
+    }
+    DT_TRY(dt_rules_refuse(trace, on == Py_True));
+    *out = trace->none;
+    return DT_OK;
+}
+
+/* accept_breaks(): the innermost error_on_graph_break is left. */
+static DtStatus
+accept_breaks(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    if (trace->refusing.count > 0) {
+        trace->refusing.count--;
+        *out = trace->none;
+        return DT_OK;
+    }
+    if (trace->live) {
+        /* The running frame has entered it, and leaves it by itself. */
+        trace->cut_wanted = true;
+        return DT_RESTART;
+    }
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                    "error_on_graph_break() is left, not entered");
 }
 
 /* unfollowable(reason): a polyfill gives up where its original would go on. */
@@ -113,6 +149,8 @@ static const DtMethodRow api_rows[] = {
     {"unfollowable", unfollowable, 1, 1, false},
     {"is_compiling", is_compiling, 0, 0, false},
     {"graph_break", graph_break, 0, 0, false},
+    {"refuse_breaks", refuse_breaks, 1, 1, false},
+    {"accept_breaks", accept_breaks, 0, 0, false},
     {NULL, NULL, 0, 0, false},
 };
 

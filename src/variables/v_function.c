@@ -144,7 +144,11 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         DT_TRY(guard_code(trace, self)); /* also of one that is known, as in a static method */
     }
     DT_TRY(dt_function_as_called(trace, self, &self));
-    return dt_inline_call(trace, self, args, out);
+    uint32_t entered;
+    DT_TRY(dt_rules_enter(trace, self->function, &entered));
+    DtStatus status = dt_inline_call(trace, self, args, out);
+    dt_rules_leave(trace, entered);
+    return status;
 }
 
 static PyTypeObject *
