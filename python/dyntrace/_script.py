@@ -78,6 +78,7 @@ class Script:
             name="script",
             options=None,
             record=bool(options.report),
+            quiet=True,
         )
         self._prepare = partial(_core.prepare_function, self.region)
 
@@ -214,6 +215,7 @@ def start(options: Options) -> Script:
     from dyntrace.config import config
 
     global _running
+    assert _core is not None
     if options.backend not in list_backends():
         raise OptionError(
             f"backend: unknown backend {options.backend!r}, known ones are: {', '.join(list_backends())}"
@@ -223,6 +225,11 @@ def start(options: Options) -> Script:
     config.everything = options.everything
     script = _running = Script(options)
     _watch_imports(script)
+    if options.everything:
+        import dyntrace._report
+        import dyntrace.polyfills  # noqa: F401 - what a trace may need must not be traced on its way in
+
+        _core.capture_everywhere(script.region)
     if options.report:
         import atexit
 

@@ -330,11 +330,19 @@ close_send_loops(DtPlaces *out)
     }
 }
 
+/* A loop's jump backward ends a segment of its body. */
+static bool
+ends_a_round(const DtBytecode *bytecode, uint32_t i)
+{
+    int32_t target = bytecode->instrs[i].target;
+    return bytecode->instrs[i].op == DT_OP_JUMP && target >= 0 && target <= (int32_t)i;
+}
+
 static void
 mark_pads(DtPlaces *out)
 {
     for (uint32_t i = 0; i < out->bytecode->count; i++) {
-        if (!is_plain_move(out->bytecode->instrs[i].op)) {
+        if (!is_plain_move(out->bytecode->instrs[i].op) || ends_a_round(out->bytecode, i)) {
             int32_t landing = dt_places_landing_before(out, (int32_t)i);
             if (landing >= 0) {
                 out->places[landing].flags |= DT_PLACE_PAD;

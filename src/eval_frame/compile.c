@@ -331,8 +331,10 @@ settle_failure(DtAttempt *attempt, DtStatus status)
             return DT_COMPILE_PLAIN;
         }
         dt_policy_count_break(attempt->cache, id);
-        if (dt_policy_is_worth_a_driver(id) && !attempt->cache->region->fullgraph) {
-            (void)dt_broken_prepare(attempt->cache, dt_segment_hint(attempt->trace));
+        bool loops = dt_segment_keeps_a_loop(attempt->trace);
+        if ((dt_policy_is_worth_a_driver(id) || loops) && !attempt->cache->region->fullgraph
+            && dt_broken_prepare(attempt->cache, dt_segment_hint(attempt->trace)) && loops) {
+            attempt->cache->closed = true; /* a larger budget would unroll more of it */
         }
         dt_record_attempt(attempt);
         return DT_COMPILE_PLAIN;

@@ -17,6 +17,7 @@
 
 /* What this thread captures; NULL: nothing. */
 static _Thread_local DtRegion *capturing;
+static DtRegion *everywhere; /* captures in all threads and for good, or NULL; DT_OWNED */
 static _Thread_local PyCodeObject *root_code; /* the next frame of this code is the root itself */
 static _Thread_local bool captured_something;
 
@@ -50,6 +51,10 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return NULL;
     }
+    if (!cache->judged && everywhere != NULL) {
+        cache->judged = cache->reaches = true;
+        cache->closed = cache->closed || dt_reach_is_own_module(globals);
+    }
     if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;
         cache->closed = cache->closed || dt_reach_is_skipped_module(globals);
@@ -68,11 +73,14 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
     PyObject *answer = NULL;
     if (rewritten != NULL && dt_recursion_enter(tstate)) {
         DtRegion *region = capturing;
-        capturing = NULL; /* the rewritten frame itself */
+        PyCodeObject *outer_root = root_code;
+        capturing = NULL;
+        root_code = (PyCodeObject *)entry->code;
         answer = ((PyFunctionObject *)rewritten)
                      ->vectorcall(rewritten, slots,
                                   (size_t)dt_code_argcount((PyCodeObject *)entry->code), NULL);
         capturing = region;
+        root_code = outer_root;
         dt_recursion_leave(tstate);
     }
     Py_XDECREF(rewritten);
@@ -155,7 +163,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
 static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
-    DtRegion *region = capturing;
+    DtRegion *region = capturing != NULL ? capturing : everywhere;
     if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag)
         || dt_code_is_generator(dt_pyframe_code(frame)) || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
@@ -229,6 +237,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         /* Inside a capturing frame, the frames of another compiled function are its own business.
          */
         capturing = NULL;
+        root_code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
         answer = call(function, args, nargsf, kwnames);
     }
     else {
@@ -252,4 +261,14 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
     }
     dt_recursion_leave(tstate);
     return answer;
+}
+
+void
+dt_hook_capture_everywhere(DtRegion *region)
+{
+    Py_INCREF(region);
+    if (everywhere == NULL) {
+        install();
+    }
+    Py_XSETREF(everywhere, region);
 }

@@ -25,4 +25,9 @@ PyObject *dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *
 /* Is the hook installed now?  For tests. */
 bool dt_hook_is_installed(void);
 
+/* From now on every call of a Python function is captured in `region`, arrays or not, whatever its
+ * module.  For proving soundness on programs that were not written for it: an installed hook slows
+ * all calls. */
+void dt_hook_capture_everywhere(DtRegion *region);
+
 #endif

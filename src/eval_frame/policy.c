@@ -7,6 +7,7 @@
 
 #define BUDGET_GROWTH 8
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
+#define LARGEST_QUIET_BUDGET_NS INT64_C(100000000) /* nobody has asked for it */
 
 bool
 dt_policy_may_compile(DtCodeCache *cache)
@@ -18,8 +19,8 @@ dt_policy_may_compile(DtCodeCache *cache)
         return true;
     }
     cache->closed = true;
-    if (cache->point) {
-        return false; /* a part of a frame that varies: it runs plainly, and the rest does not */
+    if (cache->point || cache->region->quiet) {
+        return false; /* a part of a frame that varies runs plainly, and the rest does not */
     }
     dt_record_report("warn_recompile_limit",
                      Py_BuildValue("{s:O,s:O,s:i,s:I}", "function", dt_code_qualname(cache->code),
@@ -72,7 +73,8 @@ dt_policy_count_break(DtCodeCache *cache, DtBreakId id)
     if (id == DT_BREAK_TRACE_BUDGET) {
         int64_t last = cache->budget_ns ? cache->budget_ns : dt_state.trace_options.budget_ns;
         cache->budget_ns = last * BUDGET_GROWTH;
-        cache->closed = cache->budget_ns > LARGEST_BUDGET_NS;
+        cache->closed =
+            cache->budget_ns > (cache->region->quiet ? LARGEST_QUIET_BUDGET_NS : LARGEST_BUDGET_NS);
         return;
     }
     count_failure(cache);

@@ -42,13 +42,26 @@ is_in_standard_library(const char *package)
     return found > 0;
 }
 
+static bool
+package_of_globals(PyObject *globals, char *package, size_t size)
+{
+    PyObject *name;
+    return dt_dict_get(globals, dt_state.name_key, &name) == 1 && package_of(name, package, size);
+}
+
+bool
+dt_reach_is_own_module(PyObject *globals)
+{
+    char package[64];
+    return package_of_globals(globals, package, sizeof(package))
+           && strcmp(package, "dyntrace") == 0;
+}
+
 bool
 dt_reach_is_skipped_module(PyObject *globals)
 {
-    PyObject *name;
     char package[64];
-    if (dt_dict_get(globals, dt_state.name_key, &name) != 1
-        || !package_of(name, package, sizeof(package))) {
+    if (!package_of_globals(globals, package, sizeof(package))) {
         return false;
     }
     return strcmp(package, "dyntrace") == 0 || dt_adapter_by_name(package) != NULL
@@ -59,10 +72,9 @@ static bool
 is_of_adapter(PyObject *value)
 {
     if (PyModule_CheckExact(value)) {
-        PyObject *name;
         char package[64];
-        return dt_dict_get(PyModule_GetDict(value), dt_state.name_key, &name) == 1
-               && package_of(name, package, sizeof(package)) && dt_adapter_by_name(package) != NULL;
+        return package_of_globals(PyModule_GetDict(value), package, sizeof(package))
+               && dt_adapter_by_name(package) != NULL;
     }
     return dt_adapter_of_array(value) != NULL
            || (Py_TYPE(value)->tp_call != NULL && dt_adapter_of_callable(value) != NULL);

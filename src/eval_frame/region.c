@@ -176,11 +176,12 @@ dt_region_reset_all(void)
 static PyObject *
 region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"backend", "fullgraph", "dynamic", "name", "options", "record", NULL};
+    static char *names[] = {"backend", "fullgraph", "dynamic", "name",
+                            "options", "record",    "quiet",   NULL};
     PyObject *backend, *dynamic = Py_None, *name = Py_None, *options = Py_None;
-    int fullgraph = 0, record = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pOOOp:Region", names, &backend, &fullgraph,
-                                     &dynamic, &name, &options, &record)) {
+    int fullgraph = 0, record = 0, quiet = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pOOOpp:Region", names, &backend, &fullgraph,
+                                     &dynamic, &name, &options, &record, &quiet)) {
         return NULL;
     }
     DtRegion *region = (DtRegion *)type->tp_alloc(type, 0);
@@ -194,6 +195,7 @@ region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     Py_INCREF(options);
     region->options = options;
     region->fullgraph = fullgraph;
+    region->quiet = quiet;
     region->dynamic = dynamic == Py_None ? -1 : PyObject_IsTrue(dynamic);
     region->next_region = dt_state.regions;
     if (dt_state.regions != NULL) {

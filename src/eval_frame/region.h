@@ -80,6 +80,7 @@ struct DtRegion {
     PyObject *name;    /* str or None */
     PyObject *records; /* list of compile records (explain), or NULL */
     bool fullgraph;
+    bool quiet;  /* no warnings: the program did not ask to be compiled */
     int dynamic; /* -1, 0, 1 */
 };
 

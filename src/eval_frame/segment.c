@@ -71,6 +71,13 @@ is_too_long(DtBreakId id)
     return id == DT_BREAK_UNROLL_LIMIT || id == DT_BREAK_TRACE_LIMIT || id == DT_BREAK_TRACE_BUDGET;
 }
 
+bool
+dt_segment_keeps_a_loop(const DtTrace *trace)
+{
+    uint32_t count = trace->history.count;
+    return count > 0 && is_too_long(trace->brk.id) && find_long_loop(trace, count) != UINT32_MAX;
+}
+
 /* The latest cut at or before root instruction n, as stop_at; 0: there is none.  `statement`: only
  * where the stack is as it is between statements. */
 static uint32_t

@@ -6,6 +6,7 @@
 #include "adapters/python.h"
 #include "backend/backend.h"
 #include "eval_frame/compiled_function.h"
+#include "eval_frame/hook.h"
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/script.h"
@@ -179,6 +180,18 @@ core_prepare_function(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
+core_capture_everywhere(PyObject *Py_UNUSED(module), PyObject *region)
+{
+    if (!Py_IS_TYPE(region, &DtRegion_Type)) {
+        PyErr_Format(PyExc_TypeError, "region: expected a Region, got %s",
+                     Py_TYPE(region)->tp_name);
+        return NULL;
+    }
+    dt_hook_capture_everywhere((DtRegion *)region);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
 core_list_prepared(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     return dt_prepared_list();
@@ -197,6 +210,7 @@ core_reaches_arrays(PyObject *Py_UNUSED(module), PyObject *namespace)
 
 static PyMethodDef core_methods[] = {
     {"prepare_function", core_prepare_function, METH_VARARGS, NULL},
+    {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},

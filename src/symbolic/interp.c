@@ -13,14 +13,12 @@
  */
 #include "symbolic/interp.h"
 
-#include <time.h>
 
 #include "sideeffects/journal.h"
 #include "symbolic/inline.h"
 #include "symbolic/segment.h"
 
 /* How many instructions pass between two looks at the clock. */
-#define CLOCK_INTERVAL 256
 
 #define HANDLER(OP, FUNCTION)
 #define BREAKS(OP, BREAK)                                                                          \
@@ -50,25 +48,6 @@ enum {
 #undef BREAKS
 };
 _Static_assert(HANDLER_ROWS == (int)DT_OP_COUNT, "every canonical op has one row in handlers.def");
-
-static DtStatus
-check_budget(DtTrace *trace)
-{
-    if (trace->instructions > trace->options.trace_limit) {
-        return dt_break(trace, DT_BREAK_TRACE_LIMIT, "more than %u instructions",
-                        trace->options.trace_limit);
-    }
-    if (trace->options.budget_ns > 0) {
-        struct timespec now;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* as trace->started_ns */
-        int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-        if (ns - trace->started_ns > trace->options.budget_ns) {
-            return dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",
-                            (double)(ns - trace->started_ns) / 1e6, trace->instructions);
-        }
-    }
-    return DT_OK;
-}
 
 /* The root remembers its way: a segment is cut at one of its instructions. */
 static DtStatus
@@ -115,10 +94,11 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
                         && trace->instructions % trace->options.break_below == 0)) {
             return dt_break(trace, DT_BREAK_FORCED, "a test asks for it");
         }
-        if (DT_UNLIKELY(trace->instructions % CLOCK_INTERVAL == 0
-                        || trace->instructions > trace->options.trace_limit)) {
-            DT_TRY(check_budget(trace));
+        if (DT_UNLIKELY(trace->instructions > trace->options.trace_limit)) {
+            return dt_break(trace, DT_BREAK_TRACE_LIMIT, "more than %u instructions",
+                            trace->options.trace_limit);
         }
+        DT_TRY(dt_trace_tick(trace));
         DtStatus status = dt_op_handlers[instr->op](trace, frame, instr);
         assert((status == DT_ERROR) == (PyErr_Occurred() != NULL));
         assert((status == DT_RAISE) == (trace->raised != NULL));

@@ -84,6 +84,7 @@ dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 DtStatus
 dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
+    DT_TRY(dt_trace_tick(trace));
     DT_TRY(dt_var_realize(trace, left, &left));
     DT_TRY(dt_var_realize(trace, right, &right));
     if (left == right) {

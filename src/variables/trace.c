@@ -35,6 +35,16 @@ now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+DtStatus
+dt_trace_check_budget(DtTrace *trace)
+{
+    int64_t ns = trace->options.budget_ns > 0 ? now_ns() - trace->started_ns : 0;
+    return ns <= trace->options.budget_ns
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",
+                          (double)ns / 1e6, trace->instructions);
+}
+
 /* ---- Life
  * ------------------------------------------------------------------------------------- */
 

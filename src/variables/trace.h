@@ -116,6 +116,7 @@ struct DtTrace {
 
     DtSymbolicFrame *frame; /* the innermost frame being interpreted */
     uint32_t instructions;  /* interpreted so far */
+    uint32_t ticks;         /* steps so far: instructions, and items that one of them goes over */
     uint32_t inlined;       /* calls followed */
     uint32_t depth;
     int64_t started_ns;
@@ -157,6 +158,17 @@ void dt_trace_release(DT_STEALS DtTrace *trace);
 DtStatus dt_trace_keep(DtTrace *trace, PyObject *object) DT_MUST_CHECK;
 /* The same, taking the caller's reference (also on failure).  Returns it borrowed, or NULL. */
 PyObject *dt_trace_keep_take(DtTrace *trace, DT_STEALS PyObject *object);
+
+/* One step more: an instruction, or an item where one instruction goes over many.  A break when the
+ * trace has held the interpreter for longer than its budget. */
+DtStatus dt_trace_check_budget(DtTrace *trace) DT_MUST_CHECK;
+#define DT_TICKS_PER_LOOK 256 /* at the clock */
+static inline DtStatus
+dt_trace_tick(DtTrace *trace)
+{
+    return DT_LIKELY(++trace->ticks % DT_TICKS_PER_LOOK != 0) ? DT_OK
+                                                              : dt_trace_check_budget(trace);
+}
 
 /* Records the reason (with the position of the current instruction) and returns DT_BREAK. */
 DtStatus dt_break(DtTrace *trace, DtBreakId id, const char *format, ...) DT_PRINTF(3, 4);
