@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sideeffects/journal.h"
+#include "variables/kinds.h"
 
 /* Pops `count` values; the array is the stack itself, valid until the next push. */
 static DtVar **
@@ -185,7 +186,7 @@ dt_op_list_extend(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         return dt_raise(trace, PyExc_TypeError, "Value after * must be an iterable, not %.200s",
                         type->tp_name);
     }
-    DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
+    DT_TRY(dt_collect_list(trace, iterable, &items, &count));
     return extend_list(trace, *dt_frame_at(frame, instr->arg), items, count);
 }
 
@@ -248,47 +249,59 @@ dt_op_map_add(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return dt_var_ass_subscript(trace, *dt_frame_at(frame, instr->arg), key, value);
 }
 
-/* Both of {**a} and f(**a). */
-static DtStatus
-update_dict(DtTrace *trace, DtFrame *frame, const DtInstr *instr, bool unique)
+/* {**a} */
+DtStatus
+dt_op_dict_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *mapping;
+    DtVar *mapping, *dict;
+    bool done;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &mapping));
+    DT_TRY(dt_var_realize(trace, *dt_frame_at(frame, instr->arg), &dict));
+    DT_TRY(dt_dict_merge(trace, (DtDictVar *)dict, mapping, &done));
+    if (done) {
+        return DT_OK;
+    }
+    switch (mapping->type->kind) {
+    case DT_KIND_INSTANCE:
+    case DT_KIND_CONSTANT:
+    case DT_KIND_LIST:
+    case DT_KIND_TUPLE:
+    case DT_KIND_SET:
+        return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not a mapping",
+                        dt_kinds_type_name(trace, mapping));
+    default:
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "** of a %s", mapping->type->name);
+    }
+}
+
+/* f(**a) */
+DtStatus
+dt_op_dict_merge(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    DtVar *mapping, **keys;
+    uint32_t count;
     DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &mapping));
     DtVar *dict = *dt_frame_at(frame, instr->arg);
     if (mapping->type->kind != DT_KIND_DICT) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "** of a %s", mapping->type->name);
     }
-    uint32_t count;
-    DtVar **keys;
     DT_TRY(dt_var_unpack(trace, mapping, &keys, &count));
     for (uint32_t i = 0; i < count; i++) {
-        DtVar *value;
-        if (unique) {
-            DtVar *found;
-            bool repeated;
-            DT_TRY(dt_var_contains(trace, dict, keys[i], &found));
-            DT_TRY(dt_var_truth(trace, found, &repeated));
-            if (repeated) {
-                return dt_break(trace, DT_BREAK_CALL_MISMATCH,
-                                "TypeError: a keyword argument is given twice");
-            }
+        DtVar *value, *found;
+        bool repeated;
+        if (dt_var_peek_constant(keys[i]) == NULL) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "TypeError: keywords must be strings");
+        }
+        DT_TRY(dt_var_contains(trace, dict, keys[i], &found));
+        DT_TRY(dt_var_truth(trace, found, &repeated));
+        if (repeated) {
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                            "TypeError: a keyword argument is given twice");
         }
         DT_TRY(dt_var_subscript(trace, mapping, keys[i], &value));
         DT_TRY(dt_var_ass_subscript(trace, dict, keys[i], value));
     }
     return DT_OK;
-}
-
-DtStatus
-dt_op_dict_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
-{
-    return update_dict(trace, frame, instr, false);
-}
-
-DtStatus
-dt_op_dict_merge(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
-{
-    return update_dict(trace, frame, instr, true);
 }
 
 /* ---- Unpacking ------------------------------------------------------------------------------- */
@@ -356,6 +369,41 @@ dt_op_unpack_sequence(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
+/* The items before the star, which are taken one by one; the rest becomes list(iterator). */
+static DtStatus
+take_first(DtTrace *trace, DtVar *iterable, uint32_t before, uint32_t wanted, DtVar **iterator,
+           DtVar ***items)
+{
+    *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, before + 1);
+    if (*items == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(iterate(trace, iterable, iterator));
+    for (uint32_t i = 0; i < before; i++) {
+        DT_TRY(dt_var_iternext(trace, *iterator, &(*items)[i]));
+        if ((*items)[i] == NULL) {
+            return raise_unpack(trace, wanted, i, true);
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+prepend(DtTrace *trace, DtVar **first, uint32_t nfirst, DtVar ***items, uint32_t *count)
+{
+    DtVar **all = DT_ARENA_ARRAY(&trace->arena, DtVar *, nfirst + *count + 1);
+    if (all == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(all, first, sizeof(DtVar *) * nfirst);
+    if (*count > 0) {
+        memcpy(all + nfirst, *items, sizeof(DtVar *) * *count);
+    }
+    *items = all;
+    *count += nfirst;
+    return DT_OK;
+}
+
 DtStatus
 dt_op_unpack_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
@@ -366,9 +414,14 @@ dt_op_unpack_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DtVar *iterable;
     DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &iterable));
     if (iterable->type->kind != DT_KIND_TUPLE && iterable->type->kind != DT_KIND_LIST) {
-        DT_TRY(iterate(trace, iterable, &iterable));
+        DtVar **first;
+        DT_TRY(take_first(trace, iterable, before, before + after, &iterable, &first));
+        DT_TRY(dt_collect_list(trace, iterable, &items, &count));
+        DT_TRY(prepend(trace, first, before, &items, &count));
     }
-    DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
+    else {
+        DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
+    }
     if (count < before + after) {
         return raise_unpack(trace, before + after, count, true);
     }

@@ -7,6 +7,7 @@
  * copies them (bind.c does).
  */
 #include "symbolic/frame.h"
+#include "variables/kinds.h"
 #include "variables/payloads.h"
 
 /* The names tuple of keyword arguments, out of a constant. */
@@ -184,7 +185,7 @@ call_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr, bool with_null)
     }
     DtVar **items;
     uint32_t count;
-    DT_TRY(dt_var_unpack(trace, dt_frame_pop(frame), &items, &count));
+    DT_TRY(dt_collect_list(trace, dt_frame_pop(frame), &items, &count));
     int32_t first = frame->sp, base = frame->sp - (with_null ? 2 : 1);
     DtVar *callable = frame->stack[base];
     if (with_null) {

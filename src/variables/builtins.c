@@ -226,70 +226,83 @@ call_abs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return fold_call(trace, self, args, out);
 }
 
-/* min and max: the arguments, or the items of the only one. */
+/* What min and max go on with: the best item so far and its key. */
+typedef struct Best {
+    DtVar *item, *key;
+} Best;
+
+static DtStatus
+offer(DtTrace *trace, DtVar *item, DtVar *key, int op, DtSymOp sym_op, Best *best)
+{
+    DtVar *item_key;
+    DT_TRY(dt_var_realize(trace, item, &item));
+    item_key = item;
+    bool by_key = dt_var_peek_constant(key) != Py_None;
+    if (by_key) {
+        DtArgs one = dt_args_of(&item, 1);
+        DT_TRY(dt_var_call(trace, key, &one, &item_key));
+    }
+    if (best->item == NULL) {
+        *best = (Best){item, item_key};
+        return DT_OK;
+    }
+    const DtSym *a = dt_symbolic_of(trace, best->item), *b = dt_symbolic_of(trace, item);
+    if (!by_key && a != NULL && b != NULL) {
+        const DtSym *sym;
+        DT_TRY(dt_sym_binary(&trace->arena, sym_op, a, b, &sym));
+        if (sym != NULL) {
+            DT_TRY(dt_var_sym(trace, sym, &best->item));
+            best->key = best->item;
+            return DT_OK;
+        }
+    }
+    DtVar *better;
+    bool truth;
+    DT_TRY(dt_var_compare(trace, op, item_key, best->key, &better));
+    DT_TRY(dt_var_truth(trace, better, &truth));
+    if (truth) {
+        *best = (Best){item, item_key};
+    }
+    return DT_OK;
+}
+
+/* min and max: the arguments, or the items of the only one, each as it comes. */
 static DtStatus
 pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, DtVar **out)
 {
     static const char *const allowed[] = {"key", "default", NULL};
-    DtVar *key, *otherwise, **items = args->pos;
-    uint32_t count = args->npos;
+    DtVar *key, *otherwise, *iterator, *item;
     if (!knows_keywords(args, allowed)) {
         return fail(trace, self, args);
     }
     DT_TRY(bind_keyword(trace, args, "key", dt_none(trace), &key));
     DT_TRY(bind_keyword(trace, args, "default", NULL, &otherwise));
-    if (count > 1 && otherwise != NULL) {
+    if (args->npos > 1 && otherwise != NULL) {
         return fail(trace, self, args);
     }
-    if (count == 1) {
-        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    if (args->npos > 1) {
+        DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &iterator));
+        DT_TRY(dt_var_iter(trace, iterator, &iterator));
     }
-    if (count == 0) {
-        *out = otherwise;
-        if (otherwise != NULL) {
-            return DT_OK;
-        }
-        DtVar *empty;
-        DT_TRY(dt_var_tuple(trace, NULL, 0, &empty));
-        DtArgs one = dt_args_of(&empty, 1);
-        return fail(trace, self, &one);
+    else {
+        DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     }
-    bool by_key = dt_var_peek_constant(key) != Py_None;
-    DtVar *best = NULL, *best_key = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        DtVar *item, *item_key;
-        DT_TRY(dt_var_realize(trace, items[i], &item));
-        item_key = item;
-        if (by_key) {
-            DtArgs one = dt_args_of(&item, 1);
-            DT_TRY(dt_var_call(trace, key, &one, &item_key));
+    Best best = {0};
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
+        if (item == NULL) {
+            break;
         }
-        if (best == NULL) {
-            best = item;
-            best_key = item_key;
-            continue;
-        }
-        const DtSym *a = dt_symbolic_of(trace, best), *b = dt_symbolic_of(trace, item);
-        if (!by_key && a != NULL && b != NULL) {
-            const DtSym *sym;
-            DT_TRY(dt_sym_binary(&trace->arena, sym_op, a, b, &sym));
-            if (sym != NULL) {
-                DT_TRY(dt_var_sym(trace, sym, &best));
-                best_key = best;
-                continue;
-            }
-        }
-        DtVar *better;
-        bool truth;
-        DT_TRY(dt_var_compare(trace, op, item_key, best_key, &better));
-        DT_TRY(dt_var_truth(trace, better, &truth));
-        if (truth) {
-            best = item;
-            best_key = item_key;
-        }
+        DT_TRY(offer(trace, item, key, op, sym_op, &best));
     }
-    *out = best;
-    return DT_OK;
+    *out = best.item != NULL ? best.item : otherwise;
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    DtVar *empty;
+    DT_TRY(dt_var_tuple(trace, NULL, 0, &empty));
+    DtArgs one = dt_args_of(&empty, 1);
+    return fail(trace, self, &one);
 }
 
 static DtStatus
@@ -304,18 +317,58 @@ call_max(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return pick(trace, self, args, Py_GT, DT_SYM_OP_MAX, out);
 }
 
-/* Since 3.12 sum() of floats compensates rounding errors, so all-float sums are folded by calling
- * it. */
+/* sum() refuses to add texts. */
+static DtStatus
+refuse_text(DtTrace *trace, DtVar *self, DtVar *start)
+{
+    PyTypeObject *type = dt_var_python_type(trace, start);
+    if (!PyType_FastSubclass(type, Py_TPFLAGS_UNICODE_SUBCLASS)
+        && !PyType_FastSubclass(type, Py_TPFLAGS_BYTES_SUBCLASS)
+        && !PyType_IsSubtype(type, &PyByteArray_Type)) {
+        return DT_OK;
+    }
+    DtVar *both[2] = {NULL, start};
+    DT_TRY(dt_var_tuple(trace, NULL, 0, &both[0]));
+    DtArgs two = dt_args_of(both, 2);
+    return fail(trace, self, &two);
+}
+
+/* A number that sum() may add in C. */
+static bool
+is_number(DtTrace *trace, DtVar *var, bool *is_float)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    *is_float = *is_float || type == &PyFloat_Type || type == &PyComplex_Type;
+    return type == &PyFloat_Type || type == &PyComplex_Type || type == &PyLong_Type
+           || type == &PyBool_Type;
+}
+
+/* The numbers that the items begin with.  Since 3.12 sum() of floats compensates rounding errors:
+ * those are added by calling it. */
+static DtStatus
+add_numbers(DtTrace *trace, DtVar *self, DtVar **items, uint32_t count, bool floats, DtVar **total)
+{
+    if (floats) {
+        DtVar *pos[2] = {NULL, *total};
+        DT_TRY(dt_var_tuple(trace, items, count, &pos[0]));
+        DtArgs folded = dt_args_of(pos, 2);
+        return fold_call(trace, self, &folded, total);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, *total, items[i], total));
+    }
+    return DT_OK;
+}
+
 static DtStatus
 call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const allowed[] = {"start", NULL};
-    DtVar **items, *total;
-    uint32_t count;
+    DtVar *total, *iterator, *item;
     if (!knows_keywords(args, allowed)) {
         return fail(trace, self, args);
     }
-    DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     if (args->npos > 1) {
         total = args->pos[1];
     }
@@ -324,31 +377,28 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         DT_TRY(bind_keyword(trace, args, "start", total, &total));
     }
     DT_TRY(dt_var_realize(trace, total, &total));
-    PyTypeObject *type_of_start = dt_var_python_type(trace, total);
-    if (PyType_FastSubclass(type_of_start, Py_TPFLAGS_UNICODE_SUBCLASS)
-        || PyType_FastSubclass(type_of_start, Py_TPFLAGS_BYTES_SUBCLASS)
-        || PyType_IsSubtype(type_of_start, &PyByteArray_Type)) {
-        DtVar *both[2] = {NULL, total};
-        DT_TRY(dt_var_tuple(trace, NULL, 0, &both[0]));
-        DtArgs two = dt_args_of(both, 2);
-        return fail(trace, self, &two);
+    DT_TRY(refuse_text(trace, self, total));
+    DT_VEC(DtVar *) numbers = {0};
+    bool floats = false, only_numbers = is_number(trace, total, &floats);
+    floats = false; /* a float to start with counts once something is added */
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
+        if (item != NULL && only_numbers && is_number(trace, item, &floats)) {
+            if (dt_vec_push(&trace->arena, &numbers, item) < 0) {
+                return dt_no_memory();
+            }
+            continue;
+        }
+        if (only_numbers) {
+            DT_TRY(add_numbers(trace, self, numbers.items, numbers.count, floats, &total));
+            only_numbers = false;
+        }
+        if (item == NULL) {
+            *out = total;
+            return DT_OK;
+        }
+        DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, total, item, &total));
     }
-    bool floats = false;
-    for (uint32_t i = 0; i < count; i++) {
-        PyTypeObject *type = dt_var_python_type(trace, items[i]);
-        floats = floats || type == &PyFloat_Type || type == &PyComplex_Type;
-    }
-    if (floats) {
-        DtVar *pos[2] = {NULL, total};
-        DT_TRY(dt_var_tuple(trace, items, count, &pos[0]));
-        DtArgs folded = dt_args_of(pos, 2);
-        return fold_call(trace, self, &folded, out);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, total, items[i], &total));
-    }
-    *out = total;
-    return DT_OK;
 }
 
 static DtStatus
@@ -454,7 +504,7 @@ call_tuple(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
             *out = arg;
             return DT_OK;
         }
-        DT_TRY(dt_var_unpack(trace, arg, &items, &count));
+        DT_TRY(dt_collect_list(trace, arg, &items, &count));
     }
     return dt_var_tuple(trace, items, count, out);
 }
@@ -466,7 +516,7 @@ call_list(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar **items = NULL;
     uint32_t count = 0;
     if (args->npos > 0) {
-        DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+        DT_TRY(dt_collect_list(trace, args->pos[0], &items, &count));
     }
     return dt_var_list(trace, items, count, out);
 }
@@ -579,6 +629,31 @@ reversed_entries(DtTrace *trace, DtVar *var, DtVar **out)
     return dt_iter_reversed(trace, list, out);
 }
 
+/* __reversed__, or backwards by __len__ and __getitem__. */
+static DtStatus
+reversed_instance(DtTrace *trace, DtVar *arg, DtVar **out)
+{
+    DtVar *method, *length;
+    const DtArgs no_args = {0};
+    DT_TRY(dt_instance_special(trace, arg, "__reversed__", &method));
+    if (method != NULL) {
+        return dt_var_call(trace, method, &no_args, out);
+    }
+    if (dt_payload_of(arg) != arg || dt_instance_overrides(arg, "__reversed__")) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "reversed() of a %s",
+                        dt_kinds_type_name(trace, arg));
+    }
+    if (!dt_instance_overrides(arg, "__getitem__")) {
+        return dt_raise(trace, PyExc_TypeError, "'%.200s' object is not reversible",
+                        dt_kinds_type_name(trace, arg));
+    }
+    DT_TRY(dt_var_length(trace, arg, &length));
+    int64_t count;
+    bool ok;
+    DT_TRY(dt_constant_index(trace, length, &count, &ok));
+    return dt_iter_reversed_getitem(trace, arg, count, out);
+}
+
 DtStatus
 dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
 {
@@ -599,7 +674,7 @@ dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
         }
         break;
     case DT_KIND_INSTANCE:
-        return call_special(trace, arg, "__reversed__", NULL, 0, out);
+        return reversed_instance(trace, arg, out);
     default:
         break;
     }
@@ -634,7 +709,7 @@ call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(bind_keyword(trace, args, "key", NULL, &key));
     DT_TRY(bind_keyword(trace, args, "reverse", NULL, &reverse));
     DT_TRY(dt_list_descending(trace, reverse, &descending));
-    DT_TRY(dt_var_unpack(trace, args->pos[0], &items, &count));
+    DT_TRY(dt_collect_list(trace, args->pos[0], &items, &count));
     DT_TRY(dt_list_sort(trace, items, count, key, descending));
     return dt_var_list(trace, items, count, out);
 }
@@ -645,8 +720,8 @@ call_any(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)self;
     DtVar *iterator, *item;
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
-    for (;;) {
-        DT_TRY(dt_var_iternext(trace, iterator, &item));
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
         if (item == NULL) {
             return dt_var_bool(trace, false, out);
         }
@@ -664,8 +739,8 @@ call_all(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)self;
     DtVar *iterator, *item;
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
-    for (;;) {
-        DT_TRY(dt_var_iternext(trace, iterator, &item));
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
         if (item == NULL) {
             return dt_var_bool(trace, true, out);
         }
@@ -721,6 +796,7 @@ call_bytes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (args->npos == 1 && args->nkw == 0) {
         DtVar *arg;
         PyObject *known;
+        bool ran = false;
         DT_TRY(dt_var_realize(trace, args->pos[0], &arg));
         if (is_kind(arg, DT_KIND_ARRAY)) {
             return array_to_scalar(trace, "bytes");
@@ -734,12 +810,15 @@ call_bytes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         if (known == NULL && arg->type->tp_iter != NULL && !is_kind(arg, DT_KIND_INSTANCE)) {
             DtVar **items;
             uint32_t count;
-            DT_TRY(dt_var_unpack(trace, arg, &items, &count));
+            DT_TRY(dt_collect_list(trace, arg, &items, &count));
             DT_TRY(dt_var_list(trace, items, count, &arg));
+            ran = true;
         }
         Py_XDECREF(known);
         DtArgs one = dt_args_of(&arg, 1);
-        return fold_call(trace, self, &one, out);
+        DtStatus status = fold_call(trace, self, &one, out);
+        /* The real one fails at the item that does not fit, before it asks for the next. */
+        return ran ? dt_raised_break_if(trace, status) : status;
     }
     return fold_call(trace, self, args, out);
 }

@@ -426,44 +426,6 @@ dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
     return var->type->tp_iter(trace, var, out);
 }
 
-DtStatus
-dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
-{
-    DT_TRY(dt_var_realize(trace, iterable, &iterable));
-    if (iterable->type->kind == DT_KIND_TUPLE || iterable->type->kind == DT_KIND_LIST) {
-        DtSeqVar *sequence = (DtSeqVar *)iterable;
-        *count = sequence->count;
-        *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, sequence->count + 1);
-        if (*items == NULL) {
-            return dt_no_memory();
-        }
-        if (sequence->count > 0) {
-            memcpy(*items, sequence->items, sequence->count * sizeof(DtVar *));
-        }
-        return DT_OK;
-    }
-    DtVar *iterator;
-    DT_TRY(dt_var_iter(trace, iterable, &iterator));
-    DT_VEC(DtVar *) found = {0};
-    for (;;) {
-        DtVar *item;
-        DT_TRY(dt_var_iternext(trace, iterator, &item));
-        if (item == NULL) {
-            break;
-        }
-        if (found.count >= trace->options.unroll_limit) {
-            return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "more than %u items are iterated over",
-                            (unsigned)trace->options.unroll_limit);
-        }
-        if (dt_vec_push(&trace->arena, &found, item) < 0) {
-            return dt_no_memory();
-        }
-    }
-    *items = found.items;
-    *count = found.count;
-    return DT_OK;
-}
-
 /* ---- Questions without a status
  * ---------------------------------------------------------------- */
 

@@ -230,10 +230,11 @@ instance_bool(DtTrace *trace, DtVar *self, bool *out)
     }
     if (result == NULL) {
         DT_TRY(call_special(trace, self, "__len__", NULL, 0, &result));
-    }
-    if (result == NULL) {
-        *out = true;
-        return DT_OK;
+        if (result == NULL) {
+            *out = true;
+            return DT_OK;
+        }
+        DT_TRY(dt_collect_length(trace, result, &result));
     }
     return dt_var_truth(trace, result, out);
 }
@@ -271,7 +272,8 @@ static DtStatus
 instance_length(DtTrace *trace, DtVar *self, DtVar **out)
 {
     DT_TRY(call_special(trace, self, "__len__", NULL, 0, out));
-    return *out != NULL ? DT_OK : no_method(trace, self, "object of type '%s' has no len()");
+    return *out != NULL ? dt_collect_length(trace, *out, out)
+                        : no_method(trace, self, "object of type '%s' has no len()");
 }
 
 static DtStatus

@@ -31,6 +31,8 @@ struct DtIterRow {
      * there is none.  NULL: the row is rebuilt in another way. */
     DtStatus (*rebuild)(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
     DtStatus (*position)(DtTrace *trace, DtIterVar *self, DtIterPosition *out); /* or that */
+    /* What asking for its length hint runs; NULL: nothing that anybody can see. */
+    DtStatus (*hint)(DtTrace *trace, DtIterVar *self);
     bool latches; /* lets go of what it iterates over when it is exhausted */
 };
 

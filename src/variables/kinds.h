@@ -198,6 +198,9 @@ DtStatus dt_dict_new(DtTrace *trace, DtDictVar **out) DT_MUST_CHECK;
 DtStatus dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
 /* Copies entries of a mapping, or of an iterable of pairs, into `dict`. */
 DtStatus dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other) DT_MUST_CHECK;
+/* Copies what a mapping holds: a dict, or an instance with a method keys().  *done false: it is
+ * none. */
+DtStatus dt_dict_merge(DtTrace *trace, DtDictVar *dict, DtVar *mapping, bool *done) DT_MUST_CHECK;
 DtStatus dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out) DT_MUST_CHECK;
 DtStatus dt_set_make(DtTrace *trace, PyTypeObject *cls, DtVar *const *items, uint32_t count,
                      DtVar **out) DT_MUST_CHECK;
@@ -208,12 +211,32 @@ DtStatus dt_set_wrap(DtTrace *trace, PyObject *set, DtVar **out) DT_MUST_CHECK;
 /* A real set in which the elements lie as in the program's; *out NULL: that is not known. */
 DtStatus dt_set_fold(DtTrace *trace, DtDictVar *set, DT_OWNED PyObject **out) DT_MUST_CHECK;
 
+/* ---- collecting (collect.c) ---- */
+/* What a __len__ of Python has returned, as len() gives it; raises what len() raises. */
+DtStatus dt_collect_length(DtTrace *trace, DtVar *result, DtVar **out) DT_MUST_CHECK;
+/* Follows what asking an object for a length hint runs; the hint itself is of no interest. */
+DtStatus dt_collect_hint(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+/* dt_var_unpack() as list(iterable) does it: with the length hint of the iterable. */
+DtStatus dt_collect_list(DtTrace *trace, DtVar *iterable, DtVar ***items,
+                         uint32_t *count) DT_MUST_CHECK;
+/* As C does it where it wants a sequence: a list or tuple as it is, else list(iter(iterable)). */
+DtStatus dt_collect_fast(DtTrace *trace, DtVar *iterable, DtVar ***items,
+                         uint32_t *count) DT_MUST_CHECK;
+/* What an iterator gives from here on. */
+DtStatus dt_collect_rest(DtTrace *trace, DtVar *iterator, DtVar ***items,
+                         uint32_t *count) DT_MUST_CHECK;
+/* dt_var_iternext(), with a break once `done` steps have reached config.unroll_limit. */
+DtStatus dt_collect_step(DtTrace *trace, DtVar *iterator, uint32_t done, DtVar **out) DT_MUST_CHECK;
+
 /* ---- iterators (v_iter.c) ---- */
 DtStatus dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_reversed(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out) DT_MUST_CHECK;
+/* reversed() of an instance that has `length` items by __getitem__. */
+DtStatus dt_iter_reversed_getitem(DtTrace *trace, DtVar *instance, int64_t length,
+                                  DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_enumerate(DtTrace *trace, DtVar *iterable, int64_t start,
                            DtVar **out) DT_MUST_CHECK;
 DtStatus dt_iter_zip(DtTrace *trace, DtVar *const *iterables, uint32_t count, bool strict,

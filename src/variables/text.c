@@ -428,7 +428,7 @@ call_join(DtTrace *trace, PyObject *method, PyObject *receiver, const DtArgs *ar
         return dt_fold_failure(trace, method, args);
     }
     if (parts->type->kind != DT_KIND_LIST && parts->type->kind != DT_KIND_TUPLE) {
-        DT_TRY(dt_var_unpack(trace, parts, &items, &count));
+        DT_TRY(dt_collect_fast(trace, parts, &items, &count));
         DT_TRY(dt_var_list(trace, items, count, &parts));
     }
     DT_TRY(dt_fold_value(trace, parts, &known));

@@ -115,9 +115,10 @@ finish(DtTrace *trace, DtVar *self, PyObject *real, DT_STEALS PyObject *result, 
 
 /* Iterables that are no containers are run through first: their items must be known. */
 static DtStatus
-settle(DtTrace *trace, const DtArgs *args, DtArgs *out)
+settle(DtTrace *trace, const DtArgs *args, DtArgs *out, bool *ran)
 {
     *out = *args;
+    *ran = false;
     out->pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
     if (out->pos == NULL) {
         return dt_no_memory();
@@ -127,7 +128,8 @@ settle(DtTrace *trace, const DtArgs *args, DtArgs *out)
         if (out->pos[i]->type->tp_iternext != NULL && out->pos[i]->type->kind != DT_KIND_INSTANCE) {
             DtVar **items;
             uint32_t count;
-            DT_TRY(dt_var_unpack(trace, out->pos[i], &items, &count));
+            DT_TRY(dt_collect_list(trace, out->pos[i], &items, &count));
+            *ran = true;
             DT_TRY(dt_var_list(trace, items, count, &out->pos[i]));
         }
     }
@@ -139,7 +141,8 @@ dt_bytearray_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
                   DtVar **out)
 {
     DtArgs settled;
-    DT_TRY(settle(trace, args, &settled));
+    bool ran;
+    DT_TRY(settle(trace, args, &settled, &ran));
     PyObject *real = dt_bytearray_real(self), *method = NULL, *result = NULL;
     if (real != NULL) {
         method = PyObject_GetAttr(real, ((PyDescrObject *)descriptor)->d_name);
@@ -150,6 +153,10 @@ dt_bytearray_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
     }
     if (status == DT_OK) {
         status = finish(trace, self, real, result, out);
+    }
+    if (ran) {
+        /* The real one fails at the item that does not fit, before it asks for the next. */
+        status = dt_raised_break_if(trace, status);
     }
     Py_XDECREF(method);
     Py_XDECREF(real);

@@ -26,6 +26,15 @@ dt_dict_new(DtTrace *trace, DtDictVar **out)
     return DT_OK;
 }
 
+/* Adds a key that is not in the dict, without the journal. */
+static DtStatus
+append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
+{
+    entry->value = value;
+    dict->changes++;
+    return dt_vec_push(&trace->arena, dict, *entry) == 0 ? DT_OK : dt_no_memory();
+}
+
 /* Adds or replaces, without the journal. */
 static DtStatus
 put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
@@ -36,12 +45,7 @@ put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
         found->value = value;
         return DT_OK;
     }
-    entry->value = value;
-    dict->changes++;
-    if (dt_vec_push(&trace->arena, dict, *entry) < 0) {
-        return dt_no_memory();
-    }
-    return DT_OK;
+    return append(trace, dict, entry, value);
 }
 
 DtStatus
@@ -135,48 +139,106 @@ remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
     return DT_OK;
 }
 
+static DtStatus
+copy_entries(DtTrace *trace, DtDictVar *dict, const DtDictVar *from)
+{
+    DT_TRY(dt_kinds_will_change(trace, &dict->base));
+    for (uint32_t i = 0; i < from->count; i++) {
+        DtEntry entry = from->items[i];
+        DT_TRY(put(trace, dict, &entry, entry.value));
+    }
+    return DT_OK;
+}
+
+/* An object with a method keys(): its keys first, then an item per key. */
+static DtStatus
+update_from_mapping(DtTrace *trace, DtDictVar *dict, DtVar *mapping, DtVar *keys_method)
+{
+    const DtArgs no_args = {0};
+    DtVar *keys, **names;
+    uint32_t count;
+    DT_TRY(dt_var_call(trace, keys_method, &no_args, &keys));
+    DtStatus status = dt_var_iter(trace, keys, &keys);
+    if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
+        return dt_raised_break(trace); /* the text is another one */
+    }
+    DT_TRY(status);
+    DT_TRY(dt_collect_list(trace, keys, &names, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        DtVar *value;
+        DT_TRY(dt_var_subscript(trace, mapping, names[i], &value));
+        DT_TRY(dt_dict_store(trace, dict, names[i], value));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_dict_merge(DtTrace *trace, DtDictVar *dict, DtVar *other, bool *done)
+{
+    static const char *const reading[] = {"__iter__", "keys", "__getitem__", NULL};
+    DT_TRY(dt_var_realize(trace, other, &other));
+    *done = other->type->kind == DT_KIND_DICT;
+    if (*done) {
+        return copy_entries(trace, dict, (DtDictVar *)other);
+    }
+    if (other->type->kind != DT_KIND_INSTANCE) {
+        return DT_OK;
+    }
+    DtVar *method;
+    DT_TRY(dt_iter_find_method(trace, other, "keys", &method));
+    *done = method != NULL;
+    if (method == NULL) {
+        return DT_OK;
+    }
+    DtVar *payload = dt_payload_of(other);
+    if (payload->type->kind == DT_KIND_DICT && dt_payload_unless(other, reading) != NULL) {
+        return copy_entries(trace, dict, (DtDictVar *)payload);
+    }
+    if (payload->type->kind == DT_KIND_DICT) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                        "an update from a %s, whose reading methods are its own",
+                        dt_kinds_type_name(trace, other));
+    }
+    return update_from_mapping(trace, dict, other, method);
+}
+
+static DtStatus
+store_pair(DtTrace *trace, DtDictVar *dict, DtVar *item, uint32_t at)
+{
+    DtVar **pair;
+    uint32_t size;
+    DtStatus status = dt_collect_fast(trace, item, &pair, &size);
+    if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
+        (void)dt_raised_take(trace);
+        return dt_raise(trace, PyExc_TypeError,
+                        "cannot convert dictionary update sequence element #%u to a sequence", at);
+    }
+    DT_TRY(status);
+    if (size != 2) {
+        return dt_raise(trace, PyExc_ValueError,
+                        "dictionary update sequence element #%u has length %u; 2 is required", at,
+                        (unsigned)size);
+    }
+    return dt_dict_store(trace, dict, pair[0], pair[1]);
+}
+
 DtStatus
 dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
 {
-    DT_TRY(dt_var_realize(trace, other, &other));
-    if (other->type->kind == DT_KIND_DICT) {
-        DtDictVar *from = (DtDictVar *)other;
-        DT_TRY(dt_kinds_will_change(trace, &dict->base));
-        for (uint32_t i = 0; i < from->count; i++) {
-            DtEntry entry = from->items[i];
-            DT_TRY(put(trace, dict, &entry, entry.value));
-        }
+    DtVar *iterator, *item;
+    bool done;
+    DT_TRY(dt_dict_merge(trace, dict, other, &done));
+    if (done) {
         return DT_OK;
     }
-    DtVar **items;
-    uint32_t count;
-    /* An iterator that fails has given pairs before, which are in the dict: not modelled. */
-    bool sequence = other->type->kind == DT_KIND_LIST || other->type->kind == DT_KIND_TUPLE;
-    if (!sequence) {
-        DT_TRY(dt_var_iter(trace, other, &other));
-    }
-    DtStatus status = dt_var_unpack(trace, other, &items, &count);
-    DT_TRY(sequence ? status : dt_raised_break_if(trace, status));
-    for (uint32_t i = 0; i < count; i++) {
-        DtVar **pair;
-        uint32_t size;
-        status = dt_var_unpack(trace, items[i], &pair, &size);
-        if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
-            (void)dt_raised_take(trace);
-            return dt_raise(trace, PyExc_TypeError,
-                            "cannot convert dictionary update sequence element #%u to a sequence",
-                            (unsigned)i);
+    DT_TRY(dt_var_iter(trace, other, &iterator));
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
+        if (item == NULL) {
+            return DT_OK;
         }
-        DT_TRY(status);
-        if (size != 2) {
-            return dt_raise(trace, PyExc_ValueError,
-                            "dictionary update sequence element #%u has length %u; 2 is "
-                            "required",
-                            (unsigned)i, (unsigned)size);
-        }
-        DT_TRY(dt_dict_store(trace, dict, pair[0], pair[1]));
+        DT_TRY(store_pair(trace, dict, item, i));
     }
-    return DT_OK;
 }
 
 /* ---- Methods
@@ -205,7 +267,8 @@ dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return DT_OK;
     }
     *out = args->npos > 1 ? args->pos[1] : dt_none(trace);
-    return dt_dict_store(trace, (DtDictVar *)self, args->pos[0], *out);
+    DT_TRY(dt_kinds_will_change(trace, self));
+    return append(trace, (DtDictVar *)self, &key, *out); /* hashed and compared only once */
 }
 
 static DtStatus
@@ -305,15 +368,17 @@ dict_fromkeys(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     DtDictVar *dict;
-    DtVar **keys, *value = args->npos > 1 ? args->pos[1] : dt_none(trace);
-    uint32_t count;
+    DtVar *iterator, *key, *value = args->npos > 1 ? args->pos[1] : dt_none(trace);
     DT_TRY(dt_dict_new(trace, &dict));
-    DT_TRY(dt_var_unpack(trace, args->pos[0], &keys, &count));
-    for (uint32_t i = 0; i < count; i++) {
-        DT_TRY(dt_dict_store(trace, dict, keys[i], value));
-    }
+    DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     *out = &dict->base;
-    return DT_OK;
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &key));
+        if (key == NULL) {
+            return DT_OK;
+        }
+        DT_TRY(dt_dict_store(trace, dict, key, value));
+    }
 }
 
 const DtMethodRow dt_dict_fromkeys_row = {"fromkeys", dict_fromkeys, 1, 2, false};

@@ -446,7 +446,7 @@ set_args(DtTrace *trace, DtVar *self, DtVar *value)
     if (state_of(self)->prototype != NULL || state_of(self)->args == NULL) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "args of an exception is set");
     }
-    DT_TRY(dt_var_unpack(trace, value, &items, &count));
+    DT_TRY(dt_collect_list(trace, value, &items, &count));
     DT_TRY(dt_var_tuple(trace, items, count, &args));
     DT_TRY(dt_exception_change(trace, instance_of(self), &state));
     state->args = args;

@@ -325,10 +325,10 @@ dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
  * ------------------------------------------------------------------------- */
 
 static DtStatus
-next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
+item_or_end(DtTrace *trace, DtIterVar *self, int64_t at, DtVar **out)
 {
     DtVar *index;
-    DT_TRY(dt_var_int(trace, self->index++, &index));
+    DT_TRY(dt_var_int(trace, at, &index));
     DtStatus status = dt_var_subscript(trace, self->subject, index, out);
     if (status == DT_RAISE
         && (dt_raised_matches(trace, PyExc_IndexError)
@@ -340,6 +340,25 @@ next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
     return status;
 }
 
+static DtStatus
+next_of_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
+{
+    DtStatus status = item_or_end(trace, self, self->index, out);
+    self->index += status == DT_OK; /* one that raised something else is asked for again */
+    return status;
+}
+
+/* Both ask the object for its length. */
+static DtStatus
+hint_of_getitem(DtTrace *trace, DtIterVar *self)
+{
+    DtVar *length;
+    if (self->exhausted || !dt_instance_overrides(self->subject, "__len__")) {
+        return DT_OK;
+    }
+    return dt_var_length(trace, self->subject, &length);
+}
+
 static PyTypeObject *
 type_of_getitem(DtIterVar *self)
 {
@@ -347,13 +366,48 @@ type_of_getitem(DtIterVar *self)
     return &PySeqIter_Type;
 }
 
-static const DtIterRow getitem_row = {
-    .name = "iterator", .next = next_of_getitem, .python_type = type_of_getitem, .latches = true};
+static const DtIterRow getitem_row = {.name = "iterator",
+                                      .next = next_of_getitem,
+                                      .python_type = type_of_getitem,
+                                      .hint = hint_of_getitem,
+                                      .latches = true};
 
 DtStatus
 dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out)
 {
     return new_iterator(trace, &getitem_row, instance, (DtIterVar **)out);
+}
+
+/* Backwards: what an item raises ends the iterator for good. */
+static DtStatus
+next_of_reversed_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
+{
+    if (self->index < 0) {
+        *out = NULL;
+        return DT_OK;
+    }
+    DtStatus status = item_or_end(trace, self, self->index, out);
+    self->index--;
+    if (status == DT_RAISE) {
+        self->index = -1;
+    }
+    return status;
+}
+
+static const DtIterRow reversed_getitem_row = {.name = "reversed",
+                                               .next = next_of_reversed_getitem,
+                                               .python_type = type_of_reversed,
+                                               .hint = hint_of_getitem,
+                                               .latches = true};
+
+DtStatus
+dt_iter_reversed_getitem(DtTrace *trace, DtVar *instance, int64_t length, DtVar **out)
+{
+    DtIterVar *self;
+    DT_TRY(new_iterator(trace, &reversed_getitem_row, instance, &self));
+    self->index = length - 1;
+    *out = &self->base;
+    return DT_OK;
 }
 
 /* ---- Rebuilding

@@ -433,7 +433,7 @@ next_of_starmap(DtTrace *trace, DtIterVar *self, DtVar **out)
     if (item == NULL) {
         return DT_OK;
     }
-    DT_TRY(dt_var_unpack(trace, item, &args.pos, &args.npos));
+    DT_TRY(dt_collect_list(trace, item, &args.pos, &args.npos));
     return dt_var_call(trace, self->function, &args, out);
 }
 

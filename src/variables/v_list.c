@@ -110,15 +110,14 @@ extend_lazily(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
 {
     DtVar *iterator, *item;
     DT_TRY(dt_var_iter(trace, iterable, &iterator));
-    for (uint32_t i = 0; i < trace->options.unroll_limit; i++) {
-        DT_TRY(dt_var_iternext(trace, iterator, &item));
+    DT_TRY(dt_collect_hint(trace, iterable));
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
         if (item == NULL) {
             return DT_OK;
         }
         DT_TRY(list_insert_at(trace, self, self->count, item));
     }
-    return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a list is extended by more than %u items",
-                    (unsigned)trace->options.unroll_limit);
 }
 
 static DtStatus
@@ -381,7 +380,7 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
     DtVar **items = NULL;
     uint32_t nitems = 0;
     if (value != NULL) {
-        DT_TRY(dt_var_unpack(trace, value, &items, &nitems));
+        DT_TRY(dt_collect_fast(trace, value, &items, &nitems));
     }
     DT_TRY(dt_slice_bounds(trace, slice, self->count, &start, &stop, &step, &count));
     if (step == 1) {

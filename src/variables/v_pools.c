@@ -81,7 +81,7 @@ read_pools(DtTrace *trace, DtIterVar *self, DtVar *const *iterables, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         DtVar **items;
         uint32_t length;
-        DT_TRY(dt_var_unpack(trace, iterables[i], &items, &length));
+        DT_TRY(dt_collect_list(trace, iterables[i], &items, &length));
         DT_TRY(dt_var_tuple(trace, items, length, &self->parts[i]));
         PyObject *range = PyObject_CallFunction((PyObject *)&PyRange_Type, "I", length);
         if (range == NULL) {

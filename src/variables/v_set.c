@@ -211,6 +211,27 @@ take_entries(DtTrace *trace, DtDictVar *set, PyObject *real, DtDictVar *const *f
     return DT_OK;
 }
 
+/* Each element is hashed as it comes, but here all come first: the effects of a generator must not
+ * meet those of __hash__ and __eq__. */
+static DtStatus
+check_order(DtTrace *trace, const DtVar *iterator, DtVar *const *items, uint32_t count)
+{
+    if (iterator->type->kind == DT_KIND_ITERATOR && ((const DtIterVar *)iterator)->function == NULL
+        && ((const DtIterVar *)iterator)->parts == NULL) {
+        return DT_OK; /* over a container: nothing happens between two items */
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, items[i], &item));
+        if (item->type->kind == DT_KIND_INSTANCE && dt_instance_overrides(item, "__hash__")) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                            "elements with a __hash__ of their own that come from a %s",
+                            iterator->type->name);
+        }
+    }
+    return DT_OK;
+}
+
 /* What iterating over an argument gives, once and for all: sets stay sets, dicts are copied. */
 static DtStatus
 settle_argument(DtTrace *trace, DtVar *arg, DtVar **out)
@@ -230,7 +251,8 @@ settle_argument(DtTrace *trace, DtVar *arg, DtVar **out)
     uint32_t count;
     /* An update that fails has added the elements before: not modelled. */
     DT_TRY(dt_var_iter(trace, *out, out));
-    DT_TRY(dt_raised_break_if(trace, dt_var_unpack(trace, *out, &items, &count)));
+    DT_TRY(dt_raised_break_if(trace, dt_collect_rest(trace, *out, &items, &count)));
+    DT_TRY(check_order(trace, *out, items, count));
     return dt_var_tuple(trace, items, count, out);
 }
 
@@ -409,7 +431,8 @@ as_set(DtTrace *trace, DtVar *arg, DtDictVar **out)
     uint32_t count;
     /* An update that fails has added the elements before: not modelled. */
     DT_TRY(dt_var_iter(trace, arg, &arg));
-    DT_TRY(dt_raised_break_if(trace, dt_var_unpack(trace, arg, &items, &count)));
+    DT_TRY(dt_raised_break_if(trace, dt_collect_rest(trace, arg, &items, &count)));
+    DT_TRY(check_order(trace, arg, items, count));
     DT_TRY(dt_var_set(trace, items, count, &made));
     *out = (DtDictVar *)made;
     return DT_OK;
@@ -517,17 +540,54 @@ as_element(DtTrace *trace, DtVar *item, DtVar **out)
 static DtStatus
 set_add(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtEntry entry;
-    DT_TRY(dt_dict_key(trace, args->pos[0], &entry));
     DT_TRY(dt_kinds_will_change(trace, self));
     *out = dt_none(trace);
     return put(trace, (DtDictVar *)self, args->pos[0]);
+}
+
+/* What C walks over in one go rather than by asking an iterator. */
+static bool
+is_container(DtVar *var)
+{
+    DtKind kind = var->type->kind;
+    return is_set(var) || kind == DT_KIND_DICT || kind == DT_KIND_TUPLE || kind == DT_KIND_LIST;
+}
+
+/* A set is walked over by C, whatever its class overrides. */
+static DtStatus
+realize_source(DtTrace *trace, DtVar *arg, DtVar **out)
+{
+    DT_TRY(dt_var_realize(trace, arg, out));
+    if ((*out)->type->kind == DT_KIND_INSTANCE && is_set(dt_payload_of(*out))) {
+        *out = dt_payload_of(*out);
+    }
+    return DT_OK;
+}
+
+/* Element by element, as they come; the journal knows. */
+static DtStatus
+add_from_iterator(DtTrace *trace, DtDictVar *set, DtVar *iterable)
+{
+    DtVar *iterator, *item;
+    DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    for (uint32_t i = 0;; i++) {
+        DT_TRY(dt_collect_step(trace, iterator, i, &item));
+        if (item == NULL) {
+            return DT_OK;
+        }
+        DT_TRY(put(trace, set, item));
+    }
 }
 
 static DtStatus
 update_from(DtTrace *trace, DtDictVar *self, DtVar *arg)
 {
     DtVar *settled;
+    DT_TRY(realize_source(trace, arg, &arg));
+    if (!is_container(arg)) {
+        DT_TRY(dt_kinds_will_change(trace, &self->base));
+        return add_from_iterator(trace, self, arg);
+    }
     DT_TRY(settle_argument(trace, arg, &settled));
     if (settled->type->kind != DT_KIND_TUPLE) {
         /* The table grows at once by what a set or dict holds. */
@@ -646,6 +706,13 @@ DtStatus
 dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
 {
     DtVar *arg;
+    DT_TRY(realize_source(trace, iterable, &iterable));
+    if (!is_container(iterable)) {
+        DtDictVar *set;
+        DT_TRY(dt_set_new(trace, cls, &set));
+        *out = &set->base;
+        return add_from_iterator(trace, set, iterable);
+    }
     DT_TRY(settle_argument(trace, iterable, &arg));
     if (arg->type->kind == DT_KIND_TUPLE) {
         return dt_set_make(trace, cls, ((DtSeqVar *)arg)->items, ((DtSeqVar *)arg)->count, out);
