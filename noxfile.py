@@ -152,6 +152,15 @@ def breaks(session: nox.Session) -> None:
 
 
 @nox.session
+def stdlib(session: nox.Session) -> None:
+    """Functions of the standard library, with the inputs that they really get, broken at many places."""
+    session.install(*TEST_TOOLS)
+    folder = build(session, "dev")
+    session.run("python", "-m", "pytest", "-q", "tests/breaks/test_stdlib.py", *session.posargs,
+                env={"PYTHONPATH": str(folder / "python_package"), "DYNTRACE_STDLIB": "all"})  # fmt: skip
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Guide, API reference and internals into docs/_build/html; a warning is an error."""
     session.install("sphinx>=7.4", "myst-parser>=4", "furo>=2024.8.6")

@@ -5,7 +5,8 @@
  *
  * Invariants: a place that holds what it held at the start is not written; a
  * slot that the segment has given another value is written, or made unbound
- * when nobody can read it again, so that the old object dies as it would.
+ * when nobody can read it again, so that the old object dies as it would; but
+ * an object that existed before lives on where plain execution would keep it.
  * The values of handlers that run (below `base`) stay what they were.
  *
  * Not in here: where a segment may begin and end (bytecode/places.h).
@@ -199,6 +200,54 @@ is_same(DtVar *a, DtVar *b)
     return a == b || (a != NULL && b != NULL && dt_var_peek(a) == dt_var_peek(b));
 }
 
+/* Objects inside of objects that are looked at; with more of them, nobody may die early. */
+#define LOOK_AT 64
+
+typedef struct Held {
+    bool found;
+    int seen;
+} Held;
+
+static DtStatus
+find_held(DtTrace *trace, DtVar *var, void *arg)
+{
+    Held *held = arg;
+    if (held->found || var == NULL) {
+        return DT_OK;
+    }
+    if (var->type->kind == DT_KIND_LAZY) {
+        held->found = acts_when_it_dies(((DtLazyVar *)var)->object);
+        return held->found || var->source == NULL
+                   ? DT_OK
+                   : dt_guard_type(trace, var->source, Py_TYPE(((DtLazyVar *)var)->object));
+    }
+    if (var->source != NULL) {
+        PyTypeObject *type = dt_var_python_type(trace, var);
+        held->found = type == NULL || PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
+        return DT_OK;
+    }
+    if (held->seen++ == LOOK_AT) {
+        held->found = true;
+        return DT_OK;
+    }
+    return var->type->children != NULL ? var->type->children(trace, var, find_held, held) : DT_OK;
+}
+
+/* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
+ * dies. */
+static DtStatus
+lives_on(DtTrace *trace, DtVar *value, bool *out)
+{
+    Held held = {0};
+    *out = value != NULL && (value->type->kind == DT_KIND_LAZY || value->source != NULL);
+    if (value == NULL || *out) {
+        return DT_OK;
+    }
+    DT_TRY(find_held(trace, value, &held));
+    *out = held.found;
+    return DT_OK;
+}
+
 static DtStatus
 cut_slots(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
 {
@@ -210,6 +259,9 @@ cut_slots(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
         }
         bool live = frame->liveness == NULL
                     || dt_liveness_is_live(frame->liveness, (uint32_t)cut->at, slot);
+        if (!live) {
+            DT_TRY(lives_on(trace, value, &live));
+        }
         cut->writes[cut->nwrites++] = (DtCutWrite){slot, live ? value : NULL};
     }
     return DT_OK;
