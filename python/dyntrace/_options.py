@@ -6,11 +6,13 @@ working directory.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
 
 MODES = {"0": None, "": None, "1": "arrays", "everything": "everything"}
 
@@ -152,16 +154,16 @@ def _parse_mode(text: str) -> str | None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The same options for the command line; those that are not given are not set."""
+    from argparse import SUPPRESS
+
     for option in OPTIONS:
         flag = _flag_of(option)
         if option.metavar is None:
             parser.add_argument(
-                flag, action="store_const", const="1", default=argparse.SUPPRESS, help=option.help
+                flag, action="store_const", const="1", default=SUPPRESS, help=option.help
             )
         else:
-            parser.add_argument(
-                flag, metavar=option.metavar, default=argparse.SUPPRESS, help=option.help
-            )
+            parser.add_argument(flag, metavar=option.metavar, default=SUPPRESS, help=option.help)
 
 
 def _flag_of(option: Option) -> str:

@@ -141,6 +141,8 @@ class Script:
         if type(namespace) is not dict:
             return
         name, path = namespace.get("__name__"), namespace.get("__file__")
+        if name == "numpy":
+            _core.load_numpy()
         if type(name) is not str or not (path is None or type(path) is str):
             return
         if not self.is_wanted(name, path):

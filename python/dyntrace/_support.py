@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from types import ModuleType
@@ -24,6 +25,9 @@ def _load() -> tuple[ModuleType | None, str | None]:
         return None, "dyntrace does not support free-threaded builds of CPython"
     import dyntrace._core
 
+    whole_script = os.environ.get("DYNTRACE", "0") not in ("", "0")
+    if "numpy" in sys.modules or not whole_script:  # else the program may never need NumPy
+        dyntrace._core.load_numpy()
     return dyntrace._core, None
 
 

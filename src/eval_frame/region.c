@@ -173,6 +173,16 @@ dt_region_reset_all(void)
     }
 }
 
+int
+dt_region_load_numpy(void)
+{
+#if DYNTRACE_HAVE_NUMPY
+    return dt_adapter_by_name("numpy") != NULL ? 0 : dt_numpy_init();
+#else
+    return 0;
+#endif
+}
+
 static PyObject *
 region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -181,7 +191,8 @@ region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *backend, *dynamic = Py_None, *name = Py_None, *options = Py_None;
     int fullgraph = 0, record = 0, quiet = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pOOOpp:Region", names, &backend, &fullgraph,
-                                     &dynamic, &name, &options, &record, &quiet)) {
+                                     &dynamic, &name, &options, &record, &quiet)
+        || (!quiet && dt_region_load_numpy() < 0)) {
         return NULL;
     }
     DtRegion *region = (DtRegion *)type->tp_alloc(type, 0);

@@ -87,6 +87,11 @@ struct DtRegion {
 extern PyTypeObject DtRegion_Type;
 extern PyTypeObject DtEntry_Type;
 
+/* From now on NumPy's arrays are known; imports NumPy if nobody has.  Every region that somebody
+ * asks for does it; that of a whole script waits until the script imports NumPy.  -1 with an
+ * exception. */
+int dt_region_load_numpy(void);
+
 /* The cache of `code` under `region`, made on demand.  NULL with MemoryError. */
 DtCodeCache *dt_region_cache(DtRegion *region, PyCodeObject *code);
 /* Forgets all entries, failures and decisions of this region. */

@@ -191,6 +191,16 @@ core_capture_everywhere(PyObject *Py_UNUSED(module), PyObject *region)
     Py_RETURN_NONE;
 }
 
+/* load_numpy(): from now on NumPy's arrays are known; imports NumPy if nobody has. */
+static PyObject *
+core_load_numpy(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    if (dt_region_load_numpy() < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 core_list_prepared(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
@@ -211,6 +221,7 @@ core_reaches_arrays(PyObject *Py_UNUSED(module), PyObject *namespace)
 static PyMethodDef core_methods[] = {
     {"prepare_function", core_prepare_function, METH_VARARGS, NULL},
     {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
+    {"load_numpy", core_load_numpy, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},
@@ -268,11 +279,6 @@ core_exec(PyObject *module)
         || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
         return -1;
     }
-#if DYNTRACE_HAVE_NUMPY
-    if (dt_numpy_init() < 0) {
-        return -1;
-    }
-#endif
     return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);
 }
 

@@ -305,3 +305,25 @@ def test_closed_stderr(run, tmp_path):
     )
     plain = run("program.py")
     assert run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")[:2] == plain[:2]
+
+
+def test_numpy_is_not_imported_for_a_program_without_it(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import sys\nprint('numpy' in sys.modules)\nimport numpy as np\ndef f(x):\n    return x + 1\n"
+        "print([f(np.ones(1)).tolist() for _ in range(5)])\n"
+    )
+    plain = run("program.py")
+    assert run("program.py", DYNTRACE="1") == plain == (0, "False\n" + str([[2.0]] * 5) + "\n", "")
+    _, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
+    assert summary.startswith("dyntrace: 1 of 1 functions compiled")
+
+
+def test_everything(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import json, textwrap, collections\n"
+        "data = {'a': [1, 2.5, None, True], 'b': {'c': 'x' * 50}}\n"
+        "for _ in range(4):\n    text = json.dumps(data, indent=1, sort_keys=True)\n"
+        "    assert json.loads(text) == data\n    wrapped = textwrap.wrap(text, 20)\n"
+        "print(text, wrapped, collections.Counter(text).most_common(3))\n"
+    )
+    assert run("program.py", DYNTRACE="everything") == run("program.py")
