@@ -18,7 +18,11 @@ def _parser() -> argparse.ArgumentParser:
     _options.add_arguments(parser)
     # What comes after the program's name is the program's, options included.
     parser.add_argument(
-        "-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module as a program"
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        help="run a module as a program",
     )
     parser.add_argument("script", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser

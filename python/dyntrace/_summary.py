@@ -66,4 +66,6 @@ def write_summary(region: Any, path: str) -> None:
             stream.write(text)
     except OSError as error:
         if sys.stderr is not None and not sys.stderr.closed:
-            sys.stderr.write(f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n")
+            sys.stderr.write(
+                f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n"
+            )

@@ -278,6 +278,9 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_SET_ITEMS:
         dt_strbuf_add(buf, "has other elements");
         break;
+    case DT_GUARD_DEQUE:
+        dt_strbuf_add(buf, "is another one");
+        break;
     case DT_GUARD_SET_LAYOUT:
         dt_strbuf_add(buf, "has them in another order");
         break;

@@ -109,6 +109,9 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
     case DT_GUARD_SET_ITEMS:
         instr->op = DT_GOP_SET_ITEMS;
         return DT_OK;
+    case DT_GUARD_DEQUE:
+        instr->op = DT_GOP_DEQUE;
+        return DT_OK;
     case DT_GUARD_SET_LAYOUT:
         instr->op = DT_GOP_SET_LAYOUT;
         return DT_OK;

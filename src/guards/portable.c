@@ -350,6 +350,8 @@ write_payload(const DtFact *fact)
     case DT_GUARD_DICT_KEYS:
     case DT_GUARD_SET_ITEMS:
         return write_keys(fact->object);
+    case DT_GUARD_DEQUE:
+        return Py_NewRef(fact->object);
     case DT_GUARD_SET_LAYOUT:
         /* Strings may lie elsewhere in the next process: then the guard does not hold. */
         return write_layout(fact->object);
@@ -686,6 +688,12 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
     case DT_GUARD_DICT_KEYS:
     case DT_GUARD_SET_ITEMS:
         DT_TRY(read_keys(payload, value, &object));
+        break;
+    case DT_GUARD_DEQUE:
+        if (!PyTuple_Check(payload) || PyTuple_GET_SIZE(payload) != 2) {
+            return damaged("deque");
+        }
+        object = Py_NewRef(payload);
         break;
     case DT_GUARD_SET_LAYOUT:
         DT_TRY(read_layout(payload, &object));

@@ -384,6 +384,8 @@ do_KEYS:
     HOLD(dt_read_has_keys(in->x, regs[in->a]));
 do_SET_ITEMS:
     HOLD(dt_read_has_items(in->x, regs[in->a]));
+do_DEQUE:
+    HOLD(dt_read_is_deque(in->x, regs[in->a]));
 do_SET_LAYOUT:
     HOLD(dt_read_has_layout(in->x, regs[in->a]));
 do_ABSENT:

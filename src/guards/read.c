@@ -190,6 +190,25 @@ dt_read_tuple(PyObject *items, int64_t index)
 }
 
 PyObject *
+dt_read_deque(PyObject *deque)
+{
+    PyObject *limit = PyObject_GetAttrString(deque, "maxlen"); /* C code of the interpreter */
+    PyObject *facts = limit != NULL ? Py_BuildValue("(On)", limit, PyObject_Size(deque)) : NULL;
+    Py_XDECREF(limit);
+    return facts;
+}
+
+bool
+dt_read_is_deque(PyObject *facts, PyObject *deque)
+{
+    PyObject *found = dt_read_deque(deque);
+    int same = found != NULL ? PyObject_RichCompareBool(found, facts, Py_EQ) : 0;
+    Py_XDECREF(found);
+    PyErr_Clear(); /* MemoryError: what can't be told does not hold */
+    return same == 1;
+}
+
+PyObject *
 dt_read_from_end(PyObject *items, int64_t index)
 {
     return items != NULL && PyTuple_Check(items) && index > 0 && index <= PyTuple_GET_SIZE(items)
@@ -202,6 +221,17 @@ dt_read_index(PyObject *items, int64_t index)
 {
     if (PyList_Check(items)) {
         return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
+    }
+    if (!PyTuple_Check(items)) { /* a deque, whose type was checked, keeps its items */
+        PySequenceMethods *methods = Py_TYPE(items)->tp_as_sequence;
+        bool fixed = dt_type_is_static(Py_TYPE(items))
+                     || (Py_TYPE(items)->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+        PyObject *item = fixed && methods != NULL && methods->sq_item != NULL
+                             ? methods->sq_item(items, index)
+                             : NULL;
+        PyErr_Clear(); /* IndexError: it has become shorter */
+        Py_XDECREF(item);
+        return item;
     }
     return dt_read_tuple(items, index);
 }

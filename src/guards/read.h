@@ -22,6 +22,9 @@ PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);
 PyObject *dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found);
 /* Item of a tuple; of a tuple or list; a cell of the function's closure, or its contents. */
 PyObject *dt_read_tuple(PyObject *items, int64_t index);
+/* (maxlen, length) of a deque, a new tuple or NULL; whether one has these. */
+PyObject *dt_read_deque(PyObject *deque);
+bool dt_read_is_deque(PyObject *facts, PyObject *deque);
 PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is the last */
 PyObject *dt_read_index(PyObject *items, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);

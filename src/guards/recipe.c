@@ -2,6 +2,8 @@
  * see recipe.h. */
 #include "guards/recipe.h"
 
+#include "guards/read.h"
+
 #include <string.h>
 
 #include "compat/code.h"
@@ -345,6 +347,18 @@ dt_guard_set_layout(DtTrace *trace, const DtSource *source, PyObject *set)
         return DT_ERROR;
     }
     DtFact fact = {.kind = DT_GUARD_SET_LAYOUT, .source = source, .object = items};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_deque(DtTrace *trace, const DtSource *source, PyObject *deque)
+{
+    PyObject *facts = dt_trace_keep_take(trace, dt_read_deque(deque));
+    if (facts == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_guard_type(trace, source, Py_TYPE(deque)));
+    DtFact fact = {.kind = DT_GUARD_DEQUE, .source = source, .object = facts};
     return add_here(trace, &fact);
 }
 

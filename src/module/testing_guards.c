@@ -317,6 +317,8 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         return dt_guard_dict_keys(trace, source, argument);
     case DT_GUARD_SET_ITEMS:
         return dt_guard_set_items(trace, source, argument);
+    case DT_GUARD_DEQUE:
+        return dt_guard_deque(trace, source, argument);
     case DT_GUARD_SET_LAYOUT:
         return dt_guard_set_layout(trace, source, argument);
     case DT_GUARD_ATTR_ABSENT:

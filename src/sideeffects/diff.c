@@ -161,6 +161,64 @@ diff_list(DtTrace *trace, const DtJournalEntry *entry)
                                       .stop = (int64_t)entry->count - tail});
 }
 
+/* method(deque[, value]) */
+static DtStatus
+add_call(DtTrace *trace, DtInstanceVar *owner, const char *name, DtVar *value)
+{
+    DtWrite write = {.kind = DT_WRITE_METHOD,
+                     .object = &owner->base,
+                     .base = dt_build_layout(owner->cls),
+                     .name = dt_trace_keep_take(trace, PyUnicode_InternFromString(name))};
+    if (write.name == NULL) {
+        return DT_ERROR;
+    }
+    if (value != NULL) {
+        write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
+        if (write.values == NULL) {
+            return dt_no_memory();
+        }
+        write.values[0] = value;
+        write.count = 1;
+    }
+    return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
+}
+
+/* A deque lost some items at its left end and got some at its right one, or it is filled anew. */
+static DtStatus
+diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
+{
+    static const uint32_t most_pops = 8;
+    const DtSeqVar *list = (const DtSeqVar *)entry->object;
+    uint32_t gone = 0, kept = 0;
+    for (; gone <= entry->count; gone++) {
+        uint32_t rest = entry->count - gone;
+        for (kept = 0; kept < rest && kept < list->count
+                       && is_same(list->items[kept], entry->items[gone + kept]);
+             kept++) {}
+        if (kept == rest) {
+            break;
+        }
+    }
+    if (gone == 0 && kept == list->count) {
+        return DT_OK;
+    }
+    if (gone > most_pops || kept == 0) {
+        DT_TRY(add_call(trace, owner, "clear", NULL));
+        kept = 0;
+    }
+    else {
+        for (; gone > 0; gone--) {
+            DT_TRY(add_call(trace, owner, "popleft", NULL));
+        }
+    }
+    if (kept == list->count) {
+        return DT_OK;
+    }
+    DtVar *added;
+    DT_TRY(dt_var_list(trace, list->items + kept, list->count - kept, &added));
+    return add_call(trace, owner, "extend", added);
+}
+
 static DtStatus
 diff_dict(DtTrace *trace, const DtJournalEntry *entry)
 {
@@ -262,8 +320,11 @@ DtStatus
 dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
 {
     switch (entry->object->type->kind) {
-    case DT_KIND_LIST:
-        return diff_list(trace, entry);
+    case DT_KIND_LIST: {
+        DtInstanceVar *owner = dt_payload_owner(trace, entry->object);
+        return owner != NULL && owner->contents == entry->object ? diff_deque(trace, owner, entry)
+                                                                 : diff_list(trace, entry);
+    }
     case DT_KIND_DICT:
         return diff_dict(trace, entry);
     case DT_KIND_BYTEARRAY:

@@ -122,6 +122,9 @@ make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (layout == &PyBaseObject_Type) {
         return DT_OK;
     }
+    if (dt_payload_is_hidden(layout)) {
+        return dt_payload_new_hidden(trace, instance);
+    }
     DtVar *payload;
     DT_TRY(dt_payload_new(trace, layout, args, &payload));
     return give_payload(trace, instance, payload, out);

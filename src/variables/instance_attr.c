@@ -13,6 +13,7 @@
 #include "compat/object.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static DtInstanceVar *
 instance_of(DtVar *self)
@@ -59,7 +60,7 @@ static DtStatus
 no_attribute(DtTrace *trace, DtVar *self, PyObject *name)
 {
     return dt_raise(trace, PyExc_AttributeError, "'%s' object has no attribute '%s'",
-                    dt_kinds_type_name(trace, self), dt_kinds_text(name));
+                    instance_of(self)->cls->tp_name, dt_kinds_text(name));
 }
 
 /* A store or deletion that can't be done: object.__setattr__ raises the error that this version
@@ -167,6 +168,14 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
     if (Py_IS_TYPE(attr->found, &PyGetSetDescr_Type)) {
         if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
             return dt_class_of(trace, self, out);
+        }
+        PyObject *substitute;
+        DT_TRY(dt_substitute_find_descriptor(trace, attr->found, &substitute));
+        if (substitute != NULL) {
+            DtVar *function;
+            DtArgs args = dt_args_of(&self, 1);
+            DT_TRY(dt_build_known(trace, substitute, &function));
+            return dt_var_call(trace, function, &args, out);
         }
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
                         instance_of(self)->cls->tp_name);

@@ -398,6 +398,12 @@ DtStatus dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
 DtStatus dt_payload_adopt(DtTrace *trace, DtInstanceVar *owner, DtVar *payload) DT_MUST_CHECK;
 DtStatus dt_payload_reconstruct(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
+/* The same for a C type whose methods are all polyfills (deque, SimpleNamespace, _random.Random):
+ * whether it is one, by the type that gives the layout; giving a new instance its contents;
+ * rebuilding. */
+bool dt_payload_is_hidden(PyTypeObject *layout);
+DtStatus dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self) DT_MUST_CHECK;
+DtStatus dt_payload_reconstruct_hidden(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
 /* The tracker of an instance's builtin part, else the tracker itself. */
 DtVar *dt_payload_of(DtVar *var);
 /* The same if the class overrides none of the names (which end with NULL); else NULL. */
@@ -423,7 +429,8 @@ typedef struct DtBuiltinTable {
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_sys_table; /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_cmath_table,
-    dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_types_table;
+    dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_method_table,
+    dt_builtin_types_table;
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

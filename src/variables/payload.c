@@ -25,8 +25,10 @@ typedef DtStatus (*PayloadBuilder)(DtTrace *, PyObject *object, const DtSource *
 
 typedef struct PayloadRow {
     PyTypeObject *type;
-    const char *name; /* in collections; NULL: `type` is given */
-    PayloadBuilder build;
+    const char *module, *name; /* NULL: `type` is given */
+    PayloadBuilder build;      /* NULL: existing instances are not followed */
+    bool own;                  /* instances of the type itself are such instances */
+    bool hidden;               /* `contents` instead of a payload */
 } PayloadRow;
 
 static DtStatus build_sequence(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
@@ -34,14 +36,25 @@ static DtStatus build_dict(DtTrace *, PyObject *, const DtSource *, PyTypeObject
 static DtStatus build_set(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
 static DtStatus build_constant(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
 
+static DtStatus build_hidden(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
+
 /* Subtypes come before their bases. */
 static PayloadRow rows[] = {
-    {&PyODict_Type, NULL, build_dict},       {NULL, "defaultdict", build_dict},
-    {&PyDict_Type, NULL, build_dict},        {&PyList_Type, NULL, build_sequence},
-    {&PyTuple_Type, NULL, build_sequence},   {&PySet_Type, NULL, build_set},
-    {&PyFrozenSet_Type, NULL, build_set},    {&PyLong_Type, NULL, build_constant},
-    {&PyFloat_Type, NULL, build_constant},   {&PyComplex_Type, NULL, build_constant},
-    {&PyUnicode_Type, NULL, build_constant}, {&PyBytes_Type, NULL, build_constant},
+    {&PyODict_Type, NULL, NULL, build_dict, true, false},
+    {NULL, "collections", "defaultdict", build_dict, true, false},
+    {&PyDict_Type, NULL, NULL, build_dict, false, false},
+    {&PyList_Type, NULL, NULL, build_sequence, false, false},
+    {&PyTuple_Type, NULL, NULL, build_sequence, false, false},
+    {&PySet_Type, NULL, NULL, build_set, false, false},
+    {&PyFrozenSet_Type, NULL, NULL, build_set, false, false},
+    {&PyLong_Type, NULL, NULL, build_constant, false, false},
+    {&PyFloat_Type, NULL, NULL, build_constant, false, false},
+    {&PyComplex_Type, NULL, NULL, build_constant, false, false},
+    {&PyUnicode_Type, NULL, NULL, build_constant, false, false},
+    {&PyBytes_Type, NULL, NULL, build_constant, false, false},
+    {NULL, "collections", "deque", build_hidden, true, true},
+    {NULL, "types", "SimpleNamespace", build_hidden, true, true},
+    {NULL, "_random", "Random", NULL, true, true},
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
@@ -50,7 +63,7 @@ dt_payload_init(void)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].type == NULL) {
-            PyObject *module = PyImport_ImportModule("collections");
+            PyObject *module = PyImport_ImportModule(rows[i].module);
             PyObject *type = module != NULL ? PyObject_GetAttrString(module, rows[i].name) : NULL;
             Py_XDECREF(module);
             if (type == NULL) {
@@ -80,10 +93,11 @@ dt_build_layout(PyTypeObject *cls)
     const PayloadRow *row = NULL;
     for (Py_ssize_t i = 0; mro != NULL && i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        if (base == &PyBaseObject_Type || dt_build_is_from_statement(base)) {
+        const PayloadRow *found = find_row(base);
+        /* A type made by C may look like one of a class statement. */
+        if (found == NULL && (base == &PyBaseObject_Type || dt_build_is_from_statement(base))) {
             continue;
         }
-        const PayloadRow *found = find_row(base);
         if (row == NULL && found != NULL) {
             row = found;
         }
@@ -97,15 +111,16 @@ dt_build_layout(PyTypeObject *cls)
 bool
 dt_payload_is_own(PyTypeObject *cls)
 {
-    return cls == &PyODict_Type || cls == rows[1].type;
+    const PayloadRow *row = find_row(cls);
+    return row != NULL && row->own;
 }
 
 bool
 dt_payload_fits(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object), *layout = dt_build_layout(type);
-    return layout != NULL && layout != &PyBaseObject_Type
-           && (type != layout || dt_payload_is_own(type));
+    const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
+    return row != NULL && row->build != NULL && (type != layout || row->own);
 }
 
 DtVar *
@@ -298,17 +313,112 @@ build_constant(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeO
     return dt_var_const_take(trace, value, out);
 }
 
+/* ---- Types whose methods are polyfills
+ * ------------------------------------------------------------ */
+
+static PyTypeObject *
+deque_type(void)
+{
+    return rows[ROW_COUNT - 3].type;
+}
+
+/* The items of a deque, each read by its own method. */
+static DtStatus
+build_items(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+{
+    PyTypeObject *base = Py_TYPE(object);
+    Py_ssize_t count = base->tp_as_sequence->sq_length(object);
+    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (count > MAX_ITEMS) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a deque of %zd items", count);
+    }
+    if (items == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(dt_guard_deque(trace, source, object));
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *value = dt_trace_keep_take(trace, base->tp_as_sequence->sq_item(object, i));
+        const DtSource *item =
+            dt_source_get(trace, DT_SOURCE_BASE_INDEX, source, (PyObject *)base, i);
+        if (value == NULL || item == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_build_lazy(trace, value, item, &items[i]));
+    }
+    DT_TRY(dt_var_list(trace, items, (uint32_t)count, out));
+    (*out)->mutation = DT_VALUE_MUTATION_EXISTING;
+    (*out)->source = source;
+    return DT_OK;
+}
+
+static DtStatus
+build_hidden(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
+             DtVar **out)
+{
+    *out = NULL;
+    if (base != deque_type()) {
+        return DT_OK;
+    }
+    if (!Py_IS_TYPE(object, base)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a value of type %s, derived from deque",
+                        Py_TYPE(object)->tp_name);
+    }
+    return build_items(trace, object, source, out);
+}
+
+/* [maxlen, number of changes] of a deque. */
+static DtStatus
+make_more(DtTrace *trace, DtInstanceVar *self)
+{
+    DtVar *items[2];
+    PyObject *limit =
+        self->object != NULL ? PyObject_GetAttrString(self->object, "maxlen") : Py_NewRef(Py_None);
+    DT_TRY(dt_var_const_take(trace, limit, &items[0]));
+    DT_TRY(dt_var_int(trace, 0, &items[1]));
+    return dt_var_list(trace, items, 2, &self->more);
+}
+
+static DtStatus
+adopt_contents(DtTrace *trace, DtInstanceVar *self, DtVar *contents)
+{
+    if (dt_build_layout(self->cls) == deque_type()) {
+        DT_TRY(make_more(trace, self));
+    }
+    if (contents == NULL) {
+        return DT_OK;
+    }
+    self->contents = contents;
+    return dt_map_set(&trace->arena, &trace->payload_owners, contents, self) == 0 ? DT_OK
+                                                                                  : dt_no_memory();
+}
+
+bool
+dt_payload_is_hidden(PyTypeObject *layout)
+{
+    const PayloadRow *row = find_row(layout);
+    return row != NULL && row->hidden;
+}
+
+DtStatus
+dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self)
+{
+    DtVar *contents;
+    DT_TRY(dt_var_list(trace, NULL, 0, &contents));
+    return adopt_contents(trace, self, contents);
+}
+
 DtStatus
 dt_payload_build(DtTrace *trace, DtInstanceVar *self)
 {
     PyTypeObject *layout = dt_build_layout(self->cls);
     const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
-    if (row == NULL) {
+    if (row == NULL || row->build == NULL) {
         return DT_OK;
     }
     DtVar *payload;
     DT_TRY(row->build(trace, self->object, self->base.source, layout, &payload));
-    return dt_payload_adopt(trace, self, payload);
+    return row->hidden ? adopt_contents(trace, self, payload)
+                       : dt_payload_adopt(trace, self, payload);
 }
 
 /* ---- New instances
@@ -330,6 +440,81 @@ dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **o
                         (*out)->type->name);
     }
     return DT_OK;
+}
+
+/* The state of a generator of random numbers, out of the bytes that the polyfills keep it as. */
+static PyObject *
+unpack_state(PyObject *bytes)
+{
+    Py_ssize_t count = PyBytes_GET_SIZE(bytes) / (Py_ssize_t)sizeof(uint32_t);
+    PyObject *state = PyTuple_New(count);
+    for (Py_ssize_t i = 0; state != NULL && i < count; i++) {
+        uint32_t word;
+        memcpy(&word, PyBytes_AS_STRING(bytes) + i * (Py_ssize_t)sizeof(word), sizeof(word));
+        PyObject *number = PyLong_FromUnsignedLong(word);
+        if (number == NULL) {
+            Py_CLEAR(state);
+            break;
+        }
+        PyTuple_SET_ITEM(state, i, number);
+    }
+    return state;
+}
+
+/* rebuild_hidden(cls, contents[, maxlen]) */
+static PyObject *
+rebuild_hidden(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    PyTypeObject *cls = (PyTypeObject *)args[0], *base = dt_build_layout(cls);
+    PyObject *contents = args[1], *none = PyTuple_New(0);
+    PyObject *made = base != NULL && none != NULL ? base->tp_new(cls, none, NULL) : NULL;
+    Py_XDECREF(none);
+    if (made == NULL) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "the class has no builtin base any more");
+        }
+        return NULL;
+    }
+    int status = 0;
+    if (nargs > 2) {
+        PyObject *given = PyTuple_Pack(2, contents, args[2]);
+        status = given != NULL ? base->tp_init(made, given, NULL) : -1;
+        Py_XDECREF(given);
+    }
+    else if (PyList_GET_SIZE(contents) > 0) {
+        PyObject *state = unpack_state(PyList_GET_ITEM(contents, 0));
+        PyObject *done = state != NULL
+                             ? PyObject_CallMethod((PyObject *)base, "setstate", "OO", made, state)
+                             : NULL;
+        Py_XDECREF(state);
+        Py_XDECREF(done);
+        status = done != NULL ? 0 : -1;
+    }
+    if (status < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+static PyMethodDef rebuild_hidden_def = {"rebuild", (PyCFunction)(void (*)(void))rebuild_hidden,
+                                         METH_FASTCALL, NULL};
+
+DtStatus
+dt_payload_reconstruct_hidden(DtCodegen *codegen, DtInstanceVar *self)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    PyObject *function = dt_trace_keep_take(trace, PyCFunction_New(&rebuild_hidden_def, NULL));
+    if (function == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, function));
+    DT_TRY(dt_codegen_var(codegen, self->cls_var));
+    DT_TRY(dt_codegen_var(codegen, self->contents));
+    if (self->more != NULL) {
+        DT_TRY(dt_codegen_var(codegen, ((DtSeqVar *)self->more)->items[0]));
+    }
+    return dt_codegen_call(codegen, self->more != NULL ? 3 : 2);
 }
 
 /* rebuild(cls, plain): an instance of the subclass with the contents of the plain object, made

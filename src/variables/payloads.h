@@ -147,6 +147,10 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     PyTypeObject *cls;
     DtVar *cls_var; /* of a new instance: tracker of its class */
     DtVar *payload; /* what a builtin base keeps, or NULL: the base is object (payload.c) */
+    /* What a C type keeps whose methods are all polyfills: lists that only those see.  `contents`
+     * of a deque: its items; of a generator of random numbers: its state.  `more` of a deque: its
+     * maxlen, and how often it was changed. */
+    DtVar *contents, *more;
     const DtExceptionState *exception; /* of an exception made by the trace, else NULL */
 } DtInstanceVar;
 

@@ -76,8 +76,8 @@ dt_substitute_list(void)
     PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list != NULL && i < originals.count; i++) {
         PyObject *original = originals.items[i];
-        if (PyCode_Check(original)) {
-            continue; /* no callable: functions that the standard library makes */
+        if (!PyCallable_Check(original)) {
+            continue; /* code of functions that the standard library makes, attributes of C types */
         }
         PyObject *pair = PyTuple_Pack(2, original, dt_map_get(&functions, original));
         if (pair == NULL || PyList_Append(list, pair) < 0) {
@@ -308,6 +308,12 @@ dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
         return DT_OK;
     }
     return find(trace, object, object, out);
+}
+
+DtStatus
+dt_substitute_find_descriptor(DtTrace *trace, PyObject *descriptor, PyObject **out)
+{
+    return find(trace, descriptor, (PyObject *)((PyDescrObject *)descriptor)->d_type, out);
 }
 
 PyObject *

@@ -23,6 +23,10 @@ DtStatus dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out) DT_
  * refuse; a user's substitute takes what comes. */
 bool dt_substitute_fits(PyObject *function, const DtArgs *args);
 
+/* The function that stands for the getter of an attribute of a C type. */
+DtStatus dt_substitute_find_descriptor(DtTrace *trace, PyObject *descriptor,
+                                       PyObject **out) DT_MUST_CHECK;
+
 /* A polyfill may stand for a code object: for every function that is made of it.  It is then called
  * with the function before the arguments. */
 PyObject *dt_substitute_find_code(PyObject *code);

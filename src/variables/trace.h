@@ -243,6 +243,8 @@ DtStatus dt_guard_set_items(DtTrace *, const DtSource *, PyObject *set) DT_MUST_
 /* The same elements in the same slots of its table: the order of iteration, now and after changes.
  */
 DtStatus dt_guard_set_layout(DtTrace *, const DtSource *, PyObject *set) DT_MUST_CHECK;
+/* An exact deque of the same maxlen and length. */
+DtStatus dt_guard_deque(DtTrace *, const DtSource *, PyObject *deque) DT_MUST_CHECK;
 /* The name is absent from the instance dict, or from the module's/class's own dict. */
 DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
 /* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher).

@@ -123,7 +123,8 @@ own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
                    : DT_OK;
     }
     if (object->type->kind != DT_KIND_INSTANCE || ((DtInstanceVar *)object)->object != NULL
-        || !dt_build_is_user_class(((DtInstanceVar *)object)->cls)) {
+        || !(dt_build_is_user_class(((DtInstanceVar *)object)->cls)
+             || dt_payload_is_own(((DtInstanceVar *)object)->cls))) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "all attributes of a %s that existed before",
                         dt_kinds_type_name(trace, object));
     }
@@ -142,7 +143,38 @@ own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
+/* contents(obj), more(obj): lists that stand for what a C type keeps, which no program sees. */
+static DtStatus
+hidden_list(DtTrace *trace, DtVar *var, bool more, DtVar **out)
+{
+    DtVar *object;
+    DT_TRY(dt_var_realize(trace, var, &object));
+    DtInstanceVar *self = (DtInstanceVar *)object;
+    if (object->type->kind != DT_KIND_INSTANCE || self->contents == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a method of a %s that existed before",
+                        dt_kinds_type_name(trace, object));
+    }
+    *out = more ? self->more : self->contents;
+    return DT_OK;
+}
+
+static DtStatus
+contents(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return hidden_list(trace, args->pos[0], false, out);
+}
+
+static DtStatus
+more(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    return hidden_list(trace, args->pos[0], true, out);
+}
+
 static const DtMethodRow api_rows[] = {
+    {"contents", contents, 1, 1, false},
+    {"more", more, 1, 1, false},
     {"own_attributes", own_attributes, 1, 1, false},
     {"fold", fold, 1, -1, true},
     {"members", members, 1, -1, true},

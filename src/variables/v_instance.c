@@ -64,6 +64,9 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     if (dt_exception_is(self)) {
         return dt_exception_reconstruct(codegen, self);
     }
+    if (instance_of(self)->contents != NULL) {
+        return dt_payload_reconstruct_hidden(codegen, instance_of(self));
+    }
     if (instance_of(self)->payload != NULL) {
         return dt_payload_reconstruct(codegen, instance_of(self));
     }
@@ -85,6 +88,7 @@ instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVa
         return dt_exception_children(trace, self, visit, arg);
     }
     DtVar *payload = instance_of(self)->payload;
+    payload = payload != NULL ? payload : instance_of(self)->contents;
     return payload != NULL ? visit(trace, payload, arg) : DT_OK;
 }
 

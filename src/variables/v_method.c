@@ -70,6 +70,35 @@ method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     return dt_var_getattr(trace, self->function, name, out);
 }
 
+/* types.MethodType(function, obj) */
+static DtStatus
+make_method(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out)
+{
+    (void)cls;
+    DtVar *function, *self;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &function));
+    DT_TRY(dt_var_realize(trace, args->pos[1], &self));
+    PyTypeObject *type = dt_var_python_type(trace, function);
+    if (type == NULL || function->type->kind == DT_KIND_BUILTIN) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a method made of a %s",
+                        function->type->name);
+    }
+    if (type->tp_call == NULL) {
+        return dt_raise(trace, PyExc_TypeError, "first argument must be callable");
+    }
+    if (dt_var_peek_constant(self) == Py_None) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a method made for None");
+    }
+    return dt_method_new(trace, function, self, out);
+}
+
+static const DtMethodRow types_rows[] = {
+    {"MethodType", make_method, 2, 2, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtBuiltinTable dt_builtin_method_table = {"types", types_rows};
+
 /* A method that C defines binds in a way of its own. */
 static bool
 is_descriptor(DtVar *function)

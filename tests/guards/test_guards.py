@@ -145,6 +145,21 @@ def case_set_layout(r):
     )
 
 
+def case_deque(r):
+    r.fact("DEQUE", r.local("x"), collections.deque([1, 2], 5))
+    return (
+        [(collections.deque([1, 2], 5),), (collections.deque("ab", 5),)],
+        [
+            (collections.deque([1], 5),),
+            (collections.deque([1, 2]),),
+            (collections.deque([1, 2], 6),),
+            ([1, 2],),
+            (1,),
+        ],
+        ["is a deque of these maxlen and length", "is another one"],
+    )
+
+
 def case_attr_absent(r):
     r.fact("TYPE", r.local("x"), Plain).fact("ATTR_ABSENT", r.local("x"), "extra")
     return (

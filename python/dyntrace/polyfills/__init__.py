@@ -63,6 +63,16 @@ def own_attributes(obj: Any, /) -> dict[str, Any]:
     return dict(vars(obj))
 
 
+def contents(obj: Any, /) -> list[Any]:
+    """The list that stands for what a C type keeps; it must not leave the polyfill."""
+    raise NotImplementedError("only in traced code")
+
+
+def more(obj: Any, /) -> list[Any]:
+    """Of a deque: ``[maxlen, number of changes]``; it must not leave the polyfill either."""
+    raise NotImplementedError("only in traced code")
+
+
 def text_of(function: Callable[..., Any], *args: Any) -> str:
     """What the exception says that ``function(*args)`` raises on this CPython."""
     try:
@@ -96,7 +106,9 @@ def load(name: str) -> ModuleType:
 
 
 if _core is not None:
+    _core.register_traced("contents", contents)
     _core.register_traced("fold", fold)
+    _core.register_traced("more", more)
     _core.register_traced("members", members)
     _core.register_traced("own_attributes", own_attributes)
     _core.register_traced("unfollowable", unfollowable)

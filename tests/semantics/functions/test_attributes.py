@@ -512,6 +512,8 @@ def memo_(x):
 
 
 WHOLE = [
+    exitstack_exc_,
+    exitstack_push_,
     name_,
     qual_,
     doc_,
@@ -579,8 +581,8 @@ BROKEN = [
     (dict_, "missing-slot"),
     (missing_, "raises"),
     (exitstack_, "unknown-callable"),
-    (exitstack_exc_, "unknown-callable"),
-    (exitstack_push_, "unknown-callable"),
+    
+    
     (set_bad_name_, "raises"),
     (set_bad_defaults_, "raises"),
     (del_missing_, "raises"),

@@ -1,0 +1,342 @@
+"""``deque``, and the helper in C of ``Counter``.
+
+A deque of the trace keeps its items in a list that only these functions see, ``contents(deque)``, and
+beside it ``more(deque)``: its maxlen, and a count of changes by which iterators notice them.
+"""
+
+from __future__ import annotations
+
+import _collections
+from collections import deque
+from operator import index
+from typing import Any
+
+from dyntrace.polyfills import contents, more, polyfill, text_of, unfollowable
+
+
+def _changed_under_iteration(deque: Any) -> None:
+    iterator = iter(deque)
+    deque.append(None)
+    next(iterator)
+
+
+_EMPTY = text_of(deque().pop)
+_RANGE = text_of(deque().__getitem__, 0)
+_RANGE_OF_STORE = text_of(deque().__setitem__, 0, 0)
+_NOT_THERE = text_of(deque().remove, "it")
+_NAMES_VALUE = "'it'" in _NOT_THERE
+_FULL = text_of(deque((1,), 1).insert, 0, 0)
+_MUTATED = text_of(_changed_under_iteration, deque((1,)))
+
+
+def _change(self: Any) -> None:
+    more(self)[1] += 1
+
+
+@polyfill(deque.append)
+def append(self: Any, x: Any, /) -> None:
+    items, limit = contents(self), more(self)[0]
+    _change(self)
+    items.append(x)
+    if limit is not None and len(items) > limit:
+        del items[0]
+
+
+@polyfill(deque.appendleft)
+def appendleft(self: Any, x: Any, /) -> None:
+    items, limit = contents(self), more(self)[0]
+    _change(self)
+    items.insert(0, x)
+    if limit is not None and len(items) > limit:
+        del items[-1]
+
+
+@polyfill(deque.pop)
+def pop(self: Any, /) -> Any:
+    items = contents(self)
+    if not items:
+        raise IndexError(_EMPTY)
+    _change(self)
+    return items.pop()
+
+
+@polyfill(deque.popleft)
+def popleft(self: Any, /) -> Any:
+    items = contents(self)
+    if not items:
+        raise IndexError(_EMPTY)
+    _change(self)
+    return items.pop(0)
+
+
+@polyfill(deque.clear)
+def clear(self: Any, /) -> None:
+    _change(self)
+    contents(self).clear()
+
+
+@polyfill(deque.extend)
+def extend(self: Any, iterable: Any, /) -> None:
+    if iterable is self:
+        iterable = contents(self).copy()
+    for x in iterable:
+        append(self, x)
+
+
+@polyfill(deque.extendleft)
+def extendleft(self: Any, iterable: Any, /) -> None:
+    if iterable is self:
+        iterable = contents(self).copy()
+    for x in iterable:
+        appendleft(self, x)
+
+
+@polyfill(deque.__init__)
+def init(self: Any, iterable: Any = (), maxlen: Any = None) -> None:
+    if maxlen is not None:
+        if not isinstance(maxlen, int):
+            unfollowable("a deque with a maxlen that is no int")
+        if maxlen < 0:
+            raise ValueError("maxlen must be non-negative")
+        maxlen = index(maxlen)
+    more(self)[0] = maxlen
+    if contents(self):
+        clear(self)
+    for x in iterable:
+        append(self, x)
+
+
+@polyfill(deque.copy, deque.__copy__)
+def copy(self: Any, /) -> Any:
+    if self.__class__ is not deque:
+        unfollowable("copy of an instance of a subclass of deque")
+    return deque(contents(self), more(self)[0])
+
+
+def _position(self: Any, i: Any, text: str) -> Any:
+    items = contents(self)
+    if not hasattr(i, "__index__"):
+        raise TypeError("sequence index must be integer, not '" + type(i).__name__ + "'")
+    i = index(i)
+    if i < 0:
+        i += len(items)
+    if i < 0 or i >= len(items):
+        raise IndexError(text)
+    return i
+
+
+@polyfill(deque.__getitem__)
+def getitem(self: Any, key: Any, /) -> Any:
+    at = _position(self, key, _RANGE)
+    return contents(self)[at]
+
+
+@polyfill(deque.__setitem__)
+def setitem(self: Any, key: Any, value: Any, /) -> None:
+    at = _position(self, key, _RANGE_OF_STORE)
+    contents(self)[at] = value
+
+
+@polyfill(deque.__delitem__)
+def delitem(self: Any, key: Any, /) -> None:
+    at = _position(self, key, _RANGE_OF_STORE)
+    _change(self)
+    del contents(self)[at]
+
+
+@polyfill(deque.__len__)
+def length(self: Any, /) -> Any:
+    return len(contents(self))
+
+
+def _check(self: Any, state: Any) -> None:
+    if more(self)[1] != state:
+        unfollowable("a deque that a comparison of its items changes")
+
+
+def _find(self: Any, value: Any, start: Any, stop: Any) -> Any:
+    """The first place of an equal item, or -1."""
+    state = more(self)[1]
+    for at in range(start, stop):
+        found = contents(self)[at : at + 1].count(value)
+        _check(self, state)
+        if found:
+            return at
+    return -1
+
+
+@polyfill(deque.__contains__)
+def contains(self: Any, key: Any, /) -> Any:
+    state = more(self)[1]
+    found = key in contents(self)
+    _check(self, state)
+    return found
+
+
+@polyfill(deque.count)
+def count(self: Any, value: Any, /) -> Any:
+    state = more(self)[1]
+    found = contents(self).count(value)
+    _check(self, state)
+    return found
+
+
+@polyfill(deque.index)
+def find(self: Any, value: Any, start: Any = 0, stop: Any = None, /) -> Any:
+    size = len(contents(self))
+    if stop is None:
+        stop = size
+    if type(start) is not int or type(stop) is not int:
+        unfollowable("deque.index() between positions that are no ints")
+    start = max(start + size, 0) if start < 0 else start
+    stop = max(stop + size, 0) if stop < 0 else min(stop, size)
+    at = _find(self, value, start, stop)
+    if at < 0:
+        raise ValueError(f"{value!r} is not in deque")
+    return at
+
+
+@polyfill(deque.insert)
+def insert(self: Any, at: Any, value: Any, /) -> None:
+    items, limit = contents(self), more(self)[0]
+    if limit is not None and len(items) == limit:
+        raise IndexError(_FULL)
+    if type(at) is not int:
+        unfollowable("deque.insert() at a position that is no int")
+    _change(self)
+    items.insert(at, value)
+
+
+@polyfill(deque.remove)
+def remove(self: Any, value: Any, /) -> None:
+    at = _find(self, value, 0, len(contents(self)))
+    if at < 0:
+        raise ValueError(f"{value!r} is not in deque" if _NAMES_VALUE else _NOT_THERE)
+    _change(self)
+    del contents(self)[at]
+
+
+@polyfill(deque.reverse)
+def reverse(self: Any, /) -> None:
+    contents(self).reverse()
+
+
+@polyfill(deque.rotate)
+def rotate(self: Any, n: Any = 1, /) -> None:
+    items = contents(self)
+    if not hasattr(n, "__index__"):
+        unfollowable("deque.rotate() by something that is no int")
+    if len(items) < 2:
+        return
+    n = index(n) % len(items)
+    if n:
+        _change(self)
+        items[:] = items[-n:] + items[:-n]
+
+
+@polyfill(deque.__iter__)
+def iterate(self: Any, /) -> Any:
+    return _steps(self, contents(self), more(self)[1], 0, 1)
+
+
+@polyfill(deque.__reversed__)
+def iterate_back(self: Any, /) -> Any:
+    return _steps(self, contents(self), more(self)[1], len(contents(self)) - 1, -1)
+
+
+def _steps(self: Any, items: Any, state: Any, at: Any, step: Any) -> Any:
+    for _ in range(len(items)):
+        if more(self)[1] != state:
+            raise RuntimeError(_MUTATED)
+        yield items[at]
+        at += step
+    if more(self)[1] != state and items:
+        raise RuntimeError(_MUTATED)
+
+
+@polyfill(deque.__eq__)
+def equal(self: Any, other: Any, /) -> Any:
+    return contents(self) == contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__ne__)
+def not_equal(self: Any, other: Any, /) -> Any:
+    return contents(self) != contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__lt__)
+def less(self: Any, other: Any, /) -> Any:
+    return contents(self) < contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__le__)
+def less_or_equal(self: Any, other: Any, /) -> Any:
+    return contents(self) <= contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__gt__)
+def greater(self: Any, other: Any, /) -> Any:
+    return contents(self) > contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__ge__)
+def greater_or_equal(self: Any, other: Any, /) -> Any:
+    return contents(self) >= contents(other) if isinstance(other, deque) else NotImplemented
+
+
+@polyfill(deque.__add__)
+def add(self: Any, other: Any, /) -> Any:
+    if not isinstance(other, deque):
+        raise TypeError('can only concatenate deque (not "' + type(other).__name__ + '") to deque')
+    made = copy(self)
+    extend(made, other)
+    return made
+
+
+@polyfill(deque.__iadd__)
+def iadd(self: Any, other: Any, /) -> Any:
+    extend(self, other)
+    return self
+
+
+def _repeat(self: Any, n: Any) -> Any:
+    if type(n) is not int:
+        unfollowable("a deque times something that is no int")
+    return contents(self) * n
+
+
+@polyfill(deque.__mul__, deque.__rmul__)
+def multiply(self: Any, n: Any, /) -> Any:
+    if self.__class__ is not deque:
+        unfollowable("an instance of a subclass of deque is repeated")
+    return deque(_repeat(self, n), more(self)[0])
+
+
+@polyfill(deque.__imul__)
+def imul(self: Any, n: Any, /) -> Any:
+    items = _repeat(self, n)
+    clear(self)
+    extend(self, items)
+    return self
+
+
+@polyfill(deque.__repr__)
+def text(self: Any, /) -> Any:
+    name, limit = type(self).__name__, more(self)[0]
+    for item in contents(self):
+        if item is self:
+            unfollowable("the text of a deque that contains itself")
+    if limit is not None:
+        return f"{name}({contents(self)!r}, maxlen={limit})"
+    return f"{name}({contents(self)!r})"
+
+
+@polyfill(deque.__dict__["maxlen"])
+def maxlen(self: Any, /) -> Any:
+    return more(self)[0]
+
+
+@polyfill(_collections._count_elements)
+def count_elements(mapping: Any, iterable: Any, /) -> None:
+    for element in iterable:
+        mapping[element] = mapping.get(element, 0) + 1
