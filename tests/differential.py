@@ -113,12 +113,34 @@ def _children(value):
     if isinstance(value, types.MethodType):
         return [(".func", value.__func__), (".self", value.__self__)]
     parts = list(getattr(value, "__dict__", {}).items())
+    if isinstance(value, BaseException):
+        parts += _parts_of_exception(value)
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if hasattr(value, name):
                 parts.append((name, getattr(value, name)))
     return [(f".{name}", part) for name, part in parts]
+
+
+_MEMBERS = ("value", "code", "name", "obj", "msg", "path", "errno", "filename", "exceptions")
+
+
+def _parts_of_exception(error):
+    lines = [
+        f"{frame.name}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__
+    ]
+    return [
+        ("args", error.args),
+        ("__cause__", error.__cause__),
+        ("__context__", error.__context__),
+        ("__suppress_context__", error.__suppress_context__),
+        ("lines", " ".join(lines)),
+        ("text", str(error)),
+        *((name, getattr(error, name, None)) for name in _MEMBERS),
+    ]
 
 
 def _cell(cell):

@@ -36,6 +36,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_GLOBAL] = {true, NULL, NULL, GLOBAL, 0},
     [DT_SOURCE_BUILTIN] = {true, NULL, NULL, GLOBAL, 0},
     [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0},
+    [DT_SOURCE_MEMBER] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_OWN_ATTR] = {true, NULL, NULL, OWN_ATTR, 0},
     [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0},
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},

@@ -117,3 +117,55 @@ dt_object_hint(PyObject *obj, PyObject *name)
     PyObject *dict = dt_object_existing_dict(obj);
     return dict == NULL ? -1 : dt_dict_hint(dict, name);
 }
+
+/* ---- Members ----------------------------------------------------------------------------------- */
+
+/* The getters of BaseException give these fields as they are. */
+static const struct {
+    const char *name;
+    size_t offset;
+} exception_fields[] = {
+    {"args", offsetof(PyBaseExceptionObject, args)},
+    {"__cause__", offsetof(PyBaseExceptionObject, cause)},
+    {"__context__", offsetof(PyBaseExceptionObject, context)},
+    {"__traceback__", offsetof(PyBaseExceptionObject, traceback)},
+};
+
+static PyObject *
+read_exception(PyObject *obj, PyObject *descriptor)
+{
+    PyObject *name = ((PyDescrObject *)descriptor)->d_name;
+    if (((PyDescrObject *)descriptor)->d_type != (PyTypeObject *)PyExc_BaseException) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof(exception_fields) / sizeof(exception_fields[0]); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, exception_fields[i].name) == 0) {
+            PyObject *value = *(PyObject **)((char *)obj + exception_fields[i].offset);
+            return value != NULL ? value : Py_None;
+        }
+    }
+    return NULL;
+}
+
+PyObject *
+dt_object_member(PyObject *obj, PyObject *descriptor)
+{
+    bool getter = Py_IS_TYPE(descriptor, &PyGetSetDescr_Type);
+    if ((!getter && !Py_IS_TYPE(descriptor, &PyMemberDescr_Type))
+        || !PyObject_TypeCheck(obj, ((PyDescrObject *)descriptor)->d_type)) {
+        return NULL;
+    }
+    if (getter) {
+        return read_exception(obj, descriptor);
+    }
+    const PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
+    const char *place = (const char *)obj + member->offset;
+    if (member->type == T_BOOL) {
+        return *place ? Py_True : Py_False;
+    }
+    if (member->type != T_OBJECT && member->type != T_OBJECT_EX) {
+        return NULL;
+    }
+    PyObject *value = *(PyObject *const *)place;
+    return value == NULL && member->type == T_OBJECT ? Py_None : value;
+}

@@ -27,6 +27,12 @@ bool dt_object_type_has_dict(PyTypeObject *type);
 /* A dict that exists already, or NULL (none, or the attributes lie inline). */
 DT_BORROWED PyObject *dt_object_existing_dict(PyObject *obj);
 
+/* What a descriptor of C gives for the object where that is an object that lies in its struct: a
+ * member of type T_OBJECT (None if it is empty), T_OBJECT_EX or T_BOOL, and the args, cause,
+ * context and traceback of an exception (None for none).  NULL: it is of another kind, does not fit
+ * the object, or a slot is empty. */
+DT_BORROWED PyObject *dt_object_member(PyObject *obj, PyObject *descriptor);
+
 /* Where `name` lies in this object, for dt_object_get_hinted(); -1: unknown. */
 Py_ssize_t dt_object_hint(PyObject *obj, PyObject *name);
 

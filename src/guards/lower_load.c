@@ -420,6 +420,9 @@ load_single(DtLower *lower, DtLowerSource *source)
     case DT_SOURCE_PARTIAL_FUNC:
         DT_TRY(load_member(lower, "func", &instr));
         break;
+    case DT_SOURCE_MEMBER:
+        DT_TRY(load_member(lower, PyUnicode_AsUTF8(from->key), &instr));
+        break;
     case DT_SOURCE_ARRAY_DIM:
         DT_TRY(load_dim(lower, source, &instr, &user));
         break;

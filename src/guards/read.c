@@ -9,19 +9,10 @@
 /* ---- Attributes
  * -------------------------------------------------------------------------------- */
 
-/* The value of a member descriptor (a slot) of `object`, or NULL. */
 PyObject *
 dt_read_member(PyObject *object, PyObject *descriptor)
 {
-    if (descriptor == NULL || Py_TYPE(descriptor) != &PyMemberDescr_Type) {
-        return NULL;
-    }
-    PyMemberDef *member = ((PyMemberDescrObject *)descriptor)->d_member;
-    if ((member->type != T_OBJECT && member->type != T_OBJECT_EX)
-        || !PyObject_TypeCheck(object, ((PyDescrObject *)descriptor)->d_type)) {
-        return NULL;
-    }
-    return *(PyObject **)((char *)object + member->offset);
+    return descriptor != NULL ? dt_object_member(object, descriptor) : NULL;
 }
 
 /* An attribute of the object's own; NULL if there is none or that can't be told. */

@@ -14,7 +14,7 @@ dt_read_is_function(PyObject *object)
     return Py_TYPE(object) == &PyFunction_Type || PyObject_TypeCheck(object, &PyFunction_Type);
 }
 
-/* The value of a member descriptor (a slot) of the object. */
+/* What a member descriptor (a slot), or a getter of an exception, gives for the object. */
 PyObject *dt_read_member(PyObject *object, PyObject *descriptor);
 /* An attribute of the object's own; remembers where it was. */
 PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);

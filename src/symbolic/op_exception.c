@@ -4,7 +4,8 @@
  * exception alone on the stack, and those of 3.10, with (traceback, value,
  * type).  Bodies of try statements need nothing: unwind.c finds the handlers.
  *
- * Not in here: with statements (op_with.c), except* (op_group.c).
+ * Not in here: with statements (op_with.c); what except* does with groups
+ * (variables/v_exception_group.c).
  */
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
@@ -218,4 +219,70 @@ dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         return dt_segment_end_here(trace);
     }
     return dt_raise_again(trace, *dt_frame_at(frame, 2));
+}
+
+/* ---- except*
+ * ---------------------------------------------------------------------------------------- */
+
+/* except* takes no groups: what is in them is matched. */
+static DtStatus
+refuse_groups(DtTrace *trace, DtVar *wanted)
+{
+    DtVar **items = &wanted;
+    uint32_t count = 1;
+    if (wanted->type->kind == DT_KIND_TUPLE) {
+        items = ((DtSeqVar *)wanted)->items;
+        count = ((DtSeqVar *)wanted)->count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (dt_group_is_class((PyTypeObject *)exception_class(dt_var_peek(items[i])))) {
+            return dt_raise(trace, PyExc_TypeError,
+                            "catching ExceptionGroup with except* is not allowed. Use except "
+                            "instead.");
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_op_check_eg_match(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *wanted = dt_frame_pop(frame), *exception, *match;
+    PyTypeObject *type = dt_var_python_type(trace, *dt_frame_at(frame, 1));
+    bool whole;
+    DT_TRY(dt_var_realize(trace, *dt_frame_at(frame, 1), &exception));
+    DT_TRY(dt_var_realize(trace, wanted, &wanted));
+    if (type == NULL) {
+        return dt_break(trace, DT_BREAK_EXCEPTION_HANDLER, "an exception of unknown type");
+    }
+    DT_TRY(matches(trace, type, wanted, &whole));
+    DT_TRY(refuse_groups(trace, wanted));
+    if (dt_var_peek_constant(exception) == Py_None) {
+        match = dt_none(trace);
+    }
+    else {
+        DT_TRY(dt_group_match(trace, exception, whole, wanted, &match, dt_frame_at(frame, 1)));
+        if (dt_exception_is(match)) {
+            dt_frame_set_handled(trace, match);
+        }
+    }
+    dt_frame_push(frame, match);
+    return DT_OK;
+}
+
+DtStatus
+dt_op_prep_reraise_star(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
+{
+    (void)instr;
+    DtVar *raised, *original;
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &raised));
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &original));
+    DtVar *result;
+    if (raised->type->kind != DT_KIND_LIST || !dt_exception_is_new(original)) {
+        return dt_break(trace, DT_BREAK_EXCEPTION_HANDLER, "except* of an existing exception");
+    }
+    DT_TRY(dt_group_prepare_reraise(trace, original, (DtSeqVar *)raised, &result));
+    dt_frame_push(frame, result);
+    return DT_OK;
 }

@@ -95,5 +95,8 @@ dt_frame_unwind(DtTrace *trace, DtFrame *frame)
     if (handler >= 0) {
         return enter_handler(trace, frame, &frame->bytecode->handlers[handler]);
     }
-    return DT_RAISE;
+    return frame->parent != NULL && !frame->polyfill
+                   && dt_exception_lengthen(trace, trace->raised) != DT_OK
+               ? DT_ERROR
+               : DT_RAISE;
 }

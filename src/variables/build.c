@@ -59,6 +59,7 @@ static const ExactRow exact_rows[] = {
     {"types", "MethodWrapperType", NULL, dt_builtin_build},
     {NULL, NULL, &PyType_Type, dt_class_build},
     {NULL, NULL, &PyModule_Type, dt_module_build},
+    {"types", "TracebackType", NULL, dt_traceback_build},
     {"functools", "partial", NULL, dt_partial_build},
 };
 
@@ -186,7 +187,14 @@ is_builtin_subclass(PyObject *object)
 {
     return PyLong_Check(object) || PyFloat_Check(object) || PyUnicode_Check(object)
            || PyBytes_Check(object) || PyTuple_Check(object) || PyList_Check(object)
-           || PyDict_Check(object) || PyAnySet_Check(object) || PyExceptionInstance_Check(object);
+           || PyDict_Check(object) || PyAnySet_Check(object);
+}
+
+/* A class that derives from another C type as well has a layout that nobody knows. */
+static bool
+is_exception(PyObject *object)
+{
+    return PyExceptionInstance_Check(object);
 }
 
 static bool
@@ -234,6 +242,7 @@ static const CategoryRow category_rows[] = {
     {is_user_instance, dt_instance_build},
     {is_namedtuple, dt_namedtuple_build},
     {dt_payload_fits, dt_instance_build},
+    {is_exception, dt_exception_build},
     {is_builtin_subclass, build_subclass},
     {is_anything, dt_opaque_build},
 };
@@ -289,6 +298,7 @@ kind_is_shared(DtKind kind)
     case DT_KIND_INSTANCE:
     case DT_KIND_ITERATOR:
     case DT_KIND_PARTIAL:
+    case DT_KIND_TRACEBACK:
         return true;
     default:
         return false;

@@ -5,7 +5,8 @@
  *
  * Invariants: trace->raised is set if and only if a DT_RAISE is on its way; an
  * exception that was raised is marked so, because its traceback can't be made
- * again; the chain of contexts has no cycle.
+ * again; the chain of contexts has no cycle.  An existing exception is never
+ * raised, since that changes it.
  *
  * Not in here: what exception objects can do (v_exception.c), which handler
  * takes one (symbolic/unwind.c).
@@ -27,6 +28,10 @@ instance_of(DtVar *var)
 DtStatus
 dt_exception_change(DtTrace *trace, DtInstanceVar *self, DtExceptionState **out)
 {
+    if (self->object != NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
+                        self->cls->tp_name);
+    }
     DT_TRY(dt_kinds_will_change(trace, &self->base));
     DtExceptionState *state = DT_ARENA_NEW(&trace->arena, DtExceptionState);
     if (state == NULL) {
@@ -60,6 +65,19 @@ dt_exception_new(DtTrace *trace, PyTypeObject *cls, DtVar *const *args, uint32_t
 /* ---- Raising
  * ---------------------------------------------------------------------------------------- */
 
+DtStatus
+dt_exception_lengthen(DtTrace *trace, DtVar *exception)
+{
+    DtInstanceVar *self = instance_of(exception);
+    if (self->exception->traceback == NULL) {
+        return DT_OK;
+    }
+    DtExceptionState *state;
+    DT_TRY(dt_exception_change(trace, self, &state));
+    state->traceback = NULL;
+    return DT_OK;
+}
+
 DtVar *
 dt_raised_handled(const DtTrace *trace, bool *known)
 {
@@ -84,7 +102,7 @@ set_context(DtTrace *trace, DtInstanceVar *self)
     if (handled == &self->base) {
         return DT_OK;
     }
-    for (DtVar *at = handled; at != NULL && dt_exception_is(at);) {
+    for (DtVar *at = handled; at != NULL && dt_exception_is_new(at);) {
         DtVar *context = instance_of(at)->exception->context;
         if (context == &self->base) {
             DT_TRY(dt_exception_change(trace, instance_of(at), &state));
@@ -121,7 +139,7 @@ dt_exception_set_context(DtTrace *trace, DtVar *self, DtVar *context)
 DtStatus
 dt_raise_again(DtTrace *trace, DtVar *exception)
 {
-    if (!dt_exception_is(exception)) {
+    if (!dt_exception_is_new(exception)) {
         return dt_break(trace, DT_BREAK_RAISES, "an exception that existed before is raised");
     }
     DtInstanceVar *self = instance_of(exception);
@@ -148,8 +166,9 @@ DtStatus
 dt_raise_var(DtTrace *trace, DtVar *exception)
 {
     DT_TRY(dt_var_realize(trace, exception, &exception));
-    if (dt_exception_is(exception)) {
+    if (dt_exception_is_new(exception)) {
         DT_TRY(set_context(trace, instance_of(exception)));
+        DT_TRY(dt_exception_lengthen(trace, exception));
     }
     return dt_raise_again(trace, exception);
 }

@@ -94,6 +94,8 @@ DtStatus dt_method_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **
 DtStatus dt_builtin_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_class_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_instance_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_exception_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_traceback_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_module_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_partial_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_adapter_callable_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
@@ -293,19 +295,41 @@ DtStatus dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *va
 DtStatus dt_exception_set_cause(DtTrace *trace, DtVar *self, DtVar *value) DT_MUST_CHECK;
 /* Makes `context`, which is not `self`, its context. */
 DtStatus dt_exception_set_context(DtTrace *trace, DtVar *self, DtVar *context) DT_MUST_CHECK;
+/* It is raised in a frame, or leaves one: a traceback that the program has seen is another one from
+ * now on. */
+DtStatus dt_exception_lengthen(DtTrace *trace, DtVar *exception) DT_MUST_CHECK;
 DtStatus dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_exception_children(DtTrace *trace, DtVar *self,
                                DtStatus (*visit)(DtTrace *, DtVar *, void *),
                                void *arg) DT_MUST_CHECK;
 DtStatus dt_exception_reconstruct(DtCodegen *codegen, DtVar *self) DT_MUST_CHECK;
+/* Groups (v_exception_group.c).  Whether a class, or NULL, is one of groups; making a group; the
+ * text, and the methods, of one. */
+bool dt_group_is_class(PyTypeObject *cls);
+DtStatus dt_group_make(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_group_str(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
+extern const DtMethodRow dt_group_rows[];
+/* `except* wanted` of an exception, which `whole` says to be one of these: the group that the
+ * clause handles, or None, and what is left. */
+DtStatus dt_group_match(DtTrace *trace, DtVar *exception, bool whole, DtVar *wanted, DtVar **match,
+                        DtVar **rest) DT_MUST_CHECK;
+/* What is raised after the clauses, or None: `raised` is what they have raised and what no clause
+ * took. */
+DtStatus dt_group_prepare_reraise(DtTrace *trace, DtVar *original, DtSeqVar *raised,
+                                  DtVar **out) DT_MUST_CHECK;
 /* A copy of the state, for a change; the caller fills it before anything else happens. */
 DtStatus dt_exception_change(DtTrace *trace, DtInstanceVar *self,
                              DtExceptionState **out) DT_MUST_CHECK;
-/* Whether a realised tracker is an exception made by the trace. */
+/* Whether a realised tracker is an exception; and whether one that the trace has made. */
 static inline bool
 dt_exception_is(const DtVar *var)
 {
     return var->type->kind == DT_KIND_INSTANCE && ((const DtInstanceVar *)var)->exception != NULL;
+}
+static inline bool
+dt_exception_is_new(const DtVar *var)
+{
+    return dt_exception_is(var) && ((const DtInstanceVar *)var)->object == NULL;
 }
 
 /* ---- functions, methods, objects ---- */

@@ -126,6 +126,9 @@ typedef struct DtObjectVar {
 typedef struct DtExceptionState {
     DtVar *args;         /* tuple; NULL: the text is not known to be CPython's */
     PyObject *prototype; /* a real exception of the same arguments, or NULL; DT_BORROWED */
+    PyTypeObject
+        *made_by;   /* the class, and the tuple of constants, that gave the prototype; NULL: */
+    DtVar *made_of; /* an operation raised it */
     DtVar *cause, *context, *traceback; /* NULL: none */
     struct DtExceptionField *fields; /* what prototype can't say: `value` of a StopIteration ... */
     uint32_t nfields;
@@ -133,7 +136,7 @@ typedef struct DtExceptionState {
     bool suppress_context;
     const struct DtBreakInfo *where; /* it was first raised, for messages */
     bool context_unknown; /* an exception handled outside of the trace may be its context */
-    bool raised;          /* has a traceback, which can't be made again */
+    bool raised;          /* has a traceback, if that was not replaced */
 } DtExceptionState;
 
 typedef struct DtExceptionField {
@@ -151,7 +154,8 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
      * of a deque: its items; of a generator of random numbers: its state.  `more` of a deque: its
      * maxlen, and how often it was changed. */
     DtVar *contents, *more;
-    const DtExceptionState *exception; /* of an exception made by the trace, else NULL */
+    const DtExceptionState *exception; /* of an exception, else NULL; an existing one has no more
+                                        * than its args there */
 } DtInstanceVar;
 
 /* An instance of a subclass of int as a plain index; any other tracker as it is. */

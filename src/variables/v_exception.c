@@ -8,13 +8,15 @@
  * the C types of the standard exceptions define is here, one row for each
  * attribute, method and kind of __init__.
  *
- * Invariant: an exception that was raised is never rebuilt, because its
- * traceback can't be; nobody pays for one that is caught and dropped.
+ * An existing exception is read where it lies, and not changed in what C keeps
+ * of it.
  *
- * Not in here: raising and contexts (exception.c), groups (v_exception_group.c).
+ * Not in here: raising and contexts (exception.c), making an exception again
+ * that leaves the trace (exception_leaves.c).
  */
 #include <string.h>
 
+#include "compat/object.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 
@@ -30,10 +32,10 @@ state_of(DtVar *var)
     return instance_of(var)->exception;
 }
 
-static DtSeqVar *
-args_of(DtVar *var)
+static bool
+is_existing(DtVar *var)
 {
-    return (DtSeqVar *)state_of(var)->args;
+    return instance_of(var)->object != NULL;
 }
 
 static DtStatus
@@ -41,6 +43,52 @@ unknown_text(DtTrace *trace, DtVar *self)
 {
     return dt_break(trace, DT_BREAK_RAISES, "the text of a %s is looked at",
                     instance_of(self)->cls->tp_name);
+}
+
+/* The arguments; a break if they are not known. */
+static DtStatus
+get_args(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    *out = state_of(self)->args;
+    return *out != NULL ? dt_var_realize(trace, *out, out) : unknown_text(trace, self);
+}
+
+/* ---- Existing exceptions
+ * ---------------------------------------------------------------------------------- */
+
+/* What C keeps under this name; *out NULL: it can't be read in place. */
+static DtStatus
+read_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    PyObject *descriptor = dt_type_lookup(instance_of(self)->cls, name);
+    PyObject *value =
+        descriptor != NULL ? dt_object_member(instance_of(self)->object, descriptor) : NULL;
+    *out = NULL;
+    if (value == NULL || self->source == NULL) {
+        return DT_OK;
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_MEMBER, self->source, name, 0);
+    return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
+}
+
+DtStatus
+dt_exception_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                   DtVar **out)
+{
+    (void)trusted; /* the type can change under a trusted object */
+    DtInstanceVar *self = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, source);
+    DtExceptionState *state = DT_ARENA_NEW(&trace->arena, DtExceptionState);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("args"));
+    if (self == NULL || state == NULL || name == NULL) {
+        return self == NULL || name == NULL ? DT_ERROR : dt_no_memory();
+    }
+    DT_TRY(dt_guard_type_version(trace, source, Py_TYPE(object)));
+    DT_TRY(dt_trace_keep(trace, (PyObject *)Py_TYPE(object)));
+    self->object = object;
+    self->cls = Py_TYPE(object);
+    self->exception = state;
+    *out = &self->base;
+    return read_existing(trace, *out, name, &state->args);
 }
 
 /* ---- Fields: members of the C structs
@@ -81,30 +129,33 @@ typedef struct InitRow {
     uint32_t nfields;
     uint32_t keywords;
     /* Fills the fields that come from positional arguments; NULL: none do. */
-    DtStatus (*fill)(DtTrace *, DtExceptionField *fields, DtVar *const *args, uint32_t count);
+    void (*fill)(DtExceptionField *fields, DtSeqVar *args);
 } InitRow;
 
-static DtStatus
-fill_first(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+static void
+fill_first(DtExceptionField *fields, DtSeqVar *args)
 {
-    (void)trace;
-    if (count > 0) {
-        fields[0].value = args[0];
+    if (args->count > 0) {
+        fields[0].value = args->items[0];
     }
-    return DT_OK;
 }
 
-static DtStatus
-fill_only(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+static void
+fill_only(DtExceptionField *fields, DtSeqVar *args)
 {
-    return count == 1 ? fill_first(trace, fields, args, count) : DT_OK;
+    if (args->count == 1) {
+        fields[0].value = args->items[0];
+    }
 }
 
-static DtStatus
-fill_code(DtTrace *trace, DtExceptionField *fields, DtVar *const *args, uint32_t count)
+/* Several arguments: the very tuple that is args. */
+static void
+fill_code(DtExceptionField *fields, DtSeqVar *args)
 {
-    return count > 1 ? dt_var_tuple(trace, args, count, &fields[0].value)
-                     : fill_first(trace, fields, args, count);
+    fill_first(fields, args);
+    if (args->count > 1) {
+        fields[0].value = &args->base;
+    }
 }
 
 static const InitRow init_rows[] = {
@@ -139,7 +190,8 @@ keyword_field(const InitRow *row, PyTypeObject *type, DtExceptionState *state, P
 static DtStatus
 run_init(DtTrace *trace, DtVar *self, PyTypeObject *type, const DtArgs *args)
 {
-    const InitRow *row = find_init(type);
+    /* That of groups is BaseException's, and their fields are filled before. */
+    const InitRow *row = dt_group_is_class(type) ? &init_rows[0] : find_init(type);
     if (row == NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "__init__ of a %s", type->tp_name);
     }
@@ -154,7 +206,7 @@ run_init(DtTrace *trace, DtVar *self, PyTypeObject *type, const DtArgs *args)
         DT_TRY(new_fields(trace, state, row->fields, row->nfields));
     }
     if (row->fill != NULL) {
-        DT_TRY(row->fill(trace, state->fields, ((DtSeqVar *)state->args)->items, args->npos));
+        row->fill(state->fields, (DtSeqVar *)state->args);
     }
     for (uint32_t i = 0; i < args->nkw; i++) {
         DtExceptionField *field = keyword_field(row, type, state, args->kwnames[i]);
@@ -200,14 +252,36 @@ make_prototype(DtTrace *trace, PyTypeObject *cls, const DtArgs *args, DtVar **ou
         return DT_ERROR;
     }
     DtInstanceVar *self;
+    DtVar *made_of;
+    DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &made_of));
     DtExceptionState *state;
     /* OSError answers with a class of its own for some numbers. */
     DT_TRY(dt_exception_new(trace, Py_TYPE(made), NULL, 0, &self));
     DT_TRY(dt_exception_change(trace, self, &state));
     state->prototype = made;
+    state->made_by = cls;
+    state->made_of = made_of;
     DT_TRY(dt_constant_wrap_take(trace, Py_NewRef(((PyBaseExceptionObject *)made)->args),
                                  &state->args));
     *out = &self->base;
+    return DT_OK;
+}
+
+/* __init__, of C or of Python. */
+static DtStatus
+finish_init(DtTrace *trace, DtVar *self, PyTypeObject *native, const DtArgs *args)
+{
+    if (instance_of(self)->cls->tp_init == native->tp_init) {
+        return run_init(trace, self, native, args);
+    }
+    DtVar *init, *result;
+    DT_TRY(dt_instance_special(trace, self, "__init__", &init));
+    DT_TRY(dt_var_call(trace, init, args, &result));
+    DT_TRY(dt_var_realize(trace, result, &result));
+    if (dt_var_peek_constant(result) != Py_None) {
+        return dt_raise(trace, PyExc_TypeError, "__init__() should return None, not '%.200s'",
+                        dt_kinds_type_name(trace, result));
+    }
     return DT_OK;
 }
 
@@ -226,6 +300,11 @@ dt_exception_make(DtTrace *trace, DtVar *cls_var, const DtArgs *args, DtVar **ou
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
                         cls->tp_name);
     }
+    if (dt_group_is_class(cls)) {
+        DT_TRY(dt_class_guard_unchanged(trace, cls_var));
+        DT_TRY(dt_group_make(trace, cls_var, args, out));
+        return finish_init(trace, *out, native, args);
+    }
     if (!plain) {
         return make_prototype(trace, cls, args, out);
     }
@@ -234,18 +313,7 @@ dt_exception_make(DtTrace *trace, DtVar *cls_var, const DtArgs *args, DtVar **ou
     DT_TRY(dt_exception_new(trace, cls, args->pos, args->npos, &self));
     self->cls_var = cls_var;
     *out = &self->base;
-    if (cls->tp_init == native->tp_init) {
-        return run_init(trace, *out, native, args);
-    }
-    DtVar *init, *result;
-    DT_TRY(dt_instance_special(trace, *out, "__init__", &init));
-    DT_TRY(dt_var_call(trace, init, args, &result));
-    DT_TRY(dt_var_realize(trace, result, &result));
-    if (dt_var_peek_constant(result) != Py_None) {
-        return dt_raise(trace, PyExc_TypeError, "__init__() should return None, not '%.200s'",
-                        dt_kinds_type_name(trace, result));
-    }
-    return DT_OK;
+    return finish_init(trace, *out, native, args);
 }
 
 /* ---- Methods
@@ -273,7 +341,9 @@ repr_of(DtTrace *trace, DtVar *value, DtVar **out)
 static DtStatus
 base_str(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    DtSeqVar *args = args_of(self);
+    DtVar *var;
+    DT_TRY(get_args(trace, self, &var));
+    DtSeqVar *args = (DtSeqVar *)var;
     if (args->count == 0) {
         return dt_var_const_take(trace, PyUnicode_FromString(""), out);
     }
@@ -302,12 +372,17 @@ exception_str(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
     if (native->tp_str == str) {
         return base_str(trace, self, out);
     }
+    if (dt_group_is_class(native)) {
+        return dt_group_str(trace, self, out);
+    }
     if (native->tp_str == ((PyTypeObject *)PyExc_KeyError)->tp_str) {
         /* The key itself, so that an empty one can be seen. */
-        return args_of(self)->count == 1 ? repr_of(trace, args_of(self)->items[0], out)
-                                         : base_str(trace, self, out);
+        DtVar *args;
+        DT_TRY(get_args(trace, self, &args));
+        return ((DtSeqVar *)args)->count == 1 ? repr_of(trace, ((DtSeqVar *)args)->items[0], out)
+                                              : base_str(trace, self, out);
     }
-    if (native->tp_str == ((PyTypeObject *)PyExc_ImportError)->tp_str) {
+    if (native->tp_str == ((PyTypeObject *)PyExc_ImportError)->tp_str && !is_existing(self)) {
         DtVar *message;
         DT_TRY(dt_var_realize(trace, state->fields[0].value, &message));
         PyObject *value = dt_var_peek_constant(message);
@@ -324,11 +399,9 @@ static DtStatus
 exception_repr(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
 {
     (void)ignored;
-    DtSeqVar *args = args_of(self);
-    if (args == NULL) {
-        return unknown_text(trace, self);
-    }
-    DtVar *inside;
+    DtVar *inside, *tuple;
+    DT_TRY(get_args(trace, self, &tuple));
+    DtSeqVar *args = (DtSeqVar *)tuple;
     DT_TRY(repr_of(trace, args->count == 1 ? args->items[0] : &args->base, &inside));
     PyObject *text = dt_var_as_constant(trace, inside);
     if (text == NULL) {
@@ -355,12 +428,13 @@ add_note(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (name == NULL) {
         return DT_ERROR;
     }
-    bool deleted;
-    notes = dt_journal_get_attr(trace, self, name, &deleted);
-    if (notes == NULL) {
+    DtVar *missing;
+    DtStatus status = dt_var_getattr(trace, self, name, &notes);
+    if (dt_kinds_take_raised(trace, status, PyExc_AttributeError, &missing)) {
         DT_TRY(dt_var_list(trace, NULL, 0, &notes));
-        DT_TRY(dt_journal_set_attr(trace, self, name, notes));
+        status = dt_var_setattr(trace, self, name, notes);
     }
+    DT_TRY(status);
     DT_TRY(dt_var_realize(trace, notes, &notes));
     if (notes->type->kind != DT_KIND_LIST) {
         return dt_raise(trace, PyExc_TypeError, "Cannot add note: __notes__ is not a list");
@@ -413,9 +487,12 @@ dt_exception_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
         *out = dt_none(trace);
         return run_init(trace, self, owner, args);
     }
-    for (const DtMethodRow *row = method_rows; row->name != NULL; row++) {
-        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
-            return dt_kinds_call_row(trace, self, row, args, out);
+    const DtMethodRow *const tables[] = {method_rows, dt_group_rows};
+    for (int i = 0; i < 2; i++) {
+        for (const DtMethodRow *row = tables[i]; row->name != NULL; row++) {
+            if (PyUnicode_CompareWithASCIIString(name, row->name) == 0) {
+                return dt_kinds_call_row(trace, self, row, args, out);
+            }
         }
     }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "%s() of an exception", dt_kinds_text(name));
@@ -431,19 +508,12 @@ typedef struct AttributeRow {
 } AttributeRow;
 
 static DtStatus
-get_args(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    *out = state_of(self)->args;
-    return *out != NULL ? DT_OK : unknown_text(trace, self);
-}
-
-static DtStatus
 set_args(DtTrace *trace, DtVar *self, DtVar *value)
 {
     DtExceptionState *state;
     DtVar **items, *args;
     uint32_t count;
-    if (state_of(self)->prototype != NULL || state_of(self)->args == NULL) {
+    if (state_of(self)->prototype != NULL || state_of(self)->args == NULL || is_existing(self)) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "args of an exception is set");
     }
     DT_TRY(dt_collect_list(trace, value, &items, &count));
@@ -538,6 +608,10 @@ set_context(DtTrace *trace, DtVar *self, DtVar *value)
 DtStatus
 dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out)
 {
+    if (is_existing(self)) {
+        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__traceback__"));
+        return name != NULL ? dt_exception_get(trace, self, name, out) : DT_ERROR;
+    }
     if (state_of(self)->traceback == NULL && state_of(self)->raised) {
         DtExceptionState *state;
         DtVar *traceback = DT_KINDS_NEW(trace, TRACEBACK, DtVar, NULL);
@@ -579,6 +653,13 @@ dt_exception_keeps(DtVar *self, PyObject *found)
 DtStatus
 dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
+    if (is_existing(self)) {
+        DT_TRY(read_existing(trace, self, name, out));
+        return *out != NULL ? DT_OK
+                            : dt_break(trace, DT_BREAK_ATTRIBUTE,
+                                       "attribute '%s' of a %s that existed before",
+                                       dt_kinds_text(name), instance_of(self)->cls->tp_name);
+    }
     const AttributeRow *row = find_attribute(name);
     if (row != NULL) {
         return row->get(trace, self, out);
@@ -612,7 +693,7 @@ dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
         return row->set(trace, self, value);
     }
     const DtExceptionField *field = find_field(state_of(self), name);
-    if (field == NULL || value == NULL) {
+    if (field == NULL || value == NULL || dt_group_is_class(instance_of(self)->cls)) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed",
                         dt_kinds_text(name), instance_of(self)->cls->tp_name);
     }
@@ -627,60 +708,3 @@ dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     state->fields[field - old].value = value;
     return DT_OK;
 }
-
-/* ---- Leaving the trace
- * --------------------------------------------------------------------------------- */
-
-DtStatus
-dt_exception_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
-                      void *arg)
-{
-    const DtExceptionState *state = state_of(self);
-    return state->args != NULL ? visit(trace, state->args, arg) : DT_OK;
-}
-
-/* BaseException.__new__(cls, *args): keeps the arguments and runs no __init__, whose effects are in
- * the journal. */
-DtStatus
-dt_exception_reconstruct(DtCodegen *codegen, DtVar *self)
-{
-    DtTrace *trace = dt_codegen_trace(codegen);
-    const DtExceptionState *state = state_of(self);
-    PyTypeObject *cls = instance_of(self)->cls;
-    bool plain = state->args != NULL && state->cause == NULL && state->context == NULL
-                 && state->traceback == NULL && !state->suppress_context && state->nfields == 0
-                 && cls->tp_new == ((PyTypeObject *)PyExc_BaseException)->tp_new;
-    if (state->raised || !plain) {
-        return dt_break(trace, DT_BREAK_RECONSTRUCT, "a %s that was raised in the function",
-                        cls->tp_name);
-    }
-    PyObject *new = PyObject_GetAttrString(PyExc_BaseException, "__new__");
-    new = dt_trace_keep_take(trace, new);
-    if (new == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_codegen_push_callable(codegen, new));
-    DT_TRY(dt_codegen_var(codegen, instance_of(self)->cls_var));
-    for (uint32_t i = 0; i < args_of(self)->count; i++) {
-        DT_TRY(dt_codegen_var(codegen, args_of(self)->items[i]));
-    }
-    return dt_codegen_call(codegen, args_of(self)->count + 1);
-}
-
-/* ---- Tracebacks
- * ---------------------------------------------------------------------------------------- */
-
-static PyTypeObject *
-traceback_type(DtTrace *trace, DtVar *self)
-{
-    (void)trace;
-    (void)self;
-    return &PyTraceBack_Type;
-}
-
-/* Of an exception that was raised in the trace.  It can be handed around and compared with None;
- * any other use is a break. */
-const DtVarType dt_kind_type_TRACEBACK = {
-    .kind = DT_KIND_TRACEBACK,
-    .python_type = traceback_type,
-};

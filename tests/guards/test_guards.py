@@ -392,12 +392,21 @@ def source_cases():
     )
     asked = type("Asked", (), {"__getattribute__": None})()
     object.__setattr__(asked, "attr", TABLE)
+    refused = ValueError()
+    refused.__cause__ = KeyError()
     yield (
         "OWN_ATTR",
         target,
         lambda r: r.source("OWN_ATTR", r.local("x"), "attr"),
         (asked,),
         TABLE,
+    )
+    yield (
+        "MEMBER",
+        target,
+        lambda r: r.source("MEMBER", r.local("x"), "__cause__"),
+        (refused,),
+        refused.__cause__,
     )
     yield (
         "DICT_KEY",

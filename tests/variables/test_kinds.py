@@ -165,8 +165,8 @@ def test_repr_of_a_new_container():
 
 @pytest.mark.parametrize(
     "value",
-    [type("Bag", (set,), {})(), ValueError()],
-    ids=["set subclass", "exception"],
+    [type("Bag", (set,), {})()],
+    ids=["set subclass"],
 )
 def test_what_is_not_tracked(value):
     assert run([value], ("realize", 0)).broken[0] == "unknown-type"

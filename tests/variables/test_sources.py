@@ -17,6 +17,7 @@ CASES = {
     "FUNCTION": ([("FUNCTION", None, 0)], "function"),
     "ATTR": ([("GLOBAL", "f", 0), ("ATTR", "w", 0)], "G['f'].w"),
     "OWN_ATTR": ([X, ("OWN_ATTR", "w", 0)], "L['x'].w"),
+    "MEMBER": ([X, ("MEMBER", "args", 0)], "L['x'].args"),
     "TYPE_ATTR": ([X, ("TYPE_ATTR", "method", 0)], "type(L['x']).method"),
     "TYPE": ([X, ("TYPE", None, 0)], "type(L['x'])"),
     "INDEX": ([X, ("INDEX", None, 2)], "L['x'][2]"),

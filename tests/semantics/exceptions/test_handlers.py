@@ -1127,4 +1127,4 @@ def test_an_existing_exception_is_raised():
         except ValueError:
             return x + 1.0
 
-    check(fn, A, breaks="unknown-type")
+    check(fn, A, breaks="raises")
