@@ -74,6 +74,9 @@ void dt_frame_set_handled(DtTrace *trace, DtVar *value);
  * What handlers and loops keep there is theirs: they are left, and go on, by the frame itself. */
 bool dt_segment_is_found(const DtTrace *trace, const DtFrame *frame, int32_t depth);
 
+/* The same, wherever it lies now: `return` in a handler moves what is below its result. */
+bool dt_segment_holds(const DtTrace *trace, const DtFrame *frame, int32_t depth);
+
 /* The segment ends before the root's current instruction, with nothing to report. */
 DtStatus dt_segment_end_here(DtTrace *trace) DT_MUST_CHECK;
 

@@ -182,7 +182,7 @@ DtStatus
 dt_op_pop_except(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    if (dt_segment_is_found(trace, frame, 1)) {
+    if (dt_segment_holds(trace, frame, 1)) {
         return dt_segment_end_here(trace);
     }
     dt_frame_set_handled(trace, dt_frame_pop(frame));
@@ -193,7 +193,7 @@ DtStatus
 dt_op_pop_except_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    if (dt_segment_is_found(trace, frame, 2)) {
+    if (dt_segment_holds(trace, frame, 2)) {
         return dt_segment_end_here(trace);
     }
     dt_frame_set_handled(trace, *dt_frame_at(frame, 2));
@@ -205,7 +205,7 @@ DtStatus
 dt_op_reraise(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    if (dt_segment_is_found(trace, frame, 1)) {
+    if (dt_segment_holds(trace, frame, 1)) {
         return dt_segment_end_here(trace);
     }
     return dt_raise_again(trace, dt_frame_pop(frame));
@@ -215,7 +215,7 @@ DtStatus
 dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    if (dt_segment_is_found(trace, frame, 2)) {
+    if (dt_segment_holds(trace, frame, 2)) {
         return dt_segment_end_here(trace);
     }
     return dt_raise_again(trace, *dt_frame_at(frame, 2));

@@ -192,6 +192,21 @@ dt_segment_is_found(const DtTrace *trace, const DtFrame *frame, int32_t depth)
            && frame->stack[position] == frame->initial[nslots + position];
 }
 
+bool
+dt_segment_holds(const DtTrace *trace, const DtFrame *frame, int32_t depth)
+{
+    const DtVar *value = frame->stack[frame->sp - depth];
+    if (!trace->live || frame->depth > 0) {
+        return false;
+    }
+    for (int32_t i = frame->bytecode->layout.nslots; i < trace->live_places; i++) {
+        if (frame->initial[i] == value && value != dt_null((DtTrace *)trace)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- End ------------------------------------------------------------------------------------- */
 
 static bool
