@@ -50,6 +50,10 @@ def first_of_subclass(x):
     return x.first()
 
 
+def first_argument(error):
+    return error.args[0]
+
+
 SHARED = [10, 20]
 NUMBER = 3
 
@@ -178,6 +182,7 @@ CASES = [
     (attribute, (Asked(value=[1]),)),
     (first_of_subclass, (Items([[1]]),)),
     (first_of_subclass, (Entries(a=[1]),)),
+    (first_argument, (ValueError([1]),)),
     (class_attribute, (Box(),)),
     (class_of, (Box(),)),
     (item, ([[1], [2]],)),
@@ -513,7 +518,7 @@ def test_every_kind_of_source_is_known_here():
     kinds = set(re.findall(r"^SOURCE\((\w+)", path.read_text(), re.MULTILINE))
     tested = {
         "LOCAL": local, "LOCAL_DEREF": captured, "LOCAL_CELL": write_captured, "GLOBAL": a_global,
-        "BUILTIN": builtin, "ATTR": attribute, "OWN_ATTR": attribute,
+        "BUILTIN": builtin, "ATTR": attribute, "OWN_ATTR": attribute, "MEMBER": first_argument,
         "BASE_INDEX": first_of_subclass, "BASE_ITEM": first_of_subclass,
         "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
         "ITEM": key, "DICT_KEY": first_key, "FUNC_GLOBAL": of_inlined_global, "FUNC_DEFAULT": default,
