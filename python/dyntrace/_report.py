@@ -87,6 +87,20 @@ def log_recompile(info: dict[str, Any]) -> None:
     )
 
 
+def format_forsaken(info: dict[str, Any]) -> str:
+    """One line on a function, or a part of one, that gains nothing by being compiled."""
+    what = "what follows in" if info["part"] else "function"
+    return (
+        f"{what} {info['function']} ({info['file']}:{info['line']}) runs plainly: "
+        f"{info['compiled_ns'] / 1e3:.2f} us compiled, {info['plain_ns'] / 1e3:.2f} us plainly"
+    )
+
+
+def log_forsaken(info: dict[str, Any]) -> None:
+    """Compiled code that is no faster than plain execution."""
+    _write(format_forsaken(info))
+
+
 def log_fault(info: dict[str, Any]) -> None:
     """An internal error: one line with an id, the first time it is seen."""
     import zlib

@@ -20,6 +20,8 @@ _CORE_SETTINGS = (
     "trace_budget_ns",
     "trace_limit",
     "unroll_limit",
+    "unroll_nodes",
+    "weigh_after",
 )
 
 
@@ -105,10 +107,17 @@ class Config:
         Depth to which calls are followed (default 64).
     unroll_limit : int
         Iterations of one loop that are followed (default 4096).
+    unroll_nodes : int
+        Operations of a graph from which on no loop is unrolled further: the loop stays a loop, and its
+        body is compiled (default 1024; no limit under ``fullgraph=True`` or for other backends than
+        "native").
     trace_limit : int
         Instructions in one trace (default 1,000,000).
     trace_budget_ns : int
         Nanoseconds that one attempt may hold the interpreter (default 10,000,000); 0: no limit.
+    weigh_after : int
+        Calls after which compiled code is timed against plain execution, a few calls each way; what
+        is no faster runs plainly from then on (default 8); 0: never.
     strict : bool
         Raise internal faults instead of logging them (default False).
     everything : bool

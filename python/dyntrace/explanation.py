@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dyntrace._report import format_break, format_code, format_position
+from dyntrace._report import format_break, format_code, format_forsaken, format_position
 from dyntrace._support import core as _core
 from dyntrace.api import _compile_target
 
@@ -45,6 +45,9 @@ class ExplainOutput:
         How the backend runs each graph.
     codes : list of code
         Rewritten code objects, for those frames that run in a frame or are shown.
+    plain : list of str
+        Of a compiled function that was called before: what runs plainly because that was measured to
+        be as fast.
     result : object
         What the call returned.
     """
@@ -60,6 +63,7 @@ class ExplainOutput:
     frameless: bool
     instructions: int
     inlined: int
+    plain: list[str]
     result: Any = field(repr=False)
 
     @property
@@ -82,6 +86,7 @@ class ExplainOutput:
             parts.append("guards:\n" + "\n".join(f"  {line}" for line in self.guards))
         parts += [str(reason) for reason in self.breaks]
         parts += [f"internal fault: {text}" for text in self.faults]
+        parts += self.plain
         parts.append(
             "time: " + ", ".join(f"{name} {ns / 1e3:.1f} us" for name, ns in self.phases.items())
         )
@@ -117,7 +122,7 @@ def _breaks(records: list[dict[str, Any]]) -> list[BreakReason]:
     return list(found.values())
 
 
-def _collect(records: list[dict[str, Any]], result: Any) -> ExplainOutput:
+def _collect(records: list[dict[str, Any]], plain: list[str], result: Any) -> ExplainOutput:
     graphs = [r["graph"] for r in records if r["graph"] is not None]
     phases: dict[str, int] = {}
     for record in records:
@@ -135,6 +140,7 @@ def _collect(records: list[dict[str, Any]], result: Any) -> ExplainOutput:
         frameless=bool(records) and all(r["frameless"] for r in records if r["published"]),
         instructions=sum(r["instructions"] for r in records),
         inlined=sum(r["inlined"] for r in records),
+        plain=plain,
         result=result,
     )
 
@@ -163,7 +169,8 @@ def explain(
         recording = _core.Region(backend, dynamic=dynamic, options=options, record=True)
         target = _compile_target(fn, recording)
         result = target(*args, **kwargs)
-        return _collect(list(recording.records), result)
+        plain = [format_forsaken(row) for row in region.forsaken()] if region is not None else []
+        return _collect(list(recording.records), plain, result)
 
     return explained
 

@@ -5,6 +5,7 @@
 
 #include "compat/code.h"
 #include "eval_frame/policy.h"
+#include "eval_frame/record.h"
 
 /* Calls without news before another driver is built, and how many drivers a code object gets. */
 #define CALM_CALLS 2
@@ -54,12 +55,6 @@ point_at(DtBroken *broken, int32_t at)
     return point;
 }
 
-static bool
-is_awake(const DtPoint *point)
-{
-    return point->wanted && (!point->cache.closed || point->cache.entries != NULL);
-}
-
 /* The points that come first when q has run plainly, an exception from it included: at most 4. */
 static int
 points_after(const DtBroken *broken, int32_t q, int32_t after[4])
@@ -104,6 +99,51 @@ dt_broken_close(DtPoint *point)
     point->cache.closed = true;
     point->broken->stale = true;
     point->broken->calm = 0;
+}
+
+/* Visits of other points after which the one that is weighed has to give way. */
+#define PATIENCE 1024
+
+bool
+dt_broken_weigh(DtPoint *point, const void *frame)
+{
+    DtScale *scale = &point->cache.scale;
+    DtBroken *broken = point->broken;
+    if (broken->weighed != NULL && broken->weighed != point
+        && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_KEPT)) {
+        scale->countdown = 0;
+        if (++broken->waiting < PATIENCE) {
+            return true;
+        }
+        scale->state = DT_SCALE_WARMING;
+    }
+    if (!dt_scale_wants_samples(scale, point->cache.region)) {
+        return scale->state != DT_SCALE_FORSAKEN;
+    }
+    uint64_t news = dt_scale_news();
+    if (broken->weighed != point) {
+        broken->weighed = point;
+        broken->waiting = 0;
+        point->seen_frame = NULL;
+    }
+    if (point->seen_frame == frame) {
+        dt_scale_add(scale, dt_scale_next_side(scale), dt_scale_now() - point->seen_at,
+                     news != point->seen_news);
+    }
+    if (scale->state != DT_SCALE_WEIGHING) {
+        broken->weighed = NULL;
+        if (scale->state != DT_SCALE_FORSAKEN) {
+            return true;
+        }
+        broken->stale = true;
+        broken->calm = 0;
+        dt_record_forsaken(&point->cache, broken->bytecode->instrs[point->at].line);
+        return false;
+    }
+    point->seen_frame = frame;
+    point->seen_news = news;
+    point->seen_at = dt_scale_now();
+    return dt_scale_next_side(scale) == DT_SIDE_COMPILED;
 }
 
 /* ---- Drivers --------------------------------------------------------------------------------- */
@@ -156,7 +196,7 @@ build_driver(DtBroken *broken, DtArena *arena)
     }
     for (uint32_t i = 0; i < broken->list.count; i++) {
         DtPoint *point = broken->list.items[i];
-        if (broken->builds == 0 || is_awake(point)) {
+        if (broken->builds == 0 || !dt_broken_sleeps(point)) {
             DT_TRY(add_probe(broken, point, &rows[count]));
             count++;
         }
@@ -308,6 +348,7 @@ dt_broken_reset(DtBroken *broken)
         point->wanted = point->at == broken->places.entry;
         point->hint = 0;
     }
+    broken->weighed = NULL;
     broken->stale = false;
     broken->builds = 0;
     broken->calm = 0;

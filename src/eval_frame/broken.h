@@ -30,6 +30,10 @@ struct DtPoint {
     int32_t at;
     bool wanted;
     uint32_t hint; /* where the first attempt is cut, if not 0: as trace->stop_at */
+    /* While it is weighed: the last visit. */
+    const void *seen_frame;
+    int64_t seen_at;
+    uint64_t seen_news;
 };
 
 typedef struct DtProbe {
@@ -53,6 +57,8 @@ struct DtBroken {
     bool stale;               /* another driver would be better */
     uint32_t calm;            /* calls since something was found */
     uint32_t builds;
+    DtPoint *weighed; /* one at a time, or NULL */
+    uint32_t waiting; /* visits of others that would be weighed */
 };
 
 /* Makes ready to run the code of `cache` broken; `hint` is for the point at its entry.  False if it
@@ -65,6 +71,18 @@ DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
 
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
 DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;
+
+/* Whether the point acts at this visit: those that gain nothing are found out by turns, and
+ * forsaken. `frame` tells the activations of the code apart. */
+bool dt_broken_weigh(DtPoint *point, const void *frame);
+
+/* Does the point's probe sleep? */
+static inline bool
+dt_broken_sleeps(const DtPoint *point)
+{
+    return !point->wanted || (point->cache.closed && point->cache.entries == NULL)
+           || point->cache.scale.state == DT_SCALE_FORSAKEN;
+}
 
 /* The point sleeps from now on. */
 void dt_broken_close(DtPoint *point);

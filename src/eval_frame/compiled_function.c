@@ -11,14 +11,21 @@
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
 #include "eval_frame/policy.h"
+#include "eval_frame/record.h"
 
-static PyObject *
-call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static void
+sync_twin(DtCompiledFunction *self)
 {
     PyFunctionObject *twin = (PyFunctionObject *)self->twin;
     if (DT_UNLIKELY(!dt_function_is_synced(twin, &self->base))) {
         dt_function_sync(twin, &self->base);
     }
+}
+
+static PyObject *
+call_twin(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    sync_twin(self);
     return dt_hook_call(self->cache, self->twin, args, nargsf, kwnames);
 }
 
@@ -139,23 +146,11 @@ call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *ar
     return call_in_frame(self, args, nargsf, kwnames);
 }
 
+/* What compiled code can serve, and the rest in a frame. */
 static PyObject *
-call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+call_served(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-    DtCompiledFunction *self = (DtCompiledFunction *)callable;
-    if (DT_UNLIKELY(dt_tracing_is_active(PyThreadState_GET()))) {
-        return call_twin(self, args, nargsf, kwnames);
-    }
     DtCodeCache *cache = self->cache;
-    if (DT_UNLIKELY(cache == NULL || (PyObject *)cache->code != self->base.func_code)) {
-        if (!refresh_cache(self)) {
-            return NULL;
-        }
-        cache = self->cache;
-    }
-    if (DT_UNLIKELY(dt_tracing_code_is_watched(cache->code))) {
-        return call_twin(self, args, nargsf, kwnames);
-    }
     if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache))) {
         return call_in_frame(self, args, nargsf, kwnames);
     }
@@ -189,6 +184,53 @@ call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
     return answer;
 }
 
+/* A call that may be timed, or that runs plainly because that is as fast. */
+static PyObject *
+call_weighed(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    DtCodeCache *cache = self->cache;
+    DtRegion *region = self->region;
+    DtScaleRun run;
+    PyObject *answer;
+    Py_INCREF(region); /* the call can let go of the function */
+    dt_scale_begin(&cache->scale, region, &run);
+    if (run.side == DT_SIDE_COMPILED) {
+        answer = call_served(self, args, nargsf, kwnames);
+    }
+    else {
+        sync_twin(self);
+        answer = dt_hook_call(NULL, self->twin, args, nargsf, kwnames);
+    }
+    if (dt_scale_end(&cache->scale, &run, answer == NULL)) {
+        dt_record_forsaken(cache, -1);
+    }
+    Py_DECREF(region);
+    return answer;
+}
+
+static PyObject *
+call_compiled(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    DtCompiledFunction *self = (DtCompiledFunction *)callable;
+    if (DT_UNLIKELY(dt_tracing_is_active(PyThreadState_GET()))) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    DtCodeCache *cache = self->cache;
+    if (DT_UNLIKELY(cache == NULL || (PyObject *)cache->code != self->base.func_code)) {
+        if (!refresh_cache(self)) {
+            return NULL;
+        }
+        cache = self->cache;
+    }
+    if (DT_UNLIKELY(dt_tracing_code_is_watched(cache->code))) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    if (DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)) {
+        return call_weighed(self, args, nargsf, kwnames);
+    }
+    return call_served(self, args, nargsf, kwnames);
+}
+
 PyObject *
 dt_compiled_function_call_plainly(DtCompiledFunction *function, PyObject *const *args,
                                   size_t nargsf, PyObject *kwnames)
@@ -202,6 +244,13 @@ dt_compiled_function_is_idle(DtCompiledFunction *function)
     DtCodeCache *cache = function->cache;
     return cache != NULL && cache->closed && cache->entries == NULL
            && dt_broken_driver(cache) == NULL;
+}
+
+bool
+dt_compiled_function_is_forsaken(DtCompiledFunction *function)
+{
+    DtCodeCache *cache = function->cache;
+    return cache != NULL && cache->scale.state == DT_SCALE_FORSAKEN;
 }
 
 PyObject *

@@ -46,6 +46,8 @@ DT_OWNED PyObject *dt_compiled_function_call_plainly(DtCompiledFunction *functio
 
 /* No entry, no driver, and no further attempt: it is a plain function with a detour. */
 bool dt_compiled_function_is_idle(DtCompiledFunction *function);
+/* Was it measured to be no faster than plain execution? */
+bool dt_compiled_function_is_forsaken(DtCompiledFunction *function);
 
 /* A callable object: calls go to `compiled` with `object` in front; attributes are the object's. */
 DT_OWNED PyObject *dt_compiled_callable_new(PyObject *object, PyObject *compiled);

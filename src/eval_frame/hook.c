@@ -9,8 +9,10 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/policy.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/refusals.h"
+#include "eval_frame/record.h"
 
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
 #define QUIET_RUNS 2
@@ -160,6 +162,41 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     return replay ? PLAIN : ANSWERED;
 }
 
+/* A frame that is worth capturing. */
+static PyObject *
+run_captured(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
+{
+    PyObject *function = dt_pyframe_function(frame);
+    if (function == NULL) {
+        PyErr_Clear(); /* MemoryError: the frame can still run */
+        return run_plainly(tstate, frame, 0);
+    }
+    PyObject *answer;
+    Outcome outcome = capture(cache, function, slots, &answer);
+    Py_DECREF(function);
+    if (outcome == PLAIN) {
+        return run_plainly(tstate, frame, 0);
+    }
+    if (dt_pyframe_finish(tstate, frame) < 0) {
+        Py_CLEAR(answer);
+    }
+    return answer;
+}
+
+/* The same where the frame may be timed, or runs plainly because that is as fast. */
+static PyObject *
+run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
+{
+    DtScaleRun run;
+    dt_scale_begin(&cache->scale, cache->region, &run);
+    PyObject *answer = run.side == DT_SIDE_COMPILED ? run_captured(tstate, frame, cache, slots)
+                                                    : run_plainly(tstate, frame, 0);
+    if (dt_scale_end(&cache->scale, &run, answer == NULL)) {
+        dt_record_forsaken(cache, -1);
+    }
+    return answer;
+}
+
 static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
@@ -182,21 +219,9 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
         return run_plainly(tstate, frame, throwflag);
     }
-    PyObject *function = dt_pyframe_function(frame);
-    if (function == NULL) {
-        PyErr_Clear(); /* MemoryError: the frame can still run */
-        return run_plainly(tstate, frame, throwflag);
-    }
-    PyObject *answer;
-    Outcome outcome = capture(cache, function, slots, &answer);
-    Py_DECREF(function);
-    if (outcome == PLAIN) {
-        return run_plainly(tstate, frame, throwflag);
-    }
-    if (dt_pyframe_finish(tstate, frame) < 0) {
-        Py_CLEAR(answer);
-    }
-    return answer;
+    return DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)
+               ? run_weighed(tstate, frame, cache, slots)
+               : run_captured(tstate, frame, cache, slots);
 }
 
 static void

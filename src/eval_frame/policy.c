@@ -37,6 +37,12 @@ dt_policy_may_refuse(const DtCodeCache *cache)
            && (cache->region->fullgraph || (!cache->point && dt_refusals_are_on()));
 }
 
+bool
+dt_policy_wants_breaks(const DtCodeCache *cache)
+{
+    return cache->refusing >= 0 || dt_refusals_are_on();
+}
+
 DtTraceOptions
 dt_policy_trace_options(const DtCodeCache *cache)
 {
@@ -44,6 +50,9 @@ dt_policy_trace_options(const DtCodeCache *cache)
     options.dynamic = cache->region->dynamic;
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
+    if (!dt_scale_weighs(cache->region)) {
+        options.unroll_nodes = UINT32_MAX; /* they want one graph, however large */
+    }
     if (cache->budget_ns != 0) {
         options.budget_ns = cache->budget_ns;
     }

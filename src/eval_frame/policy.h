@@ -11,6 +11,9 @@
 /* False: this call runs plainly.  Says so loudly, once, when the recompile limit is reached. */
 bool dt_policy_may_compile(DtCodeCache *cache);
 
+/* Breaks are errors, or said not to be, where this code runs: it runs as compiled, to find them. */
+bool dt_policy_wants_breaks(const DtCodeCache *cache);
+
 /* The code is known to break, and breaks are errors now: it is tried once more. */
 bool dt_policy_may_refuse(const DtCodeCache *cache);
 

@@ -147,6 +147,9 @@ settle(PyObject *function)
     if (dt_compiled_function_is_idle((DtCompiledFunction *)row->compiled)) {
         return give_back(function, "nothing captured");
     }
+    if (dt_compiled_function_is_forsaken((DtCompiledFunction *)row->compiled)) {
+        return give_back(function, "slower");
+    }
     if (row->phase != PHASE_JUDGING) {
         return 0;
     }

@@ -46,7 +46,7 @@ probe_next(PyObject *object)
 {
     DtProbe *self = (DtProbe *)object;
     DtPoint *point = self->point;
-    if (point == NULL || !point->wanted || (point->cache.closed && point->cache.entries == NULL)) {
+    if (point == NULL || dt_broken_sleeps(point)) {
         return dt_driver_plain(&self->site);
     }
     PyThreadState *tstate = PyThreadState_GET();
@@ -54,6 +54,9 @@ probe_next(PyObject *object)
     if (DT_UNLIKELY(frame == NULL || dt_pyframe_code(frame) != self->driver
                     || dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(point->cache.code)
                     || dt_tracing_code_is_watched(self->driver))) {
+        return dt_driver_plain(&self->site);
+    }
+    if (DT_UNLIKELY(dt_scale_is_due(&point->cache.scale)) && !dt_broken_weigh(point, frame)) {
         return dt_driver_plain(&self->site);
     }
     DtRegion *region = point->cache.region;

@@ -205,6 +205,16 @@ dt_record_keep_break(DtAttempt *attempt)
 }
 
 void
+dt_record_forsaken(const DtCodeCache *cache, int line)
+{
+    if (dt_state_logs(DT_LOG_PLAIN)) {
+        dt_record_report(
+            "log_forsaken",
+            dt_cache_forsaken_row(cache, line >= 0 ? line : dt_code_firstlineno(cache->code)));
+    }
+}
+
+void
 dt_record_miss(DtAttempt *attempt)
 {
     DtEntry *newest = attempt->cache->entries;

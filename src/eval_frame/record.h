@@ -35,6 +35,9 @@ bool dt_record_is_wanted(const DtRegion *region);
  * exception; its own failures are reported as unraisable. */
 void dt_record_attempt(DtAttempt *attempt);
 
+/* The code, or what follows the point on a line of it, is forsaken: for the log. */
+void dt_record_forsaken(const DtCodeCache *cache, int line);
+
 /* The trace's break as a dict: kept for the record, while the trace begins anew. */
 void dt_record_keep_break(DtAttempt *attempt);
 

@@ -1,6 +1,8 @@
 /* See region.h: life and death of regions, caches and entries. */
 #include "eval_frame/region.h"
 
+#include <string.h>
+
 #include "compat/code.h"
 #include "eval_frame/broken.h"
 
@@ -98,6 +100,16 @@ dt_region_cache(DtRegion *region, PyCodeObject *code)
     return cache;
 }
 
+PyObject *
+dt_cache_forsaken_row(const DtCodeCache *cache, int line)
+{
+    return Py_BuildValue("{s:O,s:O,s:i,s:O,s:L,s:L}", "function", dt_code_qualname(cache->code),
+                         "file", dt_code_filename(cache->code), "line", line, "part",
+                         cache->point ? Py_True : Py_False, "compiled_ns",
+                         (long long)cache->scale.medians[DT_SIDE_COMPILED], "plain_ns",
+                         (long long)cache->scale.medians[DT_SIDE_PLAIN]);
+}
+
 void
 dt_cache_publish(DtCodeCache *cache, DtEntry *entry)
 {
@@ -142,6 +154,7 @@ dt_cache_reset(DtCodeCache *cache)
     cache->quiet = 0;
     cache->budget_ns = 0;
     cache->misses = 0;
+    memset(&cache->scale, 0, sizeof(cache->scale));
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;
         entry->next = NULL;
@@ -299,7 +312,43 @@ region_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
                          region->options);
 }
 
+/* Appends the cache if it is forsaken; `at`: of a point, the line. */
+static int
+append_forsaken(PyObject *list, const DtCodeCache *cache, int at)
+{
+    PyObject *row =
+        cache->scale.state == DT_SCALE_FORSAKEN ? dt_cache_forsaken_row(cache, at) : NULL;
+    int failed = row != NULL ? PyList_Append(list, row) : PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(row);
+    return failed;
+}
+
+static PyObject *
+region_forsaken(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *list = PyList_New(0);
+    int failed = list == NULL ? -1 : 0;
+    for (DtCodeCache *cache = ((DtRegion *)self)->caches; cache != NULL && !failed;
+         cache = cache->next) {
+        failed = append_forsaken(list, cache, dt_code_firstlineno(cache->code));
+        for (uint32_t i = 0; cache->broken != NULL && i < cache->broken->list.count && !failed;
+             i++) {
+            const DtPoint *point = cache->broken->list.items[i];
+            failed = append_forsaken(list, &point->cache,
+                                     cache->broken->bytecode->instrs[point->at].line);
+        }
+    }
+    if (failed) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyMethodDef region_methods[] = {
+    {"forsaken", region_forsaken, METH_NOARGS,
+     "A list of dicts, one per function or part of one that runs plainly because that was "
+     "measured\n"
+     "to be as fast: function, file, line, part (bool), compiled_ns, plain_ns."},
     {"__reduce__", region_reduce, METH_NOARGS, NULL},
     {"reset", region_reset, METH_NOARGS, "Forget everything compiled in this region."},
     {NULL, NULL, 0, NULL},

@@ -14,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "codegen/codegen.h"
+#include "eval_frame/scale.h"
 #include "eval_frame/state.h"
 #include "guards/program.h"
 
@@ -66,6 +67,7 @@ struct DtCodeCache {
     uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
     bool simple;       /* nothing but positional parameters */
     int nargs;         /* argument slots */
+    DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
     uint32_t version; /* grows whenever the list of entries changes */
 };
@@ -100,6 +102,8 @@ void dt_region_reset_all(void);
 
 /* Takes the entry into the cache, as the first to be tried. */
 void dt_cache_publish(DtCodeCache *cache, DT_STEALS DtEntry *entry);
+/* What is measured of a forsaken cache, as a dict; NULL with an exception. */
+DT_OWNED PyObject *dt_cache_forsaken_row(const DtCodeCache *cache, int line);
 /* Forgets its entries, failures and decisions. */
 void dt_cache_reset(DtCodeCache *cache);
 /* Takes it out (its objects died, or reset). */

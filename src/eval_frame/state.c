@@ -59,6 +59,7 @@ dt_state_init(void)
     dt_state.trace_options = (DtTraceOptions){
         .inline_depth = 64,
         .unroll_limit = 4096,
+        .unroll_nodes = 1024,
         .trace_limit = 1000000,
         .budget_ns = 10000000,
         .dynamic = -1,
@@ -66,6 +67,7 @@ dt_state_init(void)
     dt_state.recompile_limit = 8;
     dt_state.attempt_limit = 4;
     dt_state.hot_count = 3;
+    dt_state.weigh_after = 8;
     dt_state.replay = dt_replay_sentinel;
     dt_state.name_key = PyUnicode_InternFromString("__name__");
     PyObject *errors = PyImport_ImportModule("dyntrace._errors");

@@ -22,7 +22,8 @@ typedef struct DtRegion DtRegion;
     LOG(GUARDS, "guards")                                                                          \
     LOG(BYTECODE, "bytecode")                                                                      \
     LOG(GRAPH_BREAKS, "graph_breaks")                                                              \
-    LOG(RECOMPILES, "recompiles")
+    LOG(RECOMPILES, "recompiles")                                                                  \
+    LOG(PLAIN, "plain")
 
 typedef enum DtLog {
 #define LOG(NAME, TEXT) DT_LOG_##NAME,
@@ -36,6 +37,7 @@ typedef struct DtState {
     uint32_t recompile_limit; /* entries per code object and region */
     uint32_t attempt_limit;   /* failed attempts per code object and region */
     uint32_t hot_count;       /* plain calls of a prepared function before it is compiled */
+    uint32_t weigh_after;     /* calls before compiled code is weighed against plain; 0: never */
     bool strict;              /* internal faults are raised instead of logged */
     bool everything;          /* also compile frames in which no array operation was found */
     uint32_t logs;            /* bit per DtLog */

@@ -18,11 +18,13 @@ typedef struct Setting {
 static const Setting settings[] = {
     {"inline_depth", SETTING_U32, &dt_state.trace_options.inline_depth, 0},
     {"unroll_limit", SETTING_U32, &dt_state.trace_options.unroll_limit, 0},
+    {"unroll_nodes", SETTING_U32, &dt_state.trace_options.unroll_nodes, 0},
     {"trace_limit", SETTING_U32, &dt_state.trace_options.trace_limit, 1},
     {"trace_budget_ns", SETTING_I64, &dt_state.trace_options.budget_ns, 0},
     {"recompile_limit", SETTING_U32, &dt_state.recompile_limit, 0},
     {"attempt_limit", SETTING_U32, &dt_state.attempt_limit, 1},
     {"hot_count", SETTING_U32, &dt_state.hot_count, 0},
+    {"weigh_after", SETTING_U32, &dt_state.weigh_after, 0},
     {"strict", SETTING_BOOL, &dt_state.strict, 0},
     {"everything", SETTING_BOOL, &dt_state.everything, 0},
 };

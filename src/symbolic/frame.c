@@ -6,6 +6,7 @@
  */
 #include "symbolic/frame.h"
 
+#include "graph/graph.h"
 #include "sideeffects/journal.h"
 #include "variables/substitutes.h"
 
@@ -15,6 +16,10 @@ typedef struct DtFrameCode {
     DtBytecode *bytecode;
     DtVar **consts;
 } DtFrameCode;
+
+/* A loop of so few iterations is unrolled however large its body is: a segment can't be cut at it.
+ */
+#define WORTH_UNROLLING 8
 
 static DtStatus
 decode(DtTrace *trace, DtFrame *frame, PyCodeObject *code)
@@ -129,6 +134,12 @@ dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target)
     if (++frame->visits[target] > trace->options.unroll_limit) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "the loop runs more than %u times",
                         trace->options.unroll_limit);
+    }
+    if (frame->visits[target] > WORTH_UNROLLING && trace->graph != NULL
+        && trace->graph->nodes.count > trace->options.unroll_nodes) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT,
+                        "the loop makes a graph of more than %u operations",
+                        trace->options.unroll_nodes);
     }
     return DT_OK;
 }

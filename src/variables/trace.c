@@ -94,6 +94,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
     trace->options = (DtTraceOptions){
         .inline_depth = 64,
         .unroll_limit = 4096,
+        .unroll_nodes = 1024,
         .trace_limit = 1000000,
         .budget_ns = 10000000,
         .dynamic = -1,

@@ -47,6 +47,7 @@ typedef struct DtBreakInfo {
 typedef struct DtTraceOptions {
     uint32_t inline_depth; /* default 64 */
     uint32_t unroll_limit; /* iterations of one loop; default 4096 */
+    uint32_t unroll_nodes; /* of a graph, from which on no loop is unrolled further; default 1024 */
     uint32_t trace_limit;  /* instructions; default 1000000 */
     int64_t budget_ns;     /* default 10 ms; 0: none */
     bool refusing;         /* breaks are errors, unless the program says otherwise */

@@ -641,17 +641,38 @@ emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
     else {
         exe->called_nodes += count;
     }
-    uint32_t dying = 0;
-    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
-        dying += plan->nodes[i].last_stage == (int32_t)index;
+    return DT_OK;
+}
+
+static bool
+dies_with_stage(const DtPlan *plan, uint32_t node)
+{
+    int32_t last = plan->nodes[node].last_stage;
+    return last >= 0 && last < (int32_t)plan->stages.count;
+}
+
+/* What each stage releases: the values that it uses last. */
+static DtStatus
+emit_releases(DtNative *exe, const DtPlan *plan, DtStages *stages)
+{
+    uint32_t count = plan->graph->nodes.count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (dies_with_stage(plan, i)) {
+            stages->items[plan->nodes[i].last_stage].nrelease++;
+        }
     }
-    out->release = DT_ARENA_ARRAY(&exe->arena, const DtNode *, dying + 1);
-    if (out->release == NULL) {
-        return out_of_memory();
+    for (uint32_t i = 0; i < stages->count; i++) {
+        DtStage *stage = &stages->items[i];
+        stage->release = DT_ARENA_ARRAY(&exe->arena, const DtNode *, stage->nrelease + 1);
+        if (stage->release == NULL) {
+            return out_of_memory();
+        }
+        stage->nrelease = 0;
     }
-    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
-        if (plan->nodes[i].last_stage == (int32_t)index) {
-            out->release[out->nrelease++] = plan->graph->nodes.items[i];
+    for (uint32_t i = 0; i < count; i++) {
+        if (dies_with_stage(plan, i)) {
+            DtStage *stage = &stages->items[plan->nodes[i].last_stage];
+            stage->release[stage->nrelease++] = plan->graph->nodes.items[i];
         }
     }
     return DT_OK;
@@ -762,6 +783,7 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
     for (uint32_t i = 0; i < stages.count; i++) {
         DT_TRY(emit_stage(exe, plan, i, &stages.items[i]));
     }
+    DT_TRY(emit_releases(exe, plan, &stages));
     mark_writes(&stages);
     if (!strict) {
         DT_TRY(dt_direct_plan(exe, plan, &stages));

@@ -1,0 +1,175 @@
+/* See scale.h. */
+#include "eval_frame/scale.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "eval_frame/region.h"
+
+/* Calls until a verdict is looked at again; four times as many after each. */
+#define WEIGH_AGAIN (1 << 14)
+/* Samples of a kind that are worth waiting for: long calls are known sooner. */
+#define LONG_CALL_NS 2000000
+#define LONG_CALL_SAMPLES 4
+/* A scale under which things keep being compiled waits. */
+#define DISCARD_LIMIT 32
+#define UNSETTLED_WAIT 1024
+
+int64_t
+dt_scale_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+uint64_t
+dt_scale_news(void)
+{
+    return dt_state.compiled + dt_state.broken;
+}
+
+bool
+dt_scale_weighs(const DtRegion *region)
+{
+    return !region->fullgraph && PyUnicode_Check(region->backend)
+           && PyUnicode_CompareWithASCIIString(region->backend, "native") == 0;
+}
+
+static void
+wait(DtScale *scale, uint32_t calls)
+{
+    scale->state = DT_SCALE_WARMING;
+    scale->countdown = calls < INT32_MAX ? (int32_t)calls : INT32_MAX;
+}
+
+static void
+start_weighing(DtScale *scale)
+{
+    scale->state = DT_SCALE_WEIGHING;
+    scale->taken[DT_SIDE_COMPILED] = scale->taken[DT_SIDE_PLAIN] = 0;
+    scale->step = 0;
+    scale->discarded = 0;
+}
+
+bool
+dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
+{
+    scale->countdown = 0;
+    switch ((DtScaleState)scale->state) {
+    case DT_SCALE_NEW:
+        if (dt_state.weigh_after > 0 && region->records == NULL && dt_scale_weighs(region)) {
+            wait(scale, dt_state.weigh_after);
+            return false;
+        }
+        scale->state = DT_SCALE_UNWEIGHED;
+        scale->countdown = INT32_MAX;
+        return false;
+    case DT_SCALE_WARMING:
+    case DT_SCALE_KEPT:
+        start_weighing(scale);
+        return true;
+    case DT_SCALE_WEIGHING:
+        return true;
+    case DT_SCALE_FORSAKEN:
+        if (++scale->calls >> (2 * (scale->rounds < 8 ? scale->rounds : 8)) < WEIGH_AGAIN / 4) {
+            return false;
+        }
+        start_weighing(scale);
+        return true;
+    case DT_SCALE_UNWEIGHED:
+        break;
+    }
+    scale->countdown = INT32_MAX;
+    return false;
+}
+
+DtSide
+dt_scale_next_side(const DtScale *scale)
+{
+    /* Drifts of the machine's speed fall on both alike. */
+    return (scale->step & 3) == 1 || (scale->step & 3) == 2 ? DT_SIDE_PLAIN : DT_SIDE_COMPILED;
+}
+
+static int64_t
+median(const int64_t *samples, uint32_t count)
+{
+    int64_t sorted[DT_SCALE_SAMPLES];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t j = i;
+        for (; j > 0 && sorted[j - 1] > samples[i]; j--) {
+            sorted[j] = sorted[j - 1];
+        }
+        sorted[j] = samples[i];
+    }
+    return sorted[(count - 1) / 2];
+}
+
+static void
+judge(DtScale *scale)
+{
+    for (int side = 0; side < 2; side++) {
+        scale->medians[side] = median(scale->samples[side], scale->taken[side]);
+    }
+    scale->rounds += scale->rounds < UINT8_MAX;
+    scale->calls = 0;
+    if (scale->medians[DT_SIDE_COMPILED] >= scale->medians[DT_SIDE_PLAIN]) {
+        scale->state = DT_SCALE_FORSAKEN;
+        return;
+    }
+    scale->state = DT_SCALE_KEPT;
+    scale->countdown = WEIGH_AGAIN << (2 * (scale->rounds < 8 ? scale->rounds - 1 : 7));
+}
+
+void
+dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news)
+{
+    if (news) {
+        if (++scale->discarded == DISCARD_LIMIT) {
+            wait(scale, UNSETTLED_WAIT);
+        }
+        return;
+    }
+    scale->step++;
+    if (scale->taken[side] < DT_SCALE_SAMPLES) {
+        scale->samples[side][scale->taken[side]++] = ns;
+    }
+    uint8_t least = scale->taken[0] < scale->taken[1] ? scale->taken[0] : scale->taken[1];
+    if (least == DT_SCALE_SAMPLES || (least == LONG_CALL_SAMPLES && ns > LONG_CALL_NS)) {
+        judge(scale);
+    }
+}
+
+void
+dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleRun *run)
+{
+    *run = (DtScaleRun){.side = DT_SIDE_COMPILED};
+    if (scale->busy) {
+        run->side = scale->state == DT_SCALE_WEIGHING ? dt_scale_next_side(scale) : run->side;
+        scale->countdown = 0;
+        return;
+    }
+    if (!dt_scale_wants_samples(scale, region)) {
+        run->side = scale->state == DT_SCALE_FORSAKEN ? DT_SIDE_PLAIN : DT_SIDE_COMPILED;
+        return;
+    }
+    run->side = dt_scale_next_side(scale);
+    run->timed = true;
+    run->news = dt_scale_news();
+    scale->busy = true;
+    run->start = dt_scale_now();
+}
+
+bool
+dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed)
+{
+    if (!run->timed || !scale->busy) { /* or reset() came in between */
+        return false;
+    }
+    int64_t end = dt_scale_now();
+    scale->busy = false;
+    if (!failed && scale->state == DT_SCALE_WEIGHING) {
+        dt_scale_add(scale, run->side, end - run->start, run->news != dt_scale_news());
+    }
+    return scale->state == DT_SCALE_FORSAKEN;
+}

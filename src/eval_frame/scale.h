@@ -1,0 +1,85 @@
+/* Whether what was compiled pays: calls timed both ways, by turns.
+ *
+ *   warming ──► weighing: compiled, plain, plain, compiled ... ──► kept       the faster median
+ *      ▲            │ something was compiled meanwhile                 │ after many calls: again
+ *      └────────────┘                                            └──► forsaken: runs plainly
+ *
+ * A scale belongs to a code cache.  For a whole frame a sample is a call; for a point of a
+ * broken frame it is the time from one visit to the next, which takes in everything that the
+ * segment changes.  What takes as long both ways runs plainly: it costs less memory.
+ * Only the native backend is weighed: other backends are there because somebody wants them run,
+ * and a call under fullgraph=True is, too.
+ *
+ * Not in here: what running plainly means (compiled_function.c, hook.c, probe.c).
+ */
+#ifndef DT_EVAL_FRAME_SCALE_H
+#define DT_EVAL_FRAME_SCALE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct DtRegion DtRegion;
+
+enum { DT_SCALE_SAMPLES = 8 };
+
+typedef enum DtSide { DT_SIDE_COMPILED, DT_SIDE_PLAIN } DtSide;
+typedef enum DtScaleState {
+    DT_SCALE_NEW,
+    DT_SCALE_WARMING,
+    DT_SCALE_WEIGHING,
+    DT_SCALE_KEPT,
+    DT_SCALE_FORSAKEN,
+    DT_SCALE_UNWEIGHED, /* and never will be */
+} DtScaleState;
+
+typedef struct DtScale {
+    int32_t countdown; /* calls until it has to be asked */
+    uint8_t state;     /* DtScaleState */
+    uint8_t taken[2];  /* samples, per DtSide */
+    uint8_t step;
+    uint8_t rounds;    /* verdicts so far */
+    uint8_t discarded; /* samples during which something was compiled */
+    bool busy;         /* a timed call is on its way: calls inside of it are not timed */
+    uint32_t calls;    /* while forsaken */
+    int64_t samples[2][DT_SCALE_SAMPLES];
+    int64_t medians[2]; /* of the last verdict, in ns */
+} DtScale;
+
+typedef struct DtScaleRun {
+    DtSide side;
+    bool timed;
+    int64_t start;
+    uint64_t news;
+} DtScaleRun;
+
+/* Is speed all that counts in this region? */
+bool dt_scale_weighs(const DtRegion *region);
+
+/* To be asked at every call, the rest only if it says so. */
+static inline bool
+dt_scale_is_due(DtScale *scale)
+{
+    if (scale->countdown > 0) {
+        scale->countdown--;
+        return false;
+    }
+    return true;
+}
+
+/* Which way a call goes (run->side); dt_scale_end() after it. */
+void dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleRun *run);
+/* True if this was the call after which it is known that plain execution is as fast. */
+bool dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed);
+
+/* For those who take samples themselves: is it time to (after warming)?  The side of the next one;
+ * taking one, which may give the verdict (scale->state). */
+bool dt_scale_wants_samples(DtScale *scale, const DtRegion *region);
+DtSide dt_scale_next_side(const DtScale *scale);
+void dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news);
+
+/* Grows with everything that was compiled, or tried. */
+uint64_t dt_scale_news(void);
+/* ns of processor time of this thread: other processes do not count. */
+int64_t dt_scale_now(void);
+
+#endif

@@ -1,0 +1,148 @@
+"""Compiled code that is no faster than plain execution runs plainly, and is told of."""
+
+from __future__ import annotations
+
+import dyntrace
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def weighed():
+    with dyntrace.config.patch(weigh_after=4):
+        yield
+
+
+def one_item(x, v):
+    x[3] = v
+
+
+def chain(x, y):
+    for _ in range(6):
+        x = x * 0.5 + y
+        x = x - y * 0.25
+    return x
+
+
+def items(x):
+    total = 0
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            total += 1
+    return total
+
+
+def test_what_gains_is_kept():
+    x, y = np.ones(8), np.ones(8)
+    compiled = dyntrace.compile(chain)
+    for _ in range(60):
+        compiled(x, y)
+    assert compiled.__dyntrace_region__.forsaken() == []
+    hits = compiled.cache_entries()[0]["hits"]
+    compiled(x, y)
+    assert compiled.cache_entries()[0]["hits"] == hits + 1
+
+
+def test_what_is_slower_is_forsaken_and_listed():
+    # Five hundred items read one by one into Python: there is nothing to fuse.
+    def reads(x):
+        return [x[i] for i in range(400)]
+
+    x = np.arange(400.0)
+    compiled = dyntrace.compile(reads)
+    for _ in range(60):
+        assert compiled(x) == reads(x)
+    region = compiled.__dyntrace_region__
+    rows = region.forsaken()
+    if not rows:
+        pytest.skip("faster here")
+    assert [row["function"] for row in rows] == [reads.__qualname__]
+    assert rows[0]["compiled_ns"] >= rows[0]["plain_ns"] > 0
+    entries = compiled.cache_entries()
+    compiled(x)
+    assert compiled.cache_entries() == entries  # no guard was checked
+    assert "runs plainly" in str(dyntrace.explain(compiled)(x))
+    compiled.reset()
+    assert region.forsaken() == []
+
+
+def test_a_part_of_a_loop_is_judged_alone():
+    x = np.random.default_rng(0).random(3000)
+    compiled = dyntrace.compile(items)
+    assert compiled(x) == items(x)
+    for row in compiled.__dyntrace_region__.forsaken():
+        assert row["part"] and row["compiled_ns"] >= row["plain_ns"]
+
+
+def test_results_and_writes_are_the_same_while_weighing():
+    compiled = dyntrace.compile(one_item)
+    x, y = np.zeros(5), np.zeros(5)
+    for k in range(100):
+        one_item(x, k)
+        compiled(y, k)
+        assert (x == y).all()
+
+
+def test_exceptions_while_weighing():
+    compiled = dyntrace.compile(one_item)
+    x = np.zeros(5)
+    for k in range(60):
+        if k % 3 == 2:
+            with pytest.raises(IndexError, match="index 3 is out of bounds"):
+                compiled(x[:2], k)
+        else:
+            compiled(x, k)
+            assert x[3] == k
+
+
+def test_recursion_is_timed_from_outside():
+    def down(x, n):
+        return x + 1 if n == 0 else down(x * 0.5, n - 1)
+
+    compiled = down = dyntrace.compile(down)
+    for _ in range(60):
+        assert compiled(np.ones(3), 2)[0] == 1.25
+
+
+def test_nothing_is_weighed_under_fullgraph_or_another_backend():
+    for options in ({"fullgraph": True}, {"backend": "eager"}):
+        compiled = dyntrace.compile(one_item, **options)
+        for k in range(60):
+            compiled(np.zeros(5), k)
+        assert compiled.__dyntrace_region__.forsaken() == []
+        assert sum(row["hits"] for row in compiled.cache_entries()) == 60
+
+
+def test_reset_while_a_call_is_timed():
+    def resets(x):
+        y = x * 2
+        compiled.reset()
+        return y + 1
+
+    compiled = dyntrace.compile(resets)
+    for _ in range(40):
+        assert compiled(np.ones(3))[0] == 3
+
+
+def test_zero_turns_it_off():
+    with dyntrace.config.patch(weigh_after=0):
+        compiled = dyntrace.compile(one_item)
+        x = np.zeros(5)
+        for k in range(60):
+            compiled(x, k)
+    assert compiled.cache_entries()[0]["hits"] == 60
+
+
+def test_a_long_loop_stays_a_loop():
+    def steps(x, n):
+        for _ in range(n):
+            x = x * 0.5 + 1
+            x = np.sqrt(x) - 0.25
+        return x
+
+    compiled = dyntrace.compile(steps)
+    with dyntrace.config.patch(unroll_nodes=100):
+        for n in (10, 2000):
+            assert (compiled(np.ones(4), n) == steps(np.ones(4), n)).all()
+    whole = dyntrace.compile(steps, fullgraph=True)
+    assert (whole(np.ones(4), 300) == steps(np.ones(4), 300)).all()
