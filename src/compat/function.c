@@ -198,6 +198,14 @@ dt_function_part(PyObject *object, int64_t part)
         return NULL;
     }
     value = part_of((PyFunctionObject *)object, (DtFunctionPart)part);
+    if (value == NULL && part == DT_FUNCTION_TYPE_PARAMS) {
+        static PyObject *empty = NULL; /* kept for the life of the process */
+        if (empty == NULL) {
+            empty = PyTuple_New(0);
+            PyErr_Clear(); /* MemoryError: not readable this time */
+        }
+        return empty;
+    }
     return value != NULL ? value : Py_None;
 }
 

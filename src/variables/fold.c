@@ -541,6 +541,21 @@ namesake_of(PyTypeObject *type)
     return instance;
 }
 
+/* An empty object of a C type whose methods check their first argument; NULL without an exception:
+ * it is another sort of type. */
+static PyObject *
+empty_of(PyTypeObject *type)
+{
+    PyTypeObject *layout = dt_build_layout(type);
+    if (layout == NULL || !dt_payload_is_hidden(layout)) {
+        return NULL;
+    }
+    PyObject *none = PyTuple_New(0);
+    PyObject *made = none != NULL ? layout->tp_new(type, none, NULL) : NULL;
+    Py_XDECREF(none);
+    return made;
+}
+
 static PyObject *
 filled(DtVar *var)
 {
@@ -569,6 +584,10 @@ dt_fold_stand_in(DtTrace *trace, DtVar *var, PyObject **out)
     if (type == NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a failing operation on a %s",
                         var->type->name);
+    }
+    *out = empty_of(type);
+    if (*out != NULL || PyErr_Occurred()) {
+        return *out != NULL ? DT_OK : DT_ERROR;
     }
     *out = type == &PyTuple_Type || type == &PyList_Type ? filled(var)
            : type == &PyDict_Type                        ? PyDict_New()

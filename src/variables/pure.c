@@ -20,6 +20,9 @@ typedef struct PureRow {
 
 static const PureRow pure_rows[] = {
     {"code", {NULL}},
+    {"datetime.date",
+     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", NULL}},
+    {"datetime.timedelta", {"total_seconds", NULL}},
     {"operator.attrgetter", {NULL}},
     {"operator.itemgetter", {NULL}},
     {"operator.methodcaller", {NULL}},
@@ -377,6 +380,24 @@ dt_pure_call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out
                               Py_TYPE(object_of(self))->tp_name);
     }
     return DT_OK;
+}
+
+DtStatus
+dt_pure_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    PyObject *a, *b = NULL;
+    DT_TRY(known_object(trace, left, &a));
+    DtStatus status = a != NULL ? known_object(trace, right, &b) : DT_OK;
+    if (status == DT_OK && a != NULL && b != NULL) {
+        status = wrap_take(trace, dt_constant_operate(op, a, b), false, out);
+    }
+    else if (status == DT_OK) {
+        status = dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s",
+                          dt_canonical_binary_symbol((int)op), dt_kinds_type_name(trace, left));
+    }
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return status;
 }
 
 DtStatus

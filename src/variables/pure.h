@@ -34,6 +34,9 @@ DtStatus dt_pure_call_method(DtTrace *trace, PyObject *method, const DtArgs *arg
 /* Calls the pure object itself. */
 DtStatus dt_pure_call_object(DtTrace *trace, DtVar *self, const DtArgs *args,
                              DtVar **out) DT_MUST_CHECK;
+/* An operator of which one operand is a pure object. */
+DtStatus dt_pure_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right,
+                        DtVar **out) DT_MUST_CHECK;
 /* object[key] */
 DtStatus dt_pure_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
 

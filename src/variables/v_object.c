@@ -299,8 +299,26 @@ opaque_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "`in` a %s", Py_TYPE(object_of(self))->tp_name);
 }
 
+/* An operator of a C type of which everything is known; one operand may be any other kind. */
+static DtStatus
+opaque_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    DtVar *self = left->type->kind == DT_KIND_OPAQUE ? left : right;
+    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+        return dt_pure_binary(trace, op, left, right, out);
+    }
+    PyNumberMethods *numbers = Py_TYPE(object_of(self))->tp_as_number;
+    if (numbers == NULL && Py_TYPE(object_of(self))->tp_as_sequence == NULL) {
+        *out = dt_not_implemented(trace);
+        return DT_OK;
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", dt_canonical_binary_symbol((int)op),
+                    Py_TYPE(object_of(self))->tp_name);
+}
+
 const DtVarType dt_kind_type_OPAQUE = {
     .kind = DT_KIND_OPAQUE,
+    .nb_binary = opaque_binary,
     .nb_bool = opaque_bool,
     .mp_subscript = opaque_subscript,
     .sq_contains = opaque_contains,

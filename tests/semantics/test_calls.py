@@ -42,7 +42,13 @@ def call_positional(x):
 
 
 def call_keywords(x):
-    return two(b=x, a=1.0), two(x, b=3.0), defaults(x, c=x), keyword_only(x, b=2.0), keyword_only(x, c=1, b=x)
+    return (
+        two(b=x, a=1.0),
+        two(x, b=3.0),
+        defaults(x, c=x),
+        keyword_only(x, b=2.0),
+        keyword_only(x, c=1, b=x),
+    )
 
 
 def call_defaults(x):
@@ -72,7 +78,12 @@ def call_star(x):
 
 def call_star_star(x):
     options = {"a": x, "b": 3.0}
-    return two(**options), only_stars(**options, z=1), only_stars(*(1, 2), **options), defaults(x, **{"c": 5})
+    return (
+        two(**options),
+        only_stars(**options, z=1),
+        only_stars(*(1, 2), **options),
+        defaults(x, **{"c": 5}),
+    )
 
 
 def forwards(*args, **kwargs):
@@ -89,7 +100,13 @@ def call_lambda(x):
 
 
 def call_numpy_forms(x, y):
-    return np.add(x, y), np.add(*(x, y)), np.sum(x, axis=0), np.sum(a=x), x.sum(axis=0, keepdims=True)
+    return (
+        np.add(x, y),
+        np.add(*(x, y)),
+        np.sum(x, axis=0),
+        np.sum(a=x),
+        x.sum(axis=0, keepdims=True),
+    )
 
 
 def call_evaluation_order(x):

@@ -108,7 +108,13 @@ def getattr_forms(p):
 
 
 def isinstance_forms(p):
-    return isinstance(p, Point), isinstance(p, Child), type(p) is Point, issubclass(Child, Point), p.x + 1.0
+    return (
+        isinstance(p, Point),
+        isinstance(p, Child),
+        type(p) is Point,
+        issubclass(Child, Point),
+        p.x + 1.0,
+    )
 
 
 def new_object(x):

@@ -93,7 +93,9 @@ def test_symbolic_number_keeps_its_entry():
     assert len(compiled.records) == 1
 
 
-@pytest.mark.parametrize("op", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
+@pytest.mark.parametrize(
+    "op", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+)
 def test_comparison(op):
     functions = {
         operator.lt: lambda a, b: a < b,

@@ -226,7 +226,7 @@ def two_lists(a, b, x):
 
 def test_two_lists_that_are_one():
     compiled = Compiled(two_lists)
-    for make in (lambda: ([], []), lambda: ([[]] * 2), lambda: ([], [1]), lambda: ([[1]] * 2)):
+    for make in (lambda: ([], []), lambda: [[]] * 2, lambda: ([], [1]), lambda: [[1]] * 2):
         plain, mine = make(), make()
         assert two_lists(*plain, A) == compiled(*mine, A)
         assert [len(items) for items in plain] == [len(items) for items in mine]

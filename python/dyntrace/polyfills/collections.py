@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import _collections
 from collections import deque
-from operator import index
+from operator import index as as_index
 from typing import Any
 
 from dyntrace.polyfills import contents, more, polyfill, text_of, unfollowable
@@ -34,19 +34,19 @@ def _change(self: Any) -> None:
 
 
 @polyfill(deque.append)
-def append(self: Any, x: Any, /) -> None:
+def append(self: Any, item: Any, /) -> None:
     items, limit = contents(self), more(self)[0]
     _change(self)
-    items.append(x)
+    items.append(item)
     if limit is not None and len(items) > limit:
         del items[0]
 
 
 @polyfill(deque.appendleft)
-def appendleft(self: Any, x: Any, /) -> None:
+def appendleft(self: Any, item: Any, /) -> None:
     items, limit = contents(self), more(self)[0]
     _change(self)
-    items.insert(0, x)
+    items.insert(0, item)
     if limit is not None and len(items) > limit:
         del items[-1]
 
@@ -98,7 +98,7 @@ def init(self: Any, iterable: Any = (), maxlen: Any = None) -> None:
             unfollowable("a deque with a maxlen that is no int")
         if maxlen < 0:
             raise ValueError("maxlen must be non-negative")
-        maxlen = index(maxlen)
+        maxlen = as_index(maxlen)
     more(self)[0] = maxlen
     if contents(self):
         clear(self)
@@ -117,7 +117,7 @@ def _position(self: Any, i: Any, text: str) -> Any:
     items = contents(self)
     if not hasattr(i, "__index__"):
         raise TypeError("sequence index must be integer, not '" + type(i).__name__ + "'")
-    i = index(i)
+    i = as_index(i)
     if i < 0:
         i += len(items)
     if i < 0 or i >= len(items):
@@ -197,14 +197,14 @@ def find(self: Any, value: Any, start: Any = 0, stop: Any = None, /) -> Any:
 
 
 @polyfill(deque.insert)
-def insert(self: Any, at: Any, value: Any, /) -> None:
+def insert(self: Any, index: Any, value: Any, /) -> None:
     items, limit = contents(self), more(self)[0]
     if limit is not None and len(items) == limit:
         raise IndexError(_FULL)
-    if type(at) is not int:
+    if type(index) is not int:
         unfollowable("deque.insert() at a position that is no int")
     _change(self)
-    items.insert(at, value)
+    items.insert(index, value)
 
 
 @polyfill(deque.remove)
@@ -228,7 +228,7 @@ def rotate(self: Any, n: Any = 1, /) -> None:
         unfollowable("deque.rotate() by something that is no int")
     if len(items) < 2:
         return
-    n = index(n) % len(items)
+    n = as_index(n) % len(items)
     if n:
         _change(self)
         items[:] = items[-n:] + items[:-n]

@@ -91,9 +91,14 @@ def jacobi(p):
 def game_of_life(board):
     neighbours = np.zeros_like(board)
     neighbours[1:-1, 1:-1] = (
-        board[:-2, :-2] + board[:-2, 1:-1] + board[:-2, 2:]
-        + board[1:-1, :-2] + board[1:-1, 2:]
-        + board[2:, :-2] + board[2:, 1:-1] + board[2:, 2:]
+        board[:-2, :-2]
+        + board[:-2, 1:-1]
+        + board[:-2, 2:]
+        + board[1:-1, :-2]
+        + board[1:-1, 2:]
+        + board[2:, :-2]
+        + board[2:, 1:-1]
+        + board[2:, 2:]
     )
     birth = (neighbours == 3) & (board == 0)
     survive = ((neighbours == 2) | (neighbours == 3)) & (board == 1)
@@ -320,7 +325,9 @@ def clip_norm(g):
 # ---- Filters and estimates -------------------------------------------------------------------------
 
 
-@program(np.array([0.0, 1.0]), np.eye(2), np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]]), 0.5)
+@program(
+    np.array([0.0, 1.0]), np.eye(2), np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[1.0, 0.0]]), 0.5
+)
 def kalman(x, p, f, h, z):
     x[:] = f @ x
     p[:] = f @ p @ f.T + 0.01 * np.eye(2)

@@ -782,4 +782,6 @@ def test_every_function_has_a_case():
         name for name in names
         if isinstance(getattr(builtins, name), type) and issubclass(getattr(builtins, name), BaseException)
     }  # fmt: skip
-    assert names - exceptions - {"False", "True", "None", "Ellipsis", "NotImplemented"} <= set(FUNCTIONS)
+    assert names - exceptions - {"False", "True", "None", "Ellipsis", "NotImplemented"} <= set(
+        FUNCTIONS
+    )

@@ -189,7 +189,9 @@ def parse_pairs(text, x):
 
 
 def template(x):
-    return "{user[name]} has {count:03d} {what}".format(user={"name": "Bo"}, count=7, what="items"), x
+    return "{user[name]} has {count:03d} {what}".format(
+        user={"name": "Bo"}, count=7, what="items"
+    ), x
 
 
 def format_errors(x):
@@ -283,7 +285,14 @@ def sort_nan(x):
 def search_objects(x):
     p = Point(1, 2)
     items = [Point(0, 0), p, Point(1, 2)]
-    return items.index(Point(1, 2)), items.count(p), Point(0, 0) in items, items.remove(p), len(items), x
+    return (
+        items.index(Point(1, 2)),
+        items.count(p),
+        Point(0, 0) in items,
+        items.remove(p),
+        len(items),
+        x,
+    )
 
 
 def matrix(n, x):
@@ -337,7 +346,16 @@ def live_views(x):
     d = {"a": 1}
     keys, values, items = d.keys(), d.values(), d.items()
     d["b"] = 2
-    return list(keys), list(values), list(items), len(keys), "b" in keys, keys & {"b", "z"}, keys - {"a"}, x
+    return (
+        list(keys),
+        list(values),
+        list(items),
+        len(keys),
+        "b" in keys,
+        keys & {"b", "z"},
+        keys - {"a"},
+        x,
+    )
 
 
 def ordering(x):
@@ -409,7 +427,12 @@ def set_of_argument(s, x):
 
 def frozen_keys(x):
     table = {frozenset([1, 2]): "a"}
-    return table[frozenset([2, 1])], {1, 2} in {frozenset([1, 2])}, hash(frozenset()) == hash(frozenset()), x
+    return (
+        table[frozenset([2, 1])],
+        {1, 2} in {frozenset([1, 2])},
+        hash(frozenset()) == hash(frozenset()),
+        x,
+    )
 
 
 def primes(n, x):
@@ -551,7 +574,13 @@ def in_order(s, x):
 
 @pytest.mark.parametrize(
     "pair",
-    [({0, 8}, {8, 0}), ({1}, {1.0}), ({1, 2}, {1, 2, 3}), ({"a"}, {"b"}), (frozenset({0, 8}), frozenset({8, 0}))],
+    [
+        ({0, 8}, {8, 0}),
+        ({1}, {1.0}),
+        ({1, 2}, {1, 2, 3}),
+        ({"a"}, {"b"}),
+        (frozenset({0, 8}), frozenset({8, 0})),
+    ],
 )
 def test_sets_that_differ(pair):
     twice(in_order, lambda: (pair[0].copy(),), lambda: (pair[1].copy(),))

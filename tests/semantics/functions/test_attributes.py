@@ -581,8 +581,6 @@ BROKEN = [
     (dict_, "missing-slot"),
     (missing_, "raises"),
     (exitstack_, "unknown-callable"),
-    
-    
     (set_bad_name_, "raises"),
     (set_bad_defaults_, "raises"),
     (del_missing_, "raises"),

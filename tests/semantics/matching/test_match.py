@@ -167,7 +167,9 @@ def other_keys(x, v):
             return x * n
 
 
-@case(Point(1, 2), Point(0, 5), Point(0, 0), Point3(1, 2, 3), Point3(0, 0, 1), 3, Bare(1), Bare("a"))
+@case(
+    Point(1, 2), Point(0, 5), Point(0, 0), Point3(1, 2, 3), Point3(0, 0, 1), 3, Bare(1), Bare("a")
+)
 def classes(x, v):
     match v:
         case Point3(0, 0, z):

@@ -83,7 +83,12 @@ def mean_of_floats(x):
 @captured
 def medians(x):
     values = [5, 1, 4, 2]
-    return x, statistics.median(values), statistics.median_low(values), statistics.median_high(values)
+    return (
+        x,
+        statistics.median(values),
+        statistics.median_low(values),
+        statistics.median_high(values),
+    )
 
 
 @captured

@@ -1,0 +1,74 @@
+"""Loggers that do not log: a call below the level costs nothing in compiled code.
+
+Whether a logger is enabled is read as ``Logger.isEnabledFor`` reads it, and guarded; what is logged is
+left to plain execution.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from dyntrace.polyfills import polyfill, unfollowable
+
+
+def _enabled(self: Any, level: Any) -> Any:
+    if self.disabled:
+        return False
+    cache = self._cache
+    if level in cache:
+        return cache[level]
+    if self.manager.disable >= level:
+        return False
+    logger = self
+    while logger is not None:
+        if logger.level:
+            return level >= logger.level
+        logger = logger.parent
+    return level >= logging.NOTSET
+
+
+def _log(self: Any, level: Any) -> None:
+    if type(self) is not logging.Logger and type(self) is not logging.RootLogger:
+        unfollowable("a logger of another class")
+    if _enabled(self, level):
+        unfollowable("something is logged")
+
+
+@polyfill(logging.Logger.isEnabledFor)
+def is_enabled_for(self: Any, level: Any) -> Any:
+    if type(level) is not int:
+        unfollowable("a level that is no int")
+    return _enabled(self, level)
+
+
+@polyfill(logging.Logger.debug)
+def debug(self: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    _log(self, logging.DEBUG)
+
+
+@polyfill(logging.Logger.info)
+def info(self: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    _log(self, logging.INFO)
+
+
+@polyfill(logging.Logger.warning)
+def warning(self: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    _log(self, logging.WARNING)
+
+
+@polyfill(logging.Logger.error)
+def error(self: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    _log(self, logging.ERROR)
+
+
+@polyfill(logging.Logger.critical)
+def critical(self: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    _log(self, logging.CRITICAL)
+
+
+@polyfill(logging.Logger.log)
+def log(self: Any, level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
+    if type(level) is not int:
+        unfollowable("a level that is no int")
+    _log(self, level)
