@@ -231,6 +231,7 @@ def start(options: Options) -> Script:
         import dyntrace._report
         import dyntrace.polyfills  # noqa: F401 - what a trace may need must not be traced on its way in
 
+        _core.load_numpy()
         _core.capture_everywhere(script.region)
     if options.report:
         import atexit

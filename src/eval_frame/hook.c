@@ -55,7 +55,7 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
     }
     if (!cache->judged && everywhere != NULL) {
         cache->judged = cache->reaches = true;
-        cache->closed = cache->closed || dt_reach_is_own_module(globals);
+        cache->closed = cache->closed || dt_reach_is_in_the_way(globals);
     }
     if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;

@@ -50,11 +50,12 @@ package_of_globals(PyObject *globals, char *package, size_t size)
 }
 
 bool
-dt_reach_is_own_module(PyObject *globals)
+dt_reach_is_in_the_way(PyObject *globals)
 {
     char package[64];
     return package_of_globals(globals, package, sizeof(package))
-           && strcmp(package, "dyntrace") == 0;
+           && (strcmp(package, "dyntrace") == 0 || strcmp(package, "importlib") == 0
+               || strncmp(package, "_frozen_importlib", 17) == 0);
 }
 
 bool

@@ -11,8 +11,8 @@
 /* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
 bool dt_reach_is_skipped_module(PyObject *globals);
 
-/* A module of dyntrace itself. */
-bool dt_reach_is_own_module(PyObject *globals);
+/* A module that a trace may need itself: dyntrace's own, and the import system. */
+bool dt_reach_is_in_the_way(PyObject *globals);
 
 /* Does a global that the code names belong to an adapter's library? */
 bool dt_reach_code(PyCodeObject *code, PyObject *globals);

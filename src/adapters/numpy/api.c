@@ -43,6 +43,9 @@ dt_numpy_init(void)
     if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0) {
         return -1;
     }
+    if (dt_adapter_by_name(dt_np_adapter.name) != NULL) {
+        return 0; /* importing NumPy has led here before */
+    }
     dt_np_arrays_init();
     return dt_adapter_register(&dt_np_adapter);
 }
