@@ -177,7 +177,8 @@ read_cached_property(DtTrace *trace, const DtClassAttr *attr, DtVar *self, DtVar
     PyObject *function, *name;
     DT_TRY(read_part(trace, attr->found, "func", &function));
     DT_TRY(read_part(trace, attr->found, "attrname", &name));
-    if (!PyUnicode_CheckExact(name) || !dt_instance_has_dict(self)) {
+    if (!PyUnicode_CheckExact(name) || self->type->kind != DT_KIND_INSTANCE
+        || !dt_instance_has_dict(self)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "a cached_property that can't store its value");
     }
     const DtSource *known = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, attr->found, 0);

@@ -26,17 +26,34 @@ typedef struct SlotRow {
 /* ---- Slots of builtin kinds
  * ----------------------------------------------------------------------- */
 
+/* The number slot or sequence slot of `self`'s type, for `left` op `right`; one of them is `self`,
+ * the other `other`. */
+static DtStatus
+call_binary_slot(DtTrace *trace, DtBinaryOp op, DtVar *self, DtVar *other, DtVar *left,
+                 DtVar *right, DtVar **out)
+{
+    *out = dt_not_implemented(trace);
+    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
+        return DT_OK;
+    }
+    switch (dt_number_slot_takes(trace, self, other)) {
+    case DT_SLOT_TAKES:
+        return dt_var_binary(trace, op, left, right, out);
+    case DT_SLOT_REFUSES:
+        return DT_OK;
+    case DT_SLOT_OF_NO_NUMBER:
+        break;
+    }
+    return self->type->nb_binary(trace, op, left, right, out);
+}
+
 static DtStatus
 slot_binary(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
     other = dt_payload_of(other);
-    *out = dt_not_implemented(trace);
-    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
-        return DT_OK;
-    }
-    return self->type->nb_binary(trace, (DtBinaryOp)row->op, self, other, out);
+    return call_binary_slot(trace, (DtBinaryOp)row->op, self, other, self, other, out);
 }
 
 static DtStatus
@@ -45,11 +62,7 @@ slot_reflected(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *ar
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
     other = dt_payload_of(other);
-    *out = dt_not_implemented(trace);
-    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
-        return DT_OK;
-    }
-    return self->type->nb_binary(trace, (DtBinaryOp)row->op, other, self, out);
+    return call_binary_slot(trace, (DtBinaryOp)row->op, self, other, other, self, out);
 }
 
 static DtStatus
@@ -57,7 +70,19 @@ slot_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args
 {
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
-    return self->type->tp_richcompare(trace, row->op, self, dt_payload_of(other), out);
+    other = dt_payload_of(other);
+    bool ordered = row->op != Py_EQ && row->op != Py_NE;
+    bool refuses = ordered && dt_var_python_type(trace, self) == &PyComplex_Type;
+    switch (refuses ? DT_SLOT_REFUSES : dt_number_slot_takes(trace, self, other)) {
+    case DT_SLOT_TAKES:
+        return dt_var_compare(trace, row->op, self, other, out);
+    case DT_SLOT_REFUSES:
+        *out = dt_not_implemented(trace);
+        return DT_OK;
+    case DT_SLOT_OF_NO_NUMBER:
+        break;
+    }
+    return self->type->tp_richcompare(trace, row->op, self, other, out);
 }
 
 static DtStatus
@@ -164,6 +189,20 @@ slot_by_builtin(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *a
     return dt_var_call(trace, callable, &with_self, out);
 }
 
+static DtStatus
+slot_divmod(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *other;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &other));
+    other = dt_payload_of(other);
+    if (dt_number_slot_takes(trace, self, other) != DT_SLOT_TAKES) {
+        *out = dt_not_implemented(trace);
+        return DT_OK;
+    }
+    DtArgs plain = dt_args_of(&other, 1);
+    return slot_by_builtin(trace, row, self, &plain, out);
+}
+
 #define BINARY(NAME, OP)                                                                           \
     {"__" NAME "__", slot_binary, 1, 1, DT_BINARY_##OP},                                           \
         {"__r" NAME "__", slot_reflected, 1, 1, DT_BINARY_##OP},                                   \
@@ -203,7 +242,7 @@ static const SlotRow builtin_rows[] = {
     {"__iter__", slot_iter, 0, 0, 0},
     {"__call__", slot_call, 0, -1, 0},
     {"__abs__", slot_by_builtin, 0, 0, 0},
-    {"__divmod__", slot_by_builtin, 1, 1, 0},
+    {"__divmod__", slot_divmod, 1, 1, 0},
     {"__float__", slot_by_builtin, 0, 0, 0},
     {"__format__", slot_by_builtin, 1, 1, 0},
     {"__hash__", slot_by_builtin, 0, 0, 0},
@@ -542,7 +581,8 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     else if (row != NULL) {
         DT_TRY(call_row(trace, row, subject, &rest, out));
     }
-    else if (is_method && subject != NULL && subject->type->kind != DT_KIND_INSTANCE) {
+    else if (is_method && subject != NULL && subject->type->kind != DT_KIND_INSTANCE
+             && subject->type->kind != DT_KIND_CLASS) {
         DtVar *bound;
         DT_TRY(dt_var_getattr(trace, subject, name, &bound));
         DT_TRY(dt_var_call(trace, bound, &rest, out));

@@ -121,14 +121,45 @@ static const OperatorRow operator_rows[] = {
     [DT_BINARY_XOR] = {"__xor__", "__rxor__", "__ixor__"},
 };
 
+/* How wide a builtin number is; -1: its type is not known, 0: no number. */
+static int
+number_width(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    return type == NULL                                   ? -1
+           : type == &PyLong_Type || type == &PyBool_Type ? 1
+           : type == &PyFloat_Type                        ? 2
+           : type == &PyComplex_Type                      ? 3
+                                                          : 0;
+}
+
+DtSlotTakes
+dt_number_slot_takes(DtTrace *trace, DtVar *self, DtVar *other)
+{
+    int own = number_width(trace, self), width = number_width(trace, other);
+    if (own <= 0 || width < 0) {
+        return DT_SLOT_OF_NO_NUMBER;
+    }
+    return width != 0 && width <= own ? DT_SLOT_TAKES : DT_SLOT_REFUSES;
+}
+
 /* The left operand is no instance: what its own type makes of an instance's builtin part. */
 static DtStatus
 try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
-    if (left->type->kind != DT_KIND_INSTANCE && left->type->nb_binary != NULL) {
-        DT_TRY(left->type->nb_binary(trace, op, left, dt_payload_of(right), out));
+    if (left->type->kind == DT_KIND_INSTANCE || left->type->nb_binary == NULL) {
+        return DT_OK;
     }
-    return DT_OK;
+    DtVar *payload = dt_payload_of(right);
+    switch (dt_number_slot_takes(trace, left, payload)) {
+    case DT_SLOT_TAKES:
+        return dt_var_binary(trace, op, left, payload, out);
+    case DT_SLOT_REFUSES:
+        return DT_OK;
+    case DT_SLOT_OF_NO_NUMBER:
+        break;
+    }
+    return left->type->nb_binary(trace, op, left, payload, out);
 }
 
 static DtStatus

@@ -430,6 +430,11 @@ DtStatus dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self) DT_MUST_CHEC
 DtStatus dt_payload_reconstruct_hidden(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
 /* The tracker of an instance's builtin part, else the tracker itself. */
 DtVar *dt_payload_of(DtVar *var);
+
+/* Whether a binary slot of a builtin number takes `other` as CPython's slots do: a number that is
+ * not wider than its own type, whichever kind of tracker has it, and nothing else. */
+typedef enum DtSlotTakes { DT_SLOT_OF_NO_NUMBER, DT_SLOT_TAKES, DT_SLOT_REFUSES } DtSlotTakes;
+DtSlotTakes dt_number_slot_takes(DtTrace *trace, DtVar *self, DtVar *other);
 /* The same if the class overrides none of the names (which end with NULL); else NULL. */
 DtVar *dt_payload_unless(DtVar *var, const char *const *names);
 /* What the methods do that OrderedDict and defaultdict add or change; *done false: as the base's.
