@@ -33,6 +33,10 @@ dt_codegen_name(DtCodegen *codegen, int op, PyObject *name)
 DtStatus
 dt_codegen_const(DtCodegen *codegen, PyObject *value)
 {
+    if (dt_map_get(&codegen->trace->made, value) != NULL) {
+        return dt_break(codegen->trace, DT_BREAK_RECONSTRUCT,
+                        "a class or descriptor made in the function leaves it");
+    }
     DT_TRY(dt_trace_keep(codegen->trace, value));
     return dt_emit_const(codegen->emit, value);
 }

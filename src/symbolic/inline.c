@@ -135,3 +135,34 @@ dt_inline_call(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVa
     dt_inline_leave(trace);
     return status;
 }
+
+static DtStatus
+run_class_body(DtTrace *trace, DtFunctionVar *function, DtVar *names, DtVar **out)
+{
+    const DtSource *source;
+    DtFrame *frame;
+    DT_TRY(globals_source(trace, function, &source));
+    DT_TRY(dt_frame_build(trace, function->code, function->globals, source, trace->frame, &frame));
+    DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
+    frame->names = names;
+    if (!frame->polyfill) {
+        DT_TRY(record_inlined(trace, function->code));
+    }
+    return dt_frame_run(trace, frame, out);
+}
+
+DtStatus
+dt_inline_class_body(DtTrace *trace, DtFunctionVar *function, DtVar *names, DtVar **out)
+{
+    DtFrame *caller = trace->frame;
+    if (dt_code_argument_slots(function->code) > 0 || dt_code_is_generator(function->code)
+        || (dt_code_flags(function->code) & CO_OPTIMIZED)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s is no class body",
+                        dt_frame_text(function->name));
+    }
+    DT_TRY(dt_inline_enter(trace, function->name));
+    DtStatus status = run_class_body(trace, function, names, out);
+    trace->frame = caller;
+    dt_inline_leave(trace);
+    return status;
+}

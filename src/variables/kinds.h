@@ -384,6 +384,28 @@ DtStatus dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
                       DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_object_init(DtTrace *trace, PyTypeObject *cls, const DtArgs *args) DT_MUST_CHECK;
 
+/* ---- classes and descriptors that the trace makes (class_statement.c) ----
+ * A real object of the same parts stands for each while tracing, never afterwards. */
+typedef struct DtMade {
+    PyTypeObject *maker; /* type, property, staticmethod, classmethod */
+    DtVar **args;        /* of the call that makes it again; of a class: its bases */
+    uint32_t nargs;
+    PyObject *name;        /* of a class, else NULL */
+    DtDictVar *names;      /* its namespace */
+    DtVar *cell;           /* the cell __class__ of its methods, or NULL */
+    bool building;         /* the code that makes the class is being emitted ... */
+    DT_VEC(DtVar *) cells; /* ... and these cells are to hold it */
+} DtMade;
+/* NULL: the object is not one of those. */
+DtMade *dt_made_find(const DtTrace *trace, PyObject *object);
+DtStatus dt_made_children(DtTrace *trace, const DtMade *made,
+                          DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg) DT_MUST_CHECK;
+DtStatus dt_made_reconstruct(DtCodegen *codegen, DtMade *made) DT_MUST_CHECK;
+/* A cell whose contents is the class that is being built: it is filled once the class is there. */
+DtStatus dt_made_fills(DtCodegen *codegen, DtMade *made, DtVar *cell) DT_MUST_CHECK;
+/* property.setter and its like, as a method of a property; NULL: the name is none of them. */
+const DtMethodRow *dt_made_property_row(PyObject *name);
+
 /* ---- descriptors (descriptors.c) ---- */
 /* Whether it comes before an instance's own attributes. */
 bool dt_descr_is_data(PyObject *found);
@@ -456,7 +478,8 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
-extern const DtBuiltinTable dt_builtin_sys_table; /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_sys_table;     /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_cmath_table,
     dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_method_table,
     dt_builtin_types_table;

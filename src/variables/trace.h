@@ -129,6 +129,7 @@ struct DtTrace {
     DtExcInfo root_exc_info;
     DtExcInfo *exc_info; /* the innermost level */
     DtVar *none, *not_implemented, *null;
+    DtMap made;                 /* real object that stands for one the trace has made -> DtMade */
     DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
     DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
     DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */
@@ -292,6 +293,10 @@ DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
  * ----------------------------------------------------------- */
 DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
+
+/* Follows a class body, whose names live in `names`, a new dict; *out is what it returns. */
+DtStatus dt_inline_class_body(DtTrace *, DtFunctionVar *function, DtVar *names,
+                              DtVar **out) DT_MUST_CHECK;
 
 /* One step of a generator, coroutine or asynchronous generator: to what it yields (*returned false)
  * or returns. */

@@ -84,7 +84,12 @@ cell_reconstruct(DtCodegen *codegen, DtVar *var)
         return DT_OK;
     }
     DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyCell_Type));
-    if (self->contents == NULL) {
+    PyObject *object = self->contents != NULL ? dt_payload_object(self->contents) : NULL;
+    DtMade *made = object != NULL ? dt_made_find(dt_codegen_trace(codegen), object) : NULL;
+    if (made != NULL && made->building) {
+        DT_TRY(dt_made_fills(codegen, made, var));
+    }
+    if (self->contents == NULL || (made != NULL && made->building)) {
         return dt_codegen_call(codegen, 0);
     }
     DT_TRY(dt_codegen_var(codegen, self->contents));

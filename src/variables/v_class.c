@@ -65,8 +65,8 @@ DtStatus
 dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
 {
     PyTypeObject *cls = class_of(var), *meta = Py_TYPE(cls);
-    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
-        return DT_OK;
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || var->source == NULL) {
+        return DT_OK; /* one that the trace has made stays as it is; its bases are guarded */
     }
     if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
         DT_TRY(dt_guard_type_version(trace, var->source, meta));
@@ -130,7 +130,7 @@ static DtStatus
 read_name(DtTrace *trace, DtVar *self, DtFunctionPart part, const char *text, DtVar **out)
 {
     PyObject *cls = ((DtObjectVar *)self)->object;
-    if (!(class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+    if (!(class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || self->source == NULL) {
         return dt_constant_wrap_take(trace, PyObject_GetAttrString(cls, text), out);
     }
     PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
@@ -480,6 +480,10 @@ class_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 static DtStatus
 class_reconstruct(DtCodegen *codegen, DtVar *self)
 {
+    DtMade *made = dt_made_find(dt_codegen_trace(codegen), ((DtObjectVar *)self)->object);
+    if (made != NULL) {
+        return dt_made_reconstruct(codegen, made);
+    }
     if (dt_substitute_hides_class(class_of(self))) {
         return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
                         "an object that stands for one of a C type leaves the function");
@@ -493,6 +497,14 @@ class_reconstruct(DtCodegen *codegen, DtVar *self)
         }
     }
     return dt_codegen_const(codegen, ((DtObjectVar *)self)->object);
+}
+
+static DtStatus
+class_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+               void *arg)
+{
+    const DtMade *made = dt_made_find(trace, ((DtObjectVar *)self)->object);
+    return made != NULL ? dt_made_children(trace, made, visit, arg) : DT_OK;
 }
 
 static void
@@ -515,5 +527,6 @@ const DtVarType dt_kind_type_CLASS = {
     .python_type = class_type,
     .as_constant = class_as_constant,
     .reconstruct = class_reconstruct,
+    .children = class_children,
     .repr = class_repr,
 };

@@ -41,10 +41,22 @@ object_as_constant(DtTrace *trace, DtVar *self)
     return object_of(self);
 }
 
+static DtStatus
+object_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                void *arg)
+{
+    const DtMade *made = dt_made_find(trace, object_of(self));
+    return made != NULL ? dt_made_children(trace, made, visit, arg) : DT_OK;
+}
+
 /* Loads the source, else the object as a constant of the code. */
 static DtStatus
 object_reconstruct(DtCodegen *codegen, DtVar *self)
 {
+    DtMade *made = dt_made_find(dt_codegen_trace(codegen), object_of(self));
+    if (made != NULL) {
+        return dt_made_reconstruct(codegen, made);
+    }
     if (self->source != NULL && self->source->kind != DT_SOURCE_OBJECT) {
         bool done;
         DT_TRY(dt_kinds_load_source(codegen, self, &done));
@@ -260,6 +272,11 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
         return dt_class_of(trace, self, out);
     }
+    const DtMethodRow *row =
+        Py_IS_TYPE(object_of(self), &PyProperty_Type) ? dt_made_property_row(name) : NULL;
+    if (row != NULL) {
+        return dt_kinds_method_row(trace, self, row, name, out);
+    }
     if (is_fixed_part(object_of(self), name)) {
         PyObject *part = PyObject_GenericGetAttr(object_of(self), name);
         part = dt_trace_keep_take(trace, part);
@@ -328,4 +345,5 @@ const DtVarType dt_kind_type_OPAQUE = {
     .python_type = object_type,
     .as_constant = object_as_constant,
     .reconstruct = object_reconstruct,
+    .children = object_children,
 };

@@ -3,6 +3,7 @@
 import decimal
 import math
 import re
+import sys
 import threading
 import time
 from pathlib import Path
@@ -55,13 +56,13 @@ def expect(break_id, fn, *args, **settings):
 @case("unsupported-opcode")
 def unsupported_opcode():
     def fn(x):
-        class Local:
-            factor = 2.0
+        import colorsys
 
-        return x * Local.factor
+        return x * len(colorsys.__name__)
 
-    info = expect("unsupported-opcode", fn, A)
-    assert "LOAD_BUILD_CLASS" in info["reason"]
+    forget = lambda: sys.modules.pop("colorsys", None)
+    compiled = check(fn, A, breaks="unsupported-opcode", reset=forget)
+    assert "IMPORT_NAME" in compiled.records[0]["break"]["reason"]
 
 
 @case("missing-slot")

@@ -1,0 +1,468 @@
+/* Class statements, and descriptors that their bodies make.
+ *
+ *   __build_class__ ─► the body is followed over a new namespace
+ *                   └► a real class of the same parts stands for the new one while
+ *                      tracing: look-ups, layouts and errors are CPython's own
+ *
+ * In the real class every value that the trace has made is a *stand-in* (a
+ * function of the same code, or a plain object) that leads back to its tracker,
+ * so whatever finds it in the class gets the tracker.
+ *
+ * Only what nobody can see is made like that: the metaclass is type, no base has
+ * an __init_subclass__ of its own, no value a __set_name__.  A class that leaves
+ * the trace is made by the emitted code, once per call.
+ *
+ * Invariant: neither the real class nor a stand-in leaves the trace; no guard
+ * looks at them.
+ *
+ * Not in here: the instructions of the body (symbolic/op_names.c).
+ */
+#include "compat/type.h"
+#include "variables/kinds.h"
+#include "variables/substitutes.h"
+
+DtMade *
+dt_made_find(const DtTrace *trace, PyObject *object)
+{
+    return trace->made.count > 0 ? dt_map_get(&trace->made, object) : NULL;
+}
+
+/* `object`, which is kept, stands for `var` from now on. */
+static DtStatus
+stand_for(DtTrace *trace, PyObject *object, DtVar *var)
+{
+    return dt_map_set(&trace->arena, &trace->by_object, object, var) == 0 ? DT_OK : dt_no_memory();
+}
+
+static DtStatus
+register_made(DtTrace *trace, PyObject *object, DtKind kind, DtMade made, DtVar **out)
+{
+    DtMade *copy = DT_ARENA_NEW(&trace->arena, DtMade);
+    DtObjectVar *self;
+    if (copy == NULL) {
+        return dt_no_memory();
+    }
+    *copy = made;
+    DT_TRY(dt_object_new(trace, kind, object, NULL, &self));
+    *out = &self->base;
+    if (dt_map_set(&trace->arena, &trace->made, object, copy) != 0) {
+        return dt_no_memory();
+    }
+    return stand_for(trace, object, *out);
+}
+
+/* ---- Stand-ins
+ * ------------------------------------------------------------------------------------- */
+
+static bool
+type_has(PyTypeObject *type, const char *text)
+{
+    PyObject *name = PyUnicode_InternFromString(text);
+    bool has = name == NULL || dt_type_lookup(type, name) != NULL;
+    PyErr_Clear(); /* no memory: not followed */
+    Py_XDECREF(name);
+    return has;
+}
+
+static DtStatus
+refuse_value(DtTrace *trace, DtVar *value)
+{
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class body with a %s",
+                    dt_kinds_type_name(trace, value));
+}
+
+/* A real function of the same code, which is never called. */
+static DtStatus
+stand_in_function(DtTrace *trace, DtFunctionVar *function, PyObject **out)
+{
+    *out = dt_trace_keep_take(trace, PyFunction_New((PyObject *)function->code, function->globals));
+    return *out != NULL ? stand_for(trace, *out, &function->base) : DT_ERROR;
+}
+
+static DtStatus
+stand_in_object(DtTrace *trace, DtVar *value, PyObject **out)
+{
+    PyTypeObject *type = dt_var_python_type(trace, value);
+    if (type == NULL || type->tp_descr_get != NULL || type->tp_descr_set != NULL
+        || type_has(type, "__set_name__")) {
+        return refuse_value(trace, value);
+    }
+    *out = dt_trace_keep_take(trace,
+                              PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type)); /* object() */
+    return *out != NULL ? stand_for(trace, *out, value) : DT_ERROR;
+}
+
+/* What type() looks at itself has to be what it is. */
+static bool
+is_read_by_type(PyObject *name)
+{
+    static const char *const names[] = {"__slots__",  "__match_args__", "__qualname__",
+                                        "__module__", "__doc__",        NULL};
+    for (const char *const *row = names; *row != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, *row) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The real object that stands for a value in the real class. */
+static DtStatus
+stand_in(DtTrace *trace, PyObject *name, DtVar *value, PyObject **out)
+{
+    PyObject *object = dt_payload_object(value);
+    if (value->type->kind == DT_KIND_CONSTANT
+        && dt_constant_is_safe(((DtConstVar *)value)->value)) {
+        *out = ((DtConstVar *)value)->value;
+        return DT_OK;
+    }
+    if (is_read_by_type(name)) {
+        *out = dt_var_as_constant(trace, value);
+        return *out != NULL && dt_constant_is_safe(*out) ? DT_OK : refuse_value(trace, value);
+    }
+    switch (value->type->kind) {
+    case DT_KIND_FUNCTION:
+        if (object == NULL) {
+            return stand_in_function(trace, (DtFunctionVar *)value, out);
+        }
+        *out = object;
+        return DT_OK;
+    case DT_KIND_CLASS:
+        *out = object;
+        return type_has(Py_TYPE(object), "__get__") || type_has(Py_TYPE(object), "__set_name__")
+                   ? refuse_value(trace, value)
+                   : DT_OK;
+    case DT_KIND_BUILTIN:
+    case DT_KIND_OPAQUE:
+        *out = object;
+        return !dt_type_is_static(Py_TYPE(object)) ? refuse_value(trace, value) : DT_OK;
+    default:
+        return stand_in_object(trace, value, out);
+    }
+}
+
+/* ---- Making a class
+ * --------------------------------------------------------------------------------- */
+
+static bool
+is_name(PyObject *name, const char *text)
+{
+    return PyUnicode_CompareWithASCIIString(name, text) == 0;
+}
+
+static DtStatus
+check_base(DtTrace *trace, DtVar *base)
+{
+    PyTypeObject *cls = (PyTypeObject *)dt_payload_object(base);
+    PyObject *hook = dt_trace_keep_take(trace, PyUnicode_InternFromString("__init_subclass__"));
+    if (hook == NULL) {
+        return DT_ERROR;
+    }
+    if (base->type->kind != DT_KIND_CLASS || Py_TYPE(cls) != &PyType_Type
+        || dt_type_lookup(cls, hook) != dt_type_lookup(&PyBaseObject_Type, hook)
+        || dt_substitute_hides_class(cls)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "a class statement with a base that may notice it");
+    }
+    return dt_class_guard_unchanged(trace, base);
+}
+
+/* The real namespace; the cell __class__ is left out. */
+static DtStatus
+fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
+{
+    *cell = NULL;
+    for (uint32_t i = 0; i < names->count; i++) {
+        const DtEntry *entry = &names->items[i];
+        DtVar *value;
+        PyObject *object;
+        if (entry->key == NULL || !PyUnicode_CheckExact(entry->key)) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class body with odd names");
+        }
+        DT_TRY(dt_var_realize(trace, entry->value, &value));
+        if (is_name(entry->key, "__classcell__")) {
+            *cell = value;
+            continue;
+        }
+        if (is_name(entry->key, "__classdictcell__") || is_name(entry->key, "__init_subclass__")
+            || is_name(entry->key, "__del__")) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class body with %s",
+                            dt_kinds_text(entry->key));
+        }
+        DT_TRY(stand_in(trace, entry->key, value, &object));
+        if (PyDict_SetItem(real, entry->key, object) < 0) {
+            return DT_ERROR;
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+make_class(DtTrace *trace, PyObject *name, DtVar **bases, uint32_t nbases, DtDictVar *names,
+           DtVar **out)
+{
+    DtVar *cell;
+    PyObject *real = dt_trace_keep_take(trace, PyDict_New());
+    PyObject *tuple = dt_trace_keep_take(trace, PyTuple_New((Py_ssize_t)nbases));
+    if (real == NULL || tuple == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < nbases; i++) {
+        DT_TRY(dt_var_realize(trace, bases[i], &bases[i]));
+        DT_TRY(check_base(trace, bases[i]));
+        PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(dt_payload_object(bases[i])));
+    }
+    DT_TRY(fill_namespace(trace, names, real, &cell));
+    PyObject *args[] = {name, tuple, real};
+    PyObject *cls = PyObject_Vectorcall((PyObject *)&PyType_Type, args, 3, NULL);
+    if (cls == NULL) {
+        return dt_raise_from_exception(trace);
+    }
+    DtMade made = {.maker = &PyType_Type,
+                   .args = bases,
+                   .nargs = nbases,
+                   .name = name,
+                   .names = names,
+                   .cell = cell};
+    cls = dt_trace_keep_take(trace, cls);
+    if (cls == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(register_made(trace, cls, DT_KIND_CLASS, made, out));
+    return cell != NULL && cell->type->kind == DT_KIND_CELL
+               ? dt_journal_set_cell(trace, (DtCellVar *)cell, *out)
+               : DT_OK;
+}
+
+/* __build_class__(body, name, *bases) */
+static DtStatus
+call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    DtVar *body, *ignored;
+    DtDictVar *names;
+    PyObject *name = dt_var_as_constant(trace, args->pos[1]);
+    DT_TRY(dt_var_realize(trace, args->pos[0], &body));
+    bool plain = args->nkw == 0;
+    if (args->nkw == 1 && is_name(args->kwnames[0], "metaclass")) {
+        plain = dt_var_as_constant(trace, args->kw[0]) == (PyObject *)&PyType_Type;
+    }
+    if (!plain || name == NULL || !PyUnicode_CheckExact(name)
+        || body->type->kind != DT_KIND_FUNCTION) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "a class statement with a metaclass or keywords");
+    }
+    uint32_t nbases = args->npos - 2;
+    DtVar **bases = DT_ARENA_ARRAY(&trace->arena, DtVar *, nbases + 1);
+    if (bases == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < nbases; i++) {
+        /* Before the body runs, as a base that is no class would be asked then. */
+        DT_TRY(dt_var_realize(trace, args->pos[2 + i], &bases[i]));
+        DT_TRY(check_base(trace, bases[i]));
+    }
+    DT_TRY(dt_dict_new(trace, &names));
+    DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &names->base, &ignored));
+    return make_class(trace, name, bases, nbases, names, out);
+}
+
+/* ---- Descriptors
+ * ------------------------------------------------------------------------------------ */
+
+static DtStatus
+make_descriptor(DtTrace *trace, PyTypeObject *maker, DtVar *const *args, uint32_t count,
+                DtVar **out)
+{
+    PyObject *real[4] = {NULL};
+    DtVar **parts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (parts == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_realize(trace, args[i], &parts[i]));
+        bool none = dt_var_peek_constant(parts[i]) == Py_None;
+        if (none) {
+            real[i] = Py_None;
+            continue;
+        }
+        if (parts[i]->type->kind != DT_KIND_FUNCTION) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() of a %s", maker->tp_name,
+                            parts[i]->type->name);
+        }
+        real[i] = dt_payload_object(parts[i]);
+        if (real[i] == NULL) {
+            DT_TRY(stand_in_function(trace, (DtFunctionVar *)parts[i], &real[i]));
+        }
+    }
+    PyObject *object = PyObject_Vectorcall((PyObject *)maker, real, count, NULL);
+    if (object == NULL) {
+        return dt_raise_from_exception(trace);
+    }
+    object = dt_trace_keep_take(trace, object);
+    if (object == NULL) {
+        return DT_ERROR;
+    }
+    DtMade made = {.maker = maker, .args = parts, .nargs = count};
+    return register_made(trace, object, DT_KIND_OPAQUE, made, out);
+}
+
+static DtStatus
+call_descriptor_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return make_descriptor(trace, (PyTypeObject *)dt_payload_object(self), args->pos, args->npos,
+                           out);
+}
+
+/* A property with one part replaced. */
+static DtStatus
+replace_part(DtTrace *trace, DtVar *self, uint32_t part, DtVar *value, DtVar **out)
+{
+    static const char *const names[] = {"fget", "fset", "fdel"};
+    DtVar *parts[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(names[i]));
+        if (name == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_getattr(trace, self, name, &parts[i]));
+    }
+    parts[part] = value;
+    return make_descriptor(trace, &PyProperty_Type, parts, 3, out);
+}
+
+static DtStatus
+call_getter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return replace_part(trace, self, 0, args->pos[0], out);
+}
+
+static DtStatus
+call_setter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return replace_part(trace, self, 1, args->pos[0], out);
+}
+
+static DtStatus
+call_deleter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return replace_part(trace, self, 2, args->pos[0], out);
+}
+
+static const DtMethodRow property_rows[] = {
+    {"getter", call_getter, 1, 1, false},
+    {"setter", call_setter, 1, 1, false},
+    {"deleter", call_deleter, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtMethodRow *
+dt_made_property_row(PyObject *name)
+{
+    for (const DtMethodRow *row = property_rows; row->name != NULL; row++) {
+        if (is_name(name, row->name)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static const DtMethodRow class_rows[] = {
+    {"__build_class__", call_build_class, 2, -1, true},
+    {"classmethod", call_descriptor_class, 1, 1, false},
+    {"property", call_descriptor_class, 0, 3, false},
+    {"staticmethod", call_descriptor_class, 1, 1, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtBuiltinTable dt_builtin_classes_table = {"builtins", class_rows};
+
+/* ---- Leaving the trace
+ * ------------------------------------------------------------------------------ */
+
+DtStatus
+dt_made_children(DtTrace *trace, const DtMade *made, DtStatus (*visit)(DtTrace *, DtVar *, void *),
+                 void *arg)
+{
+    for (uint32_t i = 0; i < made->nargs; i++) {
+        DT_TRY(visit(trace, made->args[i], arg));
+    }
+    return made->names != NULL ? visit(trace, &made->names->base, arg) : DT_OK;
+}
+
+DtStatus
+dt_made_fills(DtCodegen *codegen, DtMade *made, DtVar *cell)
+{
+    if (cell == made->cell) {
+        return DT_OK; /* type() does that */
+    }
+    return dt_vec_push(&dt_codegen_trace(codegen)->arena, &made->cells, cell) == 0 ? DT_OK
+                                                                                   : dt_no_memory();
+}
+
+/* fill(cls, cell, ...): the class, which the cells hold now. */
+static PyObject *
+fill(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    for (Py_ssize_t i = 1; i < count; i++) {
+        if (PyCell_Set(args[i], args[0]) < 0) {
+            return NULL;
+        }
+    }
+    return Py_NewRef(args[0]);
+}
+
+static PyMethodDef fill_method = {"fill_cells", (PyCFunction)(void (*)(void))fill, METH_FASTCALL,
+                                  NULL};
+
+/* type(name, bases, namespace), which copies the namespace and fills the cell __class__. */
+static DtStatus
+emit_class(DtCodegen *codegen, const DtMade *made)
+{
+    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)made->maker));
+    DT_TRY(dt_codegen_const(codegen, made->name));
+    for (uint32_t i = 0; i < made->nargs; i++) {
+        DT_TRY(dt_codegen_var(codegen, made->args[i]));
+    }
+    DT_TRY(dt_codegen_op(codegen, DT_OP_BUILD_TUPLE, (int32_t)made->nargs));
+    for (uint32_t i = 0; i < made->names->count; i++) {
+        DT_TRY(dt_codegen_const(codegen, made->names->items[i].key));
+        DT_TRY(dt_codegen_var(codegen, made->names->items[i].value));
+    }
+    DT_TRY(dt_codegen_op(codegen, DT_OP_BUILD_MAP, (int32_t)made->names->count));
+    return dt_codegen_call(codegen, 3);
+}
+
+static DtStatus
+emit_filled_class(DtCodegen *codegen, DtMade *made)
+{
+    DtTrace *trace = dt_codegen_trace(codegen);
+    PyObject *function = dt_trace_keep_take(trace, PyCFunction_New(&fill_method, NULL));
+    if (function == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, function));
+    made->cells.count = 0;
+    made->building = true;
+    DtStatus status = emit_class(codegen, made);
+    made->building = false;
+    DT_TRY(status);
+    for (uint32_t i = 0; i < made->cells.count; i++) {
+        DT_TRY(dt_codegen_var(codegen, made->cells.items[i]));
+    }
+    return dt_codegen_call(codegen, 1 + made->cells.count);
+}
+
+DtStatus
+dt_made_reconstruct(DtCodegen *codegen, DtMade *made)
+{
+    if (made->names != NULL) {
+        return emit_filled_class(codegen, made);
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)made->maker));
+    for (uint32_t i = 0; i < made->nargs; i++) {
+        DT_TRY(dt_codegen_var(codegen, made->args[i]));
+    }
+    return dt_codegen_call(codegen, made->nargs);
+}
