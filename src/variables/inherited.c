@@ -534,6 +534,10 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         return dt_fold_failure(trace, descriptor, args);
     }
     DT_TRY(dt_var_realize(trace, args->pos[0], &self));
+    if (self->type->kind == DT_KIND_INSTANCE && dt_payload_is_hidden(of)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s(), which has no polyfill",
+                        of->tp_name, text);
+    }
     DtArgs rest = *args;
     rest.pos++;
     rest.npos--;

@@ -150,6 +150,14 @@ read_own(DtTrace *trace, DtVar *self, PyObject *name, PyObject *member, bool *fo
     return dt_instance_has_dict(self) ? dt_guard_attr_absent(trace, self->source, name) : DT_OK;
 }
 
+/* A C type may show the dict of own attributes as a member, which is no slot. */
+static bool
+is_dict_member(PyObject *found, PyObject *name)
+{
+    return Py_IS_TYPE(found, &PyMemberDescr_Type)
+           && PyUnicode_CompareWithASCIIString(name, "__dict__") == 0;
+}
+
 /* ---- Reading
  * ---------------------------------------------------------------------------------- */
 
@@ -159,6 +167,10 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
 {
     if (dt_exception_keeps(self, attr->found)) {
         return dt_exception_get(trace, self, name, out);
+    }
+    if (is_dict_member(attr->found, name)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '__dict__' of a %s",
+                        instance_of(self)->cls->tp_name);
     }
     if (Py_IS_TYPE(attr->found, &PyMemberDescr_Type)) {
         bool found;
@@ -243,7 +255,7 @@ dt_instance_generic_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *
         if (dt_exception_keeps(self, attr.found)) {
             return dt_exception_set(trace, self, name, value);
         }
-        if (Py_IS_TYPE(attr.found, &PyGetSetDescr_Type)) {
+        if (Py_IS_TYPE(attr.found, &PyGetSetDescr_Type) || is_dict_member(attr.found, name)) {
             return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is set",
                             dt_kinds_text(name), instance_of(self)->cls->tp_name);
         }

@@ -144,6 +144,14 @@ def delitem(self: Any, key: Any, /) -> None:
     del contents(self)[at]
 
 
+def is_full(self: Any, /) -> Any:
+    return len(contents(self)) > 0
+
+
+if hasattr(deque, "__bool__"):  # up to 3.10
+    polyfill(deque.__bool__)(is_full)
+
+
 @polyfill(deque.__len__)
 def length(self: Any, /) -> Any:
     return len(contents(self))
