@@ -1,0 +1,166 @@
+"""Functions that NumPy calls in the graph, what comes out learned by a dry run."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import dyntrace
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from differential import check  # noqa: E402
+
+RNG = np.random.default_rng(7)
+V, W = RNG.random(6), RNG.random(6)
+M, N = RNG.random((4, 4)) + 4 * np.eye(4), RNG.random((4, 4))
+R = RNG.random((5, 3))
+S = M @ M.T
+Z = V + 1j * W
+I = np.array([2, 0, 1, 5, 3, 4])
+
+CASES = {
+    "cross": (lambda a: np.cross(a, a[::-1]) * 2, R),
+    "kron": (lambda a, b: np.kron(a, b) + 1, V, W),
+    "inner": (lambda a, b: np.inner(a, b) * 2, M, N),
+    "vdot": (lambda a, b: np.vdot(a, b) + 1, V, W),
+    "interp": (lambda x, xp, fp: np.interp(x, xp, fp) * 2, V, np.sort(W), V),
+    "convolve": (lambda a, b: np.convolve(a, b) + 1, V, W),
+    "convolve same": (lambda a, b: np.convolve(a, b, mode="same") + 1, V, W),
+    "correlate": (lambda a, b: np.correlate(a, b, "full") * 2, V, W),
+    "gradient": (lambda a: np.gradient(a) * 2, V),
+    "histogram": (lambda a: np.histogram(a, 4, (0.0, 1.0))[0] * 2, V),
+    "histogram both": (lambda a: np.histogram(a, bins=3), V),
+    "percentile": (lambda a: np.percentile(a, 30) + 1, V),
+    "percentiles": (lambda a: np.percentile(a, [10, 50, 90], axis=0) * 2, R),
+    "quantile": (lambda a: np.quantile(a, 0.25, axis=1) * 2, M),
+    "average": (lambda a, w: np.average(a, weights=w) + 1, V, W),
+    "average both": (lambda a: np.average(a, axis=0, returned=True), R),
+    "pad": (lambda a: np.pad(a, ((1, 1), (2, 0)), mode="edge") * 2, R),
+    "pad constant": (lambda a: np.pad(a, 1) + 1, V),
+    "nan_to_num": (lambda a: np.nan_to_num(a / 0.5) + 1, V),
+    "digitize": (lambda a: np.digitize(a, np.array([0.0, 0.5, 1.0])) + 1, V),
+    "searchsorted": (lambda a, b: np.searchsorted(a, b) + 1, np.sort(V), W),
+    "take_along_axis": (lambda a, i: np.take_along_axis(a, i, 0) * 2, V, I),
+    "select": (lambda a: np.select([a > 0.7, a > 0.3], [a, a * 2], 0.5) + 1, V),
+    "polyval": (lambda p, a: np.polyval(p, a) + 1, V, W),
+    "vander": (lambda a: np.vander(a, 3) * 2, V),
+    "diag": (lambda a: np.diag(a) * 2, V),
+    "einsum": (lambda a, b: np.einsum("ij,jk->ik", a, b) + 1, M, N),
+    "einsum trace": (lambda a: np.einsum("ii", a) + 1, M),
+    "ediff1d": (lambda a: np.ediff1d(a) * 2, V),
+    "argpartition": (lambda a: np.argpartition(a, 2) + 1, V),
+    "append": (lambda a, b: np.append(a, b) * 2, V, W),
+    "unwrap": (lambda a: np.unwrap(a * 10) + 1, V),
+    "sinc": (lambda a: np.sinc(a) + 1, V),
+    "angle": (lambda z: np.angle(z) + 1, Z),
+    "nansum": (lambda a: np.nansum(a, axis=0) + 1, R),
+    "nancumsum": (lambda a: np.nancumsum(a) * 2, V),
+    "isreal": (lambda z: np.isreal(z), Z),
+    "cholesky": (lambda a: np.linalg.cholesky(a) * 2, S),
+    "pinv": (lambda a: np.linalg.pinv(a) + 1, M),
+    "matrix_power": (lambda a: np.linalg.matrix_power(a, 3) + 1, M),
+    "eigvalsh": (lambda a: np.linalg.eigvalsh(a) * 2, S),
+    "cond": (lambda a: np.linalg.cond(a) + 1, M),
+    "multi_dot": (lambda a, b: np.linalg.multi_dot([a, b, a]) * 2, M, N),
+    "fft": (lambda a: np.abs(np.fft.fft(a)) + 1, V),
+    "rfft": (lambda a: np.fft.irfft(np.fft.rfft(a) * 2), V),
+    "fft2": (lambda a: np.fft.ifft2(np.fft.fft2(a)).real + 1, M),
+    "fftshift": (lambda a: np.fft.fftshift(a) * 2, V),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_is_in_the_graph(name):
+    fn, *args = CASES[name]
+    check(fn, *args)
+    found = dyntrace.explain(fn)(*args)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        assert found.break_count == 0, found.breaks
+
+
+BREAKS = {
+    "a view": ("array-op", lambda a: np.diag(a) * 2, M),
+    "into an argument": ("array-op", lambda a, b: np.percentile(a, 30, out=b), V, np.array(0.0)),
+    "no matrix": ("raises", lambda a: np.linalg.cholesky(a), R),
+    "no items": ("array-op", lambda a: np.convolve(a, a), np.zeros(0)),
+    "copy=False": ("array-op", lambda a: np.nan_to_num(a, copy=False), V.copy()),
+    "an axis too many": ("raises", lambda a: np.percentile(a, 5, axis=3), V),
+    "a text": ("raises", lambda a: np.kron(a, "x"), V),
+    "two columns": ("array-op", lambda a: np.cross(a, [1.0, 2.0, 3.0]), R),
+    "too large": ("array-op", lambda a: np.sinc(a), np.zeros(70000)),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_is_a_break(name):
+    expected, fn, *args = BREAKS[name]
+    check(fn, *args, breaks=expected)
+
+
+def test_data_that_raises_runs_plainly():
+    compiled = dyntrace.compile(lambda a: np.linalg.cholesky(a) * 2)
+    compiled(S)
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(-S)
+    assert (compiled(S) == np.linalg.cholesky(S) * 2).all()
+
+
+def test_warnings_are_those_of_plain_execution():
+    def both(a):
+        return np.nan_to_num(np.interp(a, a, np.log(a)))
+
+    compiled = dyntrace.compile(both)
+    compiled(V)
+    for call in (both, compiled):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            call(np.arange(6.0))
+        assert [str(w.message) for w in found] == ["divide by zero encountered in log"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.sampled_from(sorted(CASES)),
+    st.sampled_from(["d", "f", "F", "i8", "?"]),
+    st.sampled_from(["C", "F", "reversed", "strided"]),
+    st.integers(0, 2**31),
+)
+def test_any_dtype_and_layout(name, dtype, layout, seed):
+    fn, *args = CASES[name]
+    rng = np.random.default_rng(seed)
+
+    def lay(array):
+        array = (array + rng.random(array.shape) * (array.dtype.kind != "i")).astype(
+            array.dtype if array.dtype.kind == "i" else dtype
+        )
+        if layout == "F":
+            return np.asfortranarray(array)
+        if layout == "reversed":
+            return array[::-1]
+        return np.repeat(array, 2, axis=0)[::2] if layout == "strided" else array
+
+    def outcome(call):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            try:
+                result = call(*map(lay_once, args))
+            except Exception as error:
+                result = (type(error), str(error))
+        rows = result if isinstance(result, tuple) else (result,)
+        return [
+            (type(r), r.dtype, r.shape, r.strides, r.tobytes()) if hasattr(r, "dtype") else r
+            for r in rows
+        ], [(w.category, str(w.message)) for w in found]
+
+    laid = {id(a): lay(a) for a in args}
+
+    def lay_once(array):
+        return laid[id(array)]
+
+    compiled = dyntrace.compile(fn)
+    plain = outcome(fn)
+    assert outcome(compiled) == plain
+    assert outcome(compiled) == plain
