@@ -5,6 +5,7 @@ they use: the function, and a copy of its arguments. `differences()` then runs s
 compiled, with breaks forced, and compares what can be seen.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import copy
@@ -437,6 +438,8 @@ ITEMS = 200
 def picture(value: Any, seen: dict[int, int] | None = None) -> Any:
     """What can be seen of a value, as nested tuples; an iterator is exhausted."""
     seen = {} if seen is None else seen
+    if isinstance(value, int) and value > 1 << 40:
+        return ("a large number",)  # id() of something
     if value is None or isinstance(value, (bool, int, str, bytes, complex, type(...))):
         return (type(value), repr(value))
     if isinstance(value, float):

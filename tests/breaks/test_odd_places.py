@@ -1,6 +1,7 @@
 """Breaks where something else is going on: exceptions on their way, finalisers, signals, generators that
 are closed, tools that look; and breaks in great numbers."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import contextlib

@@ -14,7 +14,7 @@ from stdlib_calls import PROGRAMS, differences, record
 
 ALL = os.environ.get("DYNTRACE_STDLIB") == "all"
 FORCED = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 5), (0, 9), (4, 0), (0, 0, 1), (0, 0, 3), (0, 7, 5)]
-SAMPLE = 6
+SAMPLE = 3
 
 counted = {}
 
