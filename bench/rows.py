@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import statistics
+import time
+import types
+from typing import Any
 
 import dyntrace
 import numpy as np
@@ -196,6 +199,70 @@ def one_break() -> tuple[float, str]:
     )
     remark = f"N {n * 1e9:.0f} ns, whole {a * 1e9:.0f} ns, broken {b * 1e9:.0f} ns"
     return (b - a - alone) / n, remark
+
+
+def chained(x, y):
+    for_ten = x * 2 + y
+    for_ten = for_ten * 3 - x
+    for_ten = for_ten + 1
+    for_ten = for_ten * y
+    for_ten = for_ten - 2
+    for_ten = for_ten * 3 - x
+    for_ten = for_ten + 1
+    for_ten = for_ten * y
+    for_ten = for_ten - 2
+    for_ten = for_ten * y + x
+    return for_ten * 2
+
+
+def chained_broken(x, y):
+    for_ten = x * 2 + y
+    construct(1)
+    for_ten = for_ten * 3 - x
+    construct(1)
+    for_ten = for_ten + 1
+    construct(1)
+    for_ten = for_ten * y
+    construct(1)
+    for_ten = for_ten - 2
+    construct(1)
+    for_ten = for_ten * 3 - x
+    construct(1)
+    for_ten = for_ten + 1
+    construct(1)
+    for_ten = for_ten * y
+    construct(1)
+    for_ten = for_ten - 2
+    construct(1)
+    for_ten = for_ten * y + x
+    construct(1)
+    return for_ten * 2
+
+
+def first_calls(function: types.FunctionType, arguments: tuple[Any, ...]) -> tuple[float, float]:
+    """Seconds of the first call, which compiles each piece, and of the first four: the last of them
+    builds the last driver."""
+    compiled = dyntrace.compile(fresh(function))
+    start = time.perf_counter()
+    compiled(*arguments)
+    first = time.perf_counter() - start
+    for _ in range(3):
+        compiled(*arguments)
+    return first, time.perf_counter() - start
+
+
+@row("compile-breaks", "first call of a function with 10 breaks, above that of the function without",
+     bound=5, unit="x")  # fmt: skip
+def compile_with_breaks() -> tuple[float, str]:
+    arguments = operands(2, 4)
+    whole, pieces = [], []
+    for _ in range(100):
+        whole.append(first_calls(chained, arguments))
+        pieces.append(first_calls(chained_broken, arguments))
+    a, b = min(first for first, _ in whole), min(first for first, _ in pieces)
+    later = min(both for _, both in pieces)
+    remark = f"whole {a * 1e3:.2f} ms, with breaks {b * 1e3:.2f} ms, {later * 1e3:.2f} ms for 4 calls"
+    return b / a, remark
 
 
 @row("import", "import dyntrace above import numpy, as a share of the latter", bound=0.2, unit="")

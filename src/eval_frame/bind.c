@@ -140,3 +140,70 @@ dt_bind_release(PyFunctionObject *function, PyObject **slots)
         Py_CLEAR(slots[i]);
     }
 }
+
+/* ---- The reverse ----------------------------------------------------------------------------- */
+
+/* Arguments in a row, as a call takes them. */
+typedef struct Row {
+    PyObject **values;
+    Py_ssize_t npos, nkw;
+    PyObject *kwnames; /* DT_OWNED or NULL */
+} Row;
+
+#define ROW_LENGTH 16
+
+static bool
+fill_row(Row *row, PyCodeObject *code, PyObject *const *slots)
+{
+    int flags = dt_code_flags(code), named = dt_code_argcount(code);
+    int nkwonly = dt_code_kwonlyargcount(code), rest = named + nkwonly;
+    PyObject *args = flags & CO_VARARGS ? slots[rest++] : NULL;
+    PyObject *kwargs = flags & CO_VARKEYWORDS ? slots[rest] : NULL;
+    PyObject *varnames = dt_function_parameter_names(code), *name, *value;
+    Py_ssize_t nargs = args != NULL ? PyTuple_GET_SIZE(args) : 0, at = 0;
+    row->npos = named + nargs;
+    row->nkw = nkwonly + (kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0);
+    if (row->npos + row->nkw > ROW_LENGTH) {
+        row->values = PyMem_New(PyObject *, row->npos + row->nkw);
+    }
+    row->kwnames = row->nkw > 0 ? PyTuple_New(row->nkw) : NULL;
+    if (row->values == NULL || (row->nkw > 0 && row->kwnames == NULL)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memcpy(row->values, slots, sizeof(PyObject *) * (size_t)named);
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        row->values[named + i] = PyTuple_GET_ITEM(args, i);
+    }
+    PyObject **keywords = row->values + row->npos;
+    Py_ssize_t count = 0;
+    for (int i = 0; i < nkwonly; i++) {
+        name = PyTuple_GET_ITEM(varnames, named + i);
+        keywords[count] = slots[named + i];
+        PyTuple_SET_ITEM(row->kwnames, count++, Py_NewRef(name));
+    }
+    while (kwargs != NULL && PyDict_Next(kwargs, &at, &name, &value)) {
+        keywords[count] = value;
+        PyTuple_SET_ITEM(row->kwnames, count++, Py_NewRef(name));
+    }
+    return true;
+}
+
+PyObject *
+dt_bind_call(PyObject *function, PyCodeObject *code, PyObject *const *slots)
+{
+    vectorcallfunc call = ((PyFunctionObject *)function)->vectorcall;
+    if (dt_code_argument_slots(code) == dt_code_argcount(code)) {
+        return call(function, slots, (size_t)dt_code_argcount(code), NULL);
+    }
+    PyObject *few[ROW_LENGTH], *answer = NULL;
+    Row row = {.values = few};
+    if (fill_row(&row, code, slots)) {
+        answer = call(function, row.values, (size_t)row.npos, row.kwnames);
+    }
+    Py_XDECREF(row.kwnames);
+    if (row.values != few) {
+        PyMem_Free(row.values);
+    }
+    return answer;
+}

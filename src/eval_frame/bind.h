@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "compat/python.h"
+#include "core/status.h"
 
 typedef enum DtBind {
     DT_BIND_OK,
@@ -22,5 +23,9 @@ typedef enum DtBind {
 DtBind dt_bind_arguments(PyFunctionObject *function, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames, PyObject **slots);
 void dt_bind_release(PyFunctionObject *function, PyObject **slots);
+
+/* The reverse: calls a function with the parameters of `code` by arguments that fill its slots so.
+ */
+DT_OWNED PyObject *dt_bind_call(PyObject *function, PyCodeObject *code, PyObject *const *slots);
 
 #endif

@@ -6,6 +6,7 @@
 #include "compat/function.h"
 #include "compat/recursion.h"
 #include "compat/tracing.h"
+#include "eval_frame/bind.h"
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
@@ -13,6 +14,14 @@
 #include "eval_frame/reach.h"
 #include "eval_frame/refusals.h"
 #include "eval_frame/record.h"
+
+/* Up to 3.10 a call of a generator function runs no frame: what comes here is the generator's first
+ * step, and other code can't take its place any more. */
+#if PY_VERSION_HEX < 0x030B0000
+#define DT_STARTS_GENERATORS true
+#else
+#define DT_STARTS_GENERATORS false
+#endif
 
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
 #define QUIET_RUNS 2
@@ -78,9 +87,7 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
         PyCodeObject *outer_root = root_code;
         capturing = NULL;
         root_code = (PyCodeObject *)entry->code;
-        answer = ((PyFunctionObject *)rewritten)
-                     ->vectorcall(rewritten, slots,
-                                  (size_t)dt_code_argcount((PyCodeObject *)entry->code), NULL);
+        answer = dt_bind_call(rewritten, (PyCodeObject *)entry->code, slots);
         capturing = region;
         root_code = outer_root;
         dt_recursion_leave(tstate);
@@ -107,8 +114,7 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
         bool refusing = cache->refusing >= 0;
         root_code = driver;
         if (!refusing || dt_refusals_push(cache->refusing == 1) == 0) {
-            answer = ((PyFunctionObject *)driven)
-                         ->vectorcall(driven, slots, (size_t)dt_code_argcount(driver), NULL);
+            answer = dt_bind_call(driven, driver, slots);
             if (refusing) {
                 dt_refusals_pop();
             }
@@ -142,16 +148,10 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     }
     bool replay = found == DT_DISPATCH_MISS || found == DT_DISPATCH_PLAIN;
     if (found == DT_DISPATCH_FRAME) {
-        /* Positional parameters only: other argument slots would have to be packed again. */
-        if (cache->simple) {
-            *answer = run_rewritten(entry, function, slots, &replay);
-        }
-        else {
-            replay = true;
-        }
+        *answer = run_rewritten(entry, function, slots, &replay);
         Py_DECREF(entry);
     }
-    if (found == DT_DISPATCH_MISS && cache->simple) {
+    if (found == DT_DISPATCH_MISS) {
         PyCodeObject *driver = dt_broken_driver(cache);
         if (driver != NULL) {
             *answer = run_driver(cache, driver, function, slots);
@@ -202,7 +202,8 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing != NULL ? capturing : everywhere;
     if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag)
-        || dt_code_is_generator(dt_pyframe_code(frame)) || dt_tracing_is_active(tstate)) {
+        || (DT_STARTS_GENERATORS && dt_code_is_generator(dt_pyframe_code(frame)))
+        || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
     }
     if (dt_pyframe_code(frame) == root_code) {

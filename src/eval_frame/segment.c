@@ -29,6 +29,7 @@ dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, 
         .base = segment->site->base,
         .frame_index = index,
         .liveness = broken->all_live ? NULL : &broken->liveness,
+        .bytecode = broken->bytecode,
     };
     return DT_OK;
 }

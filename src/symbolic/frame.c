@@ -31,7 +31,10 @@ decode(DtTrace *trace, DtFrame *frame, PyCodeObject *code)
             return dt_no_memory();
         }
         DT_TRY(dt_trace_keep(trace, (PyObject *)code));
-        DT_TRY(dt_decode_code(&trace->arena, code, &known->bytecode));
+        known->bytecode = code == trace->code ? trace->bytecode : NULL;
+        if (known->bytecode == NULL) {
+            DT_TRY(dt_decode_code(&trace->arena, code, &known->bytecode));
+        }
         Py_ssize_t count = PyTuple_GET_SIZE(known->bytecode->consts);
         known->consts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
         if (known->consts == NULL

@@ -160,6 +160,7 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
         return dt_break(trace, DT_BREAK_UNSUPPORTED_OPCODE, "code that is no function's");
     }
     DtFrame *root;
+    trace->bytecode = frame->bytecode;
     DT_TRY(dt_frame_build(trace, trace->code, trace->globals, NULL, NULL, &root));
     trace->frame = root;
     trace->positions = dt_frame_positions;

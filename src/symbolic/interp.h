@@ -17,6 +17,7 @@ typedef struct DtTraceFrame {
     int32_t base;               /* stack values below it belong to handlers that run */
     const int32_t *frame_index; /* place -> index into `locals` */
     const DtLiveness *liveness; /* of the code; NULL: everything is live */
+    DtBytecode *bytecode;       /* of the code, outliving the trace; NULL: it is to be decoded */
 } DtTraceFrame;
 
 /* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  Cut

@@ -99,9 +99,10 @@ struct DtTrace {
 
     /* The root frame. */
     PyCodeObject *code;
-    PyObject *globals;  /* exact dict, or tracing breaks at once */
-    PyObject *builtins; /* exact dict */
-    PyObject *function; /* function object of the root frame or NULL */
+    PyObject *globals;           /* exact dict, or tracing breaks at once */
+    PyObject *builtins;          /* exact dict */
+    PyObject *function;          /* function object of the root frame or NULL */
+    struct DtBytecode *bytecode; /* of the root, if it is at hand; not changed */
     DtTraceOptions options;
 
     DtMap sources; /* interning table of source.c (private to it) */
