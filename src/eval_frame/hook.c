@@ -16,11 +16,11 @@
 #include "eval_frame/record.h"
 
 /* Up to 3.10 a call of a generator function runs no frame: what comes here is the generator's first
- * step, and other code can't take its place any more. */
+ * step, and other code can't take its place any more.  Coroutines run plainly. */
 #if PY_VERSION_HEX < 0x030B0000
-#define DT_STARTS_GENERATORS true
+#define DT_LEFT_ALONE (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
 #else
-#define DT_STARTS_GENERATORS false
+#define DT_LEFT_ALONE (CO_COROUTINE | CO_ASYNC_GENERATOR)
 #endif
 
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
@@ -202,7 +202,7 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing != NULL ? capturing : everywhere;
     if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag)
-        || (DT_STARTS_GENERATORS && dt_code_is_generator(dt_pyframe_code(frame)))
+        || (dt_code_flags(dt_pyframe_code(frame)) & DT_LEFT_ALONE)
         || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
     }

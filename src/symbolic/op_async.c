@@ -14,8 +14,10 @@
 DtStatus
 dt_op_async_gen_wrap(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    (void)trace;
     (void)instr;
+    if (trace->live && frame->depth == 0) {
+        return dt_segment_end_here(trace); /* the frame itself wraps what it yields */
+    }
     frame->wrapped = true;
     return DT_OK;
 }

@@ -594,7 +594,7 @@ def test_many_calls_take_no_memory():
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert grown < rounds_, grown
+    assert grown < rounds_ * 4, grown  # a list or two are longer now; an object each time is more
 
 
 def test_nothing_lives_longer():
@@ -662,3 +662,33 @@ def dies_in_a_list(x):
 
 def test_dies_in_a_list():
     same(dies_in_a_list, A)
+
+
+async def asynchronous_pieces(x):
+    y = x * 2
+    yield y
+    opaque()
+    z = y + 1
+    yield z * y
+    for i in range(3):
+        z = z * i - x
+        yield z
+
+
+def collected(make):
+    async def collect():
+        return [value.tolist() async for value in make(A)]
+
+    try:
+        collect().send(None)
+    except StopIteration as stop:
+        return stop.value
+    return "it waits"
+
+
+def test_asynchronous_generators():
+    expected = collected(asynchronous_pieces)
+    with dyntrace.config.patch(strict=True, trace_budget_ns=0):
+        compiled = Compiled(asynchronous_pieces)
+        for _ in range(5):
+            assert collected(compiled) == expected
