@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 
 #include "codegen/state.h"
+#include "variables/rebuild.h"
 
 DtTrace *
 dt_codegen_trace(DtCodegen *codegen)
@@ -251,6 +252,38 @@ build_shared(DtCodegen *codegen, DtVar *var)
 }
 
 DtStatus
+dt_codegen_fill_later(DtCodegen *codegen, DtCellVar *cell)
+{
+    return dt_vec_push(&codegen->trace->arena, &codegen->fills, cell) == 0 ? DT_OK : dt_no_memory();
+}
+
+/* Nothing is half-built here, so a function that is its own cell's contents can be loaded. */
+static DtStatus
+fill_cells(DtCodegen *codegen)
+{
+    PyObject *name =
+        dt_trace_keep_take(codegen->trace, PyUnicode_InternFromString("cell_contents"));
+    while (name != NULL && codegen->fills.count > 0) {
+        DtCellVar *cell = codegen->fills.items[--codegen->fills.count];
+        DT_TRY(dt_codegen_var(codegen, cell->contents));
+        DT_TRY(dt_codegen_var(codegen, &cell->base));
+        DT_TRY(dt_codegen_name(codegen, DT_OP_STORE_ATTR, name));
+    }
+    return name != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
+build_nested(DtCodegen *codegen, DtVar *var)
+{
+    codegen->building++;
+    DtStatus status = build_shared(codegen, var);
+    codegen->building--;
+    return status == DT_OK && codegen->building == 0 && codegen->fills.count > 0
+               ? fill_cells(codegen)
+               : status;
+}
+
+DtStatus
 dt_codegen_var(DtCodegen *codegen, DtVar *var)
 {
     var = dt_var_peek(var);
@@ -264,7 +297,7 @@ dt_codegen_var(DtCodegen *codegen, DtVar *var)
     }
     DtShared *shared = dt_map_get(&codegen->shared, var);
     if (shared == NULL) {
-        return build_shared(codegen, var);
+        return build_nested(codegen, var);
     }
     if (shared->slot < 0) {
         return dt_break(codegen->trace, DT_BREAK_RECONSTRUCT, "a %s that contains itself",

@@ -38,6 +38,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_MEMBER] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_OWN_ATTR] = {true, NULL, NULL, OWN_ATTR, 0},
+    [DT_SOURCE_ATTR_DICT] = {true, NULL, NULL, KEY_ATTR, 0},
     [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0},
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0},

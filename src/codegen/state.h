@@ -41,11 +41,13 @@ struct DtCodegen {
     DtTrace *trace;
     DtPlan *plan;
     DtEmit *emit;
-    DtCodeLayout layout;      /* of the root's code; unified slots are slots of `emit` too */
-    bool effects;             /* something is replayed: sources are read before it */
-    bool prologue;            /* emitting it: sources are loaded in place */
-    DtMap shared;             /* DtVar -> DtShared */
-    DT_VEC(DtShared *) pairs; /* in order of emission */
+    DtCodeLayout layout;       /* of the root's code; unified slots are slots of `emit` too */
+    bool effects;              /* something is replayed: sources are read before it */
+    bool prologue;             /* emitting it: sources are loaded in place */
+    DtMap shared;              /* DtVar -> DtShared */
+    DT_VEC(DtShared *) pairs;  /* in order of emission */
+    uint32_t building;         /* values that are half-built */
+    DT_VEC(DtCellVar *) fills; /* made empty, to be filled when nothing is half-built */
     DT_VEC(DtPlanOutput) outputs;
     DtMap output_of; /* metadata of a node's result (one per result) -> 1 + its output */
     DT_VEC(DtEarlyLoad) early;

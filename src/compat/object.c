@@ -56,6 +56,14 @@ dt_object_existing_dict(PyObject *obj)
     return dict != NULL && PyDict_Check(dict) ? dict : NULL;
 }
 
+PyObject *
+dt_object_dict(PyObject *obj)
+{
+    PyObject *dict = PyObject_GenericGetDict(obj, NULL);
+    Py_XDECREF(dict); /* the object has another reference */
+    return dict != NULL && PyDict_CheckExact(dict) ? dict : NULL;
+}
+
 /* Index of `name` among shared keys, or -1.  At most thirty: linear. */
 #if !DT_PY310
 static Py_ssize_t

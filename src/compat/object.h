@@ -2,7 +2,7 @@
  *
  * CPython 3.11 - 3.13 keep the attributes of most instances in an array beside
  * the object and make a dict only when somebody asks for __dict__, which slows
- * the object down for good.  Nothing here ever makes that dict.
+ * the object down for good.  Nothing here makes that dict but dt_object_dict().
  *
  * All results are borrowed; no user code runs; no error is set.
  * Not in here: slots, descriptors, the type's attributes (type.h).
@@ -32,6 +32,10 @@ DT_BORROWED PyObject *dt_object_existing_dict(PyObject *obj);
  * context and traceback of an exception (None for none).  NULL: it is of another kind, does not fit
  * the object, or a slot is empty. */
 DT_BORROWED PyObject *dt_object_member(PyObject *obj, PyObject *descriptor);
+
+/* The object's __dict__, which is made if there is none yet: a program that asks for it does so
+ * too.  Its type has a dict.  NULL with MemoryError, or if that is no exact dict. */
+DT_BORROWED PyObject *dt_object_dict(PyObject *obj);
 
 /* Where `name` lies in this object, for dt_object_get_hinted(); -1: unknown. */
 Py_ssize_t dt_object_hint(PyObject *obj, PyObject *name);

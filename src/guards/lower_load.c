@@ -401,6 +401,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         [DT_SOURCE_METHOD_FUNC] = DT_GOP_METHOD_FUNC,
         [DT_SOURCE_METHOD_SELF] = DT_GOP_METHOD_SELF,
         [DT_SOURCE_OBJECT] = DT_GOP_OBJECT,
+        [DT_SOURCE_ATTR_DICT] = DT_GOP_ATTR_DICT,
     };
     const DtSource *from = source->source;
     bool user = false;

@@ -342,6 +342,8 @@ do_METHOD_SELF:
     LOAD(PyMethod_Check(a)      ? PyMethod_GET_SELF(a)
          : PyCFunction_Check(a) ? PyCFunction_GET_SELF(a)
                                 : NULL);
+do_ATTR_DICT:
+    LOAD(dt_read_attr_dict(regs[in->a]));
 do_DIM_OBJECT:
     ANSWER(dt_read_dim(in->x, regs[in->a], &regs[in->dst]));
 

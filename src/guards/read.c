@@ -28,6 +28,17 @@ dt_read_own_attr(PyObject *object, DtPlace *place)
 }
 
 PyObject *
+dt_read_attr_dict(PyObject *object)
+{
+    PyObject *dict = NULL;
+    if (!PyType_Check(object) && dt_object_type_has_dict(Py_TYPE(object))) {
+        dict = dt_object_dict(object);
+        PyErr_Clear(); /* MemoryError: the guard fails, and the call runs plainly */
+    }
+    return dict;
+}
+
+PyObject *
 dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
 {
     PyObject *value = dt_dict_get_hinted(dict, name, *hint);

@@ -29,6 +29,10 @@ PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is 
 PyObject *dt_read_index(PyObject *items, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);
 
+/* The dict of its attributes, which is made if there is none yet, as whoever asks for it makes it.
+ */
+PyObject *dt_read_attr_dict(PyObject *object);
+
 /* Whether the object has no own attribute of that name. */
 int dt_read_is_absent(PyObject *object, DtPlace *place);
 /* Whether the type is as it was although its tag has gone. */

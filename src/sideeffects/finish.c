@@ -8,6 +8,8 @@
  */
 #include "sideeffects/entries.h"
 
+#include "compat/object.h"
+#include "compat/type.h"
 #include "variables/payloads.h"
 
 typedef struct Reach {
@@ -51,6 +53,13 @@ is_new(const DtVar *object)
            || object->mutation == DT_VALUE_MUTATION_NEW;
 }
 
+/* The __dict__ of a new object is seen if the object is, or itself. */
+static bool
+is_of_new(const DtVar *object)
+{
+    return object->type->kind == DT_KIND_DICT && ((const DtDictVar *)object)->owner != NULL;
+}
+
 static DtStatus
 reach_all(DtTrace *trace, DtVar *result, Reach *reach)
 {
@@ -63,7 +72,7 @@ reach_all(DtTrace *trace, DtVar *result, Reach *reach)
                 DT_TRY(reach_var(trace, entry->value, reach));
             }
         }
-        else if (!is_new(entry->object)) {
+        else if (!is_new(entry->object) && !is_of_new(entry->object)) {
             DT_TRY(reach_var(trace, entry->object, reach));
         }
     }
@@ -125,6 +134,35 @@ attribute_write(DtTrace *trace, DtVar *object)
     return plain ? DT_WRITE_ATTR : DT_WRITE_OWN_ATTR;
 }
 
+/* An attribute that holds again what it held: nothing was stored or deleted in between that is
+ * replayed, so there is nothing to write.  The value says where it was read. */
+static bool
+is_put_back(const DtTrace *trace, const DtJournalEntry *entry)
+{
+    const DtSource *source = entry->value != NULL ? entry->value->source : NULL;
+    const DtSource *object = entry->object->source;
+    if (source == NULL || object == NULL || source->base != object || source->key != entry->name
+        || (source->kind != DT_SOURCE_ATTR && source->kind != DT_SOURCE_OWN_ATTR)) {
+        return false;
+    }
+    /* A class attribute would be read by the same source: only an own one was there before. */
+    const DtInstanceVar *instance = (const DtInstanceVar *)entry->object;
+    PyObject *value = NULL;
+    if (entry->object->type->kind != DT_KIND_INSTANCE || instance->object == NULL
+        || dt_type_lookup(instance->cls, entry->name) != NULL
+        || dt_object_instance_dict_get(instance->object, entry->name, &value) != 1) {
+        return false;
+    }
+    for (uint32_t at = entry->previous; at != 0;
+         at = trace->journal->entries.items[at - 1].previous) {
+        if (trace->journal->entries.items[at - 1].kind == DT_ENTRY_ATTR
+            && trace->journal->entries.items[at - 1].name == entry->name) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static DtStatus
 add_writes(DtTrace *trace, Reach *reach)
 {
@@ -133,7 +171,7 @@ add_writes(DtTrace *trace, Reach *reach)
         const DtJournalEntry *entry = &journal->entries.items[i];
         switch ((DtEntryKind)entry->kind) {
         case DT_ENTRY_ATTR:
-            if (dt_map_get(&reach->seen, entry->object) != NULL) {
+            if (dt_map_get(&reach->seen, entry->object) != NULL && !is_put_back(trace, entry)) {
                 DT_TRY(add_write(trace,
                                  (DtWrite){.kind = attribute_write(trace, entry->object),
                                            .object = entry->object,
@@ -154,7 +192,9 @@ add_writes(DtTrace *trace, Reach *reach)
             DT_TRY(add_cell(trace, entry));
             break;
         case DT_ENTRY_CONTENTS:
-            DT_TRY(dt_diff_contents(trace, entry));
+            if (!is_of_new(entry->object) || dt_map_get(&reach->seen, entry->object) != NULL) {
+                DT_TRY(dt_diff_contents(trace, entry));
+            }
             break;
         }
     }
@@ -187,6 +227,40 @@ guard_aliases(DtTrace *trace, const DtVar *changed)
     return DT_OK;
 }
 
+/* An object and its __dict__ came in by ways of their own, and one of them was changed: the other
+ * tracker has not seen it. */
+static DtStatus
+check_dict(DtTrace *trace, const DtVar *changed)
+{
+    const DtInstanceVar *instance = (const DtInstanceVar *)changed;
+    if (changed->type->kind == DT_KIND_INSTANCE && instance->object != NULL) {
+        PyObject *dict = dt_object_existing_dict(instance->object);
+        DtVar *other = dict != NULL ? dt_map_get(&trace->by_object, dict) : NULL;
+        if (other != NULL && dt_var_peek(other) != (DtVar *)instance->attributes) {
+            return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                            "a %s and its __dict__ are inputs, and one is changed",
+                            instance->cls->tp_name);
+        }
+    }
+    PyObject *real =
+        changed->type->kind == DT_KIND_DICT ? ((const DtDictVar *)changed)->object : NULL;
+    for (uint32_t i = 0; real != NULL && trace->by_object.count > 0 && i <= trace->by_object.mask;
+         i++) {
+        DtVar *other = trace->by_object.slots[i].key != NULL
+                           ? dt_var_peek(trace->by_object.slots[i].value)
+                           : NULL;
+        instance = (const DtInstanceVar *)other;
+        if (other != NULL && other->type->kind == DT_KIND_INSTANCE && instance->object != NULL
+            && dt_object_existing_dict(instance->object) == real
+            && (DtVar *)instance->attributes != changed) {
+            return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                            "a %s and its __dict__ are inputs, and one is changed",
+                            instance->cls->tp_name);
+        }
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_journal_finish(DtTrace *trace, DtVar *result)
 {
@@ -200,6 +274,9 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
     DtMap guarded = {0};
     for (uint32_t i = 0; i < journal->entries.count; i++) {
         const DtVar *object = journal->entries.items[i].object;
+        if (object != NULL) {
+            DT_TRY(check_dict(trace, object));
+        }
         if (object == NULL || object->source == NULL || is_new(object)
             || dt_map_get(&guarded, object) != NULL) {
             continue;

@@ -142,6 +142,15 @@ module_dict(DtVar *object)
     return dict != NULL && PyDict_CheckExact(dict) ? dict : NULL;
 }
 
+/* Whether the attribute lies in a dict that the program has asked for. */
+static bool
+has_attributes(const DtVar *object, PyObject *name)
+{
+    const DtInstanceVar *instance = (const DtInstanceVar *)object;
+    return object->type->kind == DT_KIND_INSTANCE && instance->attributes != NULL
+           && !dt_attr_dict_is_slot(instance->cls, name);
+}
+
 DtStatus
 dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
 {
@@ -151,6 +160,9 @@ dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
         return dt_journal_set_global(trace, globals, name, value);
     }
     DT_TRY(check_plain_attribute(trace, object, name));
+    if (has_attributes(object, name)) {
+        return dt_attr_dict_store(trace, object, name, value);
+    }
     return set_name(
         trace,
         (DtJournalEntry){.kind = DT_ENTRY_ATTR, .object = object, .name = name, .value = value});
@@ -160,6 +172,12 @@ DtVar *
 dt_journal_get_attr(DtTrace *trace, DtVar *object, PyObject *name, bool *deleted)
 {
     object = dt_var_peek(object);
+    if (has_attributes(object, name)) {
+        DtVar *found;
+        *deleted = dt_attr_dict_find(trace, object, name, &found) != DT_OK || found == NULL;
+        PyErr_Clear(); /* MemoryError, which the next allocation reports */
+        return *deleted ? NULL : found;
+    }
     PyObject *globals = module_dict(object);
     if (globals != NULL) {
         return dt_journal_get_global(trace, globals, name, deleted);
@@ -225,6 +243,30 @@ dt_journal_own_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t 
         }
         else if (!has_name(*names, *count, entry->name)) { /* stored again, it keeps its place */
             (*names)[(*count)++] = entry->name;
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_journal_changed_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t *count)
+{
+    DtJournal *journal = trace->journal;
+    object = dt_var_peek(object);
+    *count = 0;
+    *names = DT_ARENA_ARRAY(&trace->arena, PyObject *, journal->entries.count + 1);
+    if (*names == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < journal->entries.count; i++) {
+        const DtJournalEntry *entry = &journal->entries.items[i];
+        if (entry->kind == DT_ENTRY_ATTR && entry->object == object) {
+            if (entry->value == NULL) {
+                remove_name(*names, count, entry->name);
+            }
+            if (!has_name(*names, *count, entry->name)) {
+                (*names)[(*count)++] = entry->name;
+            }
         }
     }
     return DT_OK;

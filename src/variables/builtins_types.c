@@ -204,6 +204,24 @@ call_getattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static DtStatus
+call_vars(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__dict__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    if (args->npos == 0) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "vars() of the frame itself");
+    }
+    DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
+    if (take_attribute_error(trace, status)) {
+        return dt_raise(trace, PyExc_TypeError, "vars() argument must have __dict__ attribute");
+    }
+    return status;
+}
+
+static DtStatus
 call_hasattr(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
@@ -276,6 +294,7 @@ call_object(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static const DtMethodRow type_rows[] = {
     {"callable", call_callable, 1, 1, false},
     {"delattr", call_delattr, 2, 2, false},
+    {"vars", call_vars, 0, 1, false},
     {"getattr", call_getattr, 2, 3, false},
     {"hasattr", call_hasattr, 2, 2, false},
     {"id", call_refused, 0, -1, true},

@@ -181,6 +181,9 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
         if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
             return dt_class_of(trace, self, out);
         }
+        if (PyUnicode_CompareWithASCIIString(name, "__dict__") == 0) {
+            return dt_attr_dict_get(trace, self, name, out);
+        }
         PyObject *substitute;
         DT_TRY(dt_substitute_find_descriptor(trace, attr->found, &substitute));
         if (substitute != NULL) {

@@ -431,6 +431,20 @@ bool dt_instance_has_dict(DtVar *self);
 /* A real object of the instance's class on which CPython can be made to raise an error: the
  * existing object, or an empty new one. */
 DtStatus dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out) DT_MUST_CHECK;
+/* ---- the __dict__ of instances (attr_dict.c) ---- */
+/* The tracker of instance.__dict__; `name` is "__dict__". */
+DtStatus dt_attr_dict_get(DtTrace *trace, DtVar *instance, PyObject *name,
+                          DtVar **out) DT_MUST_CHECK;
+bool dt_attr_dict_is_slot(PyTypeObject *cls, PyObject *name);
+/* An attribute in it, or NULL; storing one (value NULL: deleting one that is there).  Only once the
+ * instance has `attributes`. */
+DtStatus dt_attr_dict_find(DtTrace *trace, DtVar *instance, PyObject *name,
+                           DtVar **out) DT_MUST_CHECK;
+DtStatus dt_attr_dict_store(DtTrace *trace, DtVar *instance, PyObject *name,
+                            DtVar *value) DT_MUST_CHECK;
+/* A store (value NULL: a deletion) that is in the journal already, made in the tracker alone. */
+DtStatus dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value) DT_MUST_CHECK;
+
 /* ---- the builtin part of instances (payload.c) ---- */
 int dt_payload_init(void); /* -1 with an exception */
 /* Whether an object of a subclass of a builtin type is followed as an instance with a payload. */

@@ -32,6 +32,7 @@ typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of ins
     PyTypeObject *cls; /* dict, set, frozenset */
     PyObject *object;  /* the existing dict or set, or NULL; DT_BORROWED */
     uint32_t changes;  /* how often keys came or went */
+    DtVar *owner;      /* the new instance whose __dict__ it is, or NULL */
     /* Of a set: how its table came to be, from which the order of its elements follows.  NULL: it
      * is not known. */
     const DtSetStep *layout;
@@ -156,6 +157,7 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     DtVar *contents, *more;
     const DtExceptionState *exception; /* of an exception, else NULL; an existing one has no more
                                         * than its args there */
+    DtDictVar *attributes; /* its __dict__, once the program has asked for it (attr_dict.c) */
 } DtInstanceVar;
 
 /* An instance of a subclass of int as a plain index; any other tracker as it is. */

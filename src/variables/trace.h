@@ -284,6 +284,9 @@ DtVar *dt_journal_get_attr(DtTrace *, DtVar *object, PyObject *name, bool *delet
  * the dict of a new object has. */
 DtStatus dt_journal_own_names(DtTrace *, DtVar *object, PyObject ***names,
                               uint32_t *count) DT_MUST_CHECK;
+/* Every name that the trace has stored in `object` or deleted, in the order of the last changes. */
+DtStatus dt_journal_changed_names(DtTrace *, DtVar *object, PyObject ***names,
+                                  uint32_t *count) DT_MUST_CHECK;
 DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name,
                                DtVar *value) DT_MUST_CHECK;
 DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool *deleted);

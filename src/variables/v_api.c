@@ -123,6 +123,7 @@ own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
                    : DT_OK;
     }
     if (object->type->kind != DT_KIND_INSTANCE || ((DtInstanceVar *)object)->object != NULL
+        || ((DtInstanceVar *)object)->attributes != NULL
         || !(dt_build_is_user_class(((DtInstanceVar *)object)->cls)
              || dt_payload_is_own(((DtInstanceVar *)object)->cls))) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "all attributes of a %s that existed before",

@@ -1,5 +1,6 @@
 /* Cells, identified by the cell object, never by name or contents. */
 #include "variables/kinds.h"
+#include "variables/rebuild.h"
 
 DtStatus
 dt_var_cell(DtTrace *trace, PyObject *name, int root_slot, DtVar *contents, DtVar **out)
@@ -70,6 +71,28 @@ cell_type(DtTrace *trace, DtVar *self)
     return &PyCell_Type;
 }
 
+typedef struct Search {
+    const DtVar *target;
+    DtMap seen;
+    bool found;
+} Search;
+
+static DtStatus
+search(DtTrace *trace, DtVar *var, void *arg)
+{
+    Search *self = arg;
+    var = dt_var_peek(var);
+    self->found = self->found || var == self->target;
+    if (self->found || var->source != NULL || var->type->children == NULL
+        || dt_map_get(&self->seen, var) != NULL) {
+        return DT_OK;
+    }
+    if (dt_map_set(&trace->arena, &self->seen, var, var) != 0) {
+        return dt_no_memory();
+    }
+    return var->type->children(trace, var, search, self);
+}
+
 /* A cell of the root frame is loaded; another new one is made with its contents. */
 static DtStatus
 cell_reconstruct(DtCodegen *codegen, DtVar *var)
@@ -83,13 +106,22 @@ cell_reconstruct(DtCodegen *codegen, DtVar *var)
     if (done) {
         return DT_OK;
     }
+    Search recursion = {.target = var};
+    if (self->contents != NULL) {
+        DT_TRY(search(dt_codegen_trace(codegen), self->contents, &recursion));
+    }
     DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyCell_Type));
     PyObject *object = self->contents != NULL ? dt_payload_object(self->contents) : NULL;
     DtMade *made = object != NULL ? dt_made_find(dt_codegen_trace(codegen), object) : NULL;
-    if (made != NULL && made->building) {
+    bool by_class = made != NULL && made->building;
+    if (by_class) {
         DT_TRY(dt_made_fills(codegen, made, var));
     }
-    if (self->contents == NULL || (made != NULL && made->building)) {
+    else if (recursion.found) {
+        /* A function in it has this cell in its closure. */
+        DT_TRY(dt_codegen_fill_later(codegen, self));
+    }
+    if (self->contents == NULL || by_class || recursion.found) {
         return dt_codegen_call(codegen, 0);
     }
     DT_TRY(dt_codegen_var(codegen, self->contents));

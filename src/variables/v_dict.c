@@ -116,8 +116,32 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     return DT_OK;
 }
 
+static void
+drop(DtDictVar *dict, DtEntry *entry)
+{
+    uint32_t at = (uint32_t)(entry - dict->items);
+    memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
+    dict->count--;
+    dict->changes++;
+}
+
 /* ---- Changing
  * ------------------------------------------------------------------------------------- */
+
+DtStatus
+dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
+{
+    DtEntry entry, *found;
+    DT_TRY(dt_dict_key(trace, key, &entry));
+    if (value != NULL) {
+        return put(trace, dict, &entry, value);
+    }
+    DT_TRY(dt_dict_find(trace, dict, &entry, &found));
+    if (found != NULL) {
+        drop(dict, found);
+    }
+    return DT_OK;
+}
 
 DtStatus
 dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
@@ -131,11 +155,8 @@ dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
 static DtStatus
 remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
 {
-    uint32_t at = (uint32_t)(entry - dict->items);
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
-    memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
-    dict->count--;
-    dict->changes++;
+    drop(dict, entry);
     return DT_OK;
 }
 
@@ -492,6 +513,15 @@ dict_reconstruct(DtCodegen *codegen, DtVar *var)
         return DT_OK;
     }
     DtDictVar *self = (DtDictVar *)var;
+    if (self->owner != NULL) {
+        PyObject *name =
+            dt_trace_keep_take(dt_codegen_trace(codegen), PyUnicode_InternFromString("__dict__"));
+        if (name == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_codegen_var(codegen, self->owner));
+        return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, name);
+    }
     for (uint32_t i = 0; i < self->count; i++) {
         DT_TRY(dt_codegen_var(codegen, self->items[i].key_var));
         DT_TRY(dt_codegen_var(codegen, self->items[i].value));
@@ -507,7 +537,7 @@ dict_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, 
         DT_TRY(visit(trace, self->items[i].key_var, arg));
         DT_TRY(visit(trace, self->items[i].value, arg));
     }
-    return DT_OK;
+    return self->owner != NULL ? visit(trace, self->owner, arg) : DT_OK;
 }
 
 static void

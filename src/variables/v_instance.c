@@ -89,6 +89,9 @@ instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVa
     }
     DtVar *payload = instance_of(self)->payload;
     payload = payload != NULL ? payload : instance_of(self)->contents;
+    if (instance_of(self)->object == NULL && instance_of(self)->attributes != NULL) {
+        DT_TRY(visit(trace, &instance_of(self)->attributes->base, arg));
+    }
     return payload != NULL ? visit(trace, payload, arg) : DT_OK;
 }
 

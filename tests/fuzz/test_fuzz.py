@@ -18,6 +18,13 @@ def test_programs(seed):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("seed", [201, 202])
+def test_webs_of_shared_objects(seed):
+    command = [sys.executable, "-W", "ignore", str(HERE / "web.py"), "--seed", str(seed), "--count", "60"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_seed_is_a_program():
     import programs
 

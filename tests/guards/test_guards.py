@@ -458,6 +458,13 @@ def source_cases():
         "free value",
     )
     yield (
+        "ATTR_DICT",
+        target,
+        lambda r: r.source("ATTR_DICT", r.local("x"), "__dict__"),
+        (owner,),
+        owner.__dict__,
+    )
+    yield (
         "METHOD_FUNC",
         target,
         lambda r: r.source("METHOD_FUNC", r.local("x")),

@@ -35,6 +35,7 @@ BUILTINS = {
     "float": ["float(n)", "float('1.5')", "float()", "float(f)"],
     "format": ["format(1.5, '.3f')", "format(n, '5d')"],
     "frozenset": ["frozenset((1, n))", "frozenset()"],
+    "vars": ["vars(thing())['k']"],
     "getattr": ["getattr(x, 'ndim')", "getattr(thing(), 'missing', n)"],
     "hasattr": ["hasattr(thing(), 'k')", "hasattr(thing(), 'missing')"],
     "hash": ["hash(n)", "hash(1.5)"],

@@ -34,6 +34,7 @@ CASES = {
         [X, ("FUNC_CLOSURE", None, 0), ("CELL_CONTENTS", None, 0)],
         "L['x'].__closure__[0].cell_contents",
     ),
+    "ATTR_DICT": ([X, ("ATTR_DICT", "__dict__", 0)], "L['x'].__dict__"),
     "METHOD_FUNC": ([X, ("METHOD_FUNC", None, 0)], "L['x'].__func__"),
     "METHOD_SELF": ([X, ("METHOD_SELF", None, 0)], "L['x'].__self__"),
     "PARTIAL_FUNC": ([X, ("PARTIAL_FUNC", None, 0)], "L['x'].func"),
