@@ -271,6 +271,7 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
     Reach reach = {0};
     DT_TRY(reach_all(trace, result, &reach));
     DT_TRY(add_writes(trace, &reach));
+    DT_TRY(dt_drops_check(trace, &reach.seen));
     DtMap guarded = {0};
     for (uint32_t i = 0; i < journal->entries.count; i++) {
         const DtVar *object = journal->entries.items[i].object;

@@ -130,7 +130,7 @@ acts_when_it_dies(PyObject *object)
     if (type->tp_finalize != NULL || type->tp_del != NULL) {
         return true;
     }
-    if (type->tp_weaklistoffset <= 0) {
+    if (type->tp_weaklistoffset == 0) { /* negative: before the object, 3.12 on */
         return false;
     }
     PyObject **list = (PyObject **)((char *)object + type->tp_weaklistoffset);
