@@ -114,6 +114,10 @@ def attribute(x):
     return x.value
 
 
+def own_dict(x):
+    return x.__dict__
+
+
 def class_attribute(x):
     return x.fixed
 
@@ -174,7 +178,8 @@ def deep(x):
 
 
 CASES = [
-    (local, (object(),)),
+    (attribute, (Box(value=[1]),)),
+    (own_dict, (Box(value=[1]),)),
     (captured, ([1],)),
     (a_global, (1,)),
     (builtin, (1,)),
@@ -520,7 +525,7 @@ def test_every_kind_of_source_is_known_here():
         "LOCAL": local, "LOCAL_DEREF": captured, "LOCAL_CELL": write_captured, "GLOBAL": a_global,
         "BUILTIN": builtin, "ATTR": attribute, "OWN_ATTR": attribute, "MEMBER": first_argument,
         "BASE_INDEX": first_of_subclass, "BASE_ITEM": first_of_subclass,
-        "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
+        "ATTR_DICT": own_dict, "TYPE_ATTR": class_attribute, "TYPE": class_of, "INDEX": item,
         "ITEM": key, "DICT_KEY": first_key, "FUNC_GLOBAL": of_inlined_global, "FUNC_DEFAULT": default,
         "FUNC_PART": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
