@@ -113,11 +113,29 @@ def test_arguments_die_in_the_call():
         return d["items"][0] + x, d["items"][1]
 
     compiled = Compiled(fn)
-    for _ in range(3):
+    for i in range(4):
         box["items"] = [A + 1, A + 2]
-        box["last"] = Dying()
+        box["last"] = Dying() if i > 0 else None  # what dies was not seen by the trace
         first, second = compiled(box, A)
         assert np.array_equal(first, A + 1 + A) and np.array_equal(second, A + 2)
+
+
+def test_what_dies_in_the_call_is_seen_where_it_dies():
+    def fn(d, x):
+        d["last"] = x * 2.0
+        return d["items"][0] + x
+
+    compiled = Compiled(fn)
+    for run in (fn, compiled, compiled):
+        box = {"items": [A + 1]}
+
+        class Dying:
+            def __del__(self, box=box):
+                box["items"].clear()
+
+        box["last"] = Dying()
+        with pytest.raises(IndexError):
+            run(box, A)
 
 
 def test_reset_from_everywhere():
