@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from differential import check
+from differential import FORCED, check
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -1153,6 +1153,7 @@ def test_the_base_changes():
         assert (compiled(A) == A + 7).all()
 
 
+@pytest.mark.skipif(bool(FORCED), reason="the class is made where the trace breaks")
 def test_nothing_is_left_behind():
     import gc
 
