@@ -179,6 +179,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def numpy(session: nox.Session) -> None:
+    """docs/guide/numpy-functions.md: every public function of NumPy, and what becomes of it."""
+    session.install("numpy")
+    session.run("python", "tools/numpy_page.py")
+
+
+@nox.session
 def features(session: nox.Session) -> None:
     """docs/guide/features.md: what each CPython captures of tests/semantics."""
     files = []

@@ -68,6 +68,14 @@ CASES = {
     "fft": (lambda a: np.abs(np.fft.fft(a)) + 1, V),
     "rfft": (lambda a: np.fft.irfft(np.fft.rfft(a) * 2), V),
     "fft2": (lambda a: np.fft.ifft2(np.fft.fft2(a)).real + 1, M),
+    "identity": (lambda a: a @ np.identity(4), M),
+    "hamming": (lambda a: a * np.hamming(6), V),
+    "fftfreq": (lambda a: a + np.fft.fftfreq(6, 0.5), V),
+    "logspace": (lambda a: a + np.logspace(0, 1, 6), V),
+    "triu_indices": (lambda a: a[np.triu_indices(4)] * 2, M),
+    "isin": (lambda a, i: np.isin(i, [1, 2]) * a, V, I),
+    "unravel_index": (lambda i: np.unravel_index(i, (2, 3)), I),
+    "indices": (lambda a: np.indices((4, 4)).sum(0) % 2 * a, M),
     "fftshift": (lambda a: np.fft.fftshift(a) * 2, V),
 }
 
@@ -164,3 +172,15 @@ def test_any_dtype_and_layout(name, dtype, layout, seed):
     plain = outcome(fn)
     assert outcome(compiled) == plain
     assert outcome(compiled) == plain
+
+
+def test_the_page_knows_what_is_captured():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+    import numpy_page
+
+    text = numpy_page.page()
+    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
+    assert "`exp`" in rows["fused"]
+    assert "`concatenate`" in rows["in the graph"]
+    assert "`linalg.cholesky`" in rows["dry run"]
+    assert "`unique`" in rows["break: the size of the result depends on the data"]

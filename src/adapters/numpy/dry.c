@@ -23,7 +23,6 @@ typedef struct Dry {
     DtTrace *trace;
     DtNpOp op;
     const char *function;
-    uint32_t narrays;
     PyObject *dummies; /* DT_OWNED list */
 } Dry;
 
@@ -175,7 +174,6 @@ read_operand(Dry *dry, DtVar *var, uint32_t depth, DtOperand *operand, PyObject 
             || !takes_type(dry->op, dt_np_descr(array->meta->dtype)->type_num)) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);
         }
-        dry->narrays++;
         *operand = found.operand;
         *example = make_dummy(array->meta);
         return *example != NULL && PyList_Append(dry->dummies, *example) == 0 ? DT_OK : DT_ERROR;
@@ -354,9 +352,6 @@ read_and_run(Dry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *args
         }
         Py_XDECREF(example);
         DT_TRY(status);
-    }
-    if (dry->narrays == 0) {
-        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s without an array", dry->function);
     }
     return learn_and_emit(dry, spec, pos, kwargs, out);
 }
