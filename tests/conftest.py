@@ -33,6 +33,13 @@ class _NoNumPy:
         return None
 
 
+if importlib.util.find_spec("hypothesis") is not None:
+    import hypothesis
+
+    # A busy machine is no failure.
+    hypothesis.settings.register_profile("dyntrace", deadline=None)
+    hypothesis.settings.load_profile("dyntrace")
+
 if importlib.util.find_spec("numpy") is None:
     sys.meta_path.append(_NoNumPy)
 

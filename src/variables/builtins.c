@@ -129,6 +129,30 @@ call_special(DtTrace *trace, DtVar *instance, const char *name, DtVar **pos, uin
 /* ---- Numbers
  * ---------------------------------------------------------------------------------------- */
 
+/* int() and float() of an instance: the first of `names` that its class has must give an exact
+ * `exact`; CPython warns of subclasses and refuses all else. */
+static DtStatus
+instance_to_number(DtTrace *trace, DtVar *instance, const char *const *names, PyTypeObject *exact,
+                   DtVar **out)
+{
+    for (; *names != NULL; names++) {
+        DtVar *method;
+        const DtArgs none = {0};
+        DT_TRY(dt_instance_special(trace, instance, *names, &method));
+        if (method == NULL) {
+            continue;
+        }
+        DT_TRY(dt_var_call(trace, method, &none, out));
+        DT_TRY(dt_var_realize(trace, *out, out));
+        return dt_var_python_type(trace, *out) == exact
+                   ? DT_OK
+                   : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() that gives a %s", *names,
+                              dt_kinds_type_name(trace, *out));
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() of a %s", exact->tp_name,
+                    dt_kinds_type_name(trace, instance));
+}
+
 static DtStatus
 array_to_scalar(DtTrace *trace, const char *function)
 {
@@ -150,7 +174,9 @@ call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return array_to_scalar(trace, "int");
     }
     if (is_kind(arg, DT_KIND_INSTANCE)) {
-        return call_special(trace, arg, "__int__", NULL, 0, out);
+        static const char *const names[] = {"__int__", "__index__", NULL};
+        return args->npos == 1 ? instance_to_number(trace, arg, names, &PyLong_Type, out)
+                               : fold_call(trace, self, args, out);
     }
     if (args->npos == 1 && is_kind(arg, DT_KIND_SYMBOLIC)
         && ((DtSymVar *)arg)->sym->type == DT_SYM_INT) {
@@ -172,7 +198,8 @@ call_float(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return array_to_scalar(trace, "float");
     }
     if (is_kind(arg, DT_KIND_INSTANCE)) {
-        return call_special(trace, arg, "__float__", NULL, 0, out);
+        static const char *const names[] = {"__float__", NULL};
+        return instance_to_number(trace, arg, names, &PyFloat_Type, out);
     }
     if (is_kind(arg, DT_KIND_SYMBOLIC) && ((DtSymVar *)arg)->sym->type == DT_SYM_FLOAT) {
         *out = arg; /* CPython returns the same object */
@@ -421,6 +448,27 @@ call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return fold_call(trace, self, args, out);
 }
 
+/* Followed where one side alone has a say: a plain object on the right, or none on the left. */
+static DtStatus
+divmod_of_instances(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
+{
+    bool reflected = !is_kind(left, DT_KIND_INSTANCE);
+    DtVar *subject = reflected ? right : left, *other = reflected ? left : right, *method;
+    bool alone =
+        !is_kind(other, DT_KIND_INSTANCE) && (!reflected || dt_payload_of(subject) == subject);
+    DT_TRY(dt_instance_special(trace, subject, reflected ? "__rdivmod__" : "__divmod__", &method));
+    if (alone && method != NULL) {
+        DtArgs args = dt_args_of(&other, 1);
+        DT_TRY(dt_var_call(trace, method, &args, out));
+        DT_TRY(dt_var_realize(trace, *out, out));
+        if (*out != dt_not_implemented(trace) && dt_var_peek_constant(*out) != Py_NotImplemented) {
+            return DT_OK;
+        }
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "divmod() of a %s and a %s",
+                    dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
+}
+
 /* The floor and the rest of numbers that are not known; of the rest what CPython's own gives. */
 static DtStatus
 call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -430,14 +478,8 @@ call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_var_realize(trace, args->pos[1], &right));
     bool symbolic = is_kind(left, DT_KIND_SYMBOLIC) || is_kind(right, DT_KIND_SYMBOLIC);
     const DtSym *divisor = symbolic ? dt_symbolic_of(trace, right) : NULL;
-    if (is_kind(left, DT_KIND_INSTANCE)) {
-        DT_TRY(call_special(trace, left, "__divmod__", &right, 1, out));
-        if (*out != dt_not_implemented(trace)) {
-            return DT_OK;
-        }
-    }
-    if (is_kind(right, DT_KIND_INSTANCE)) {
-        return call_special(trace, right, "__rdivmod__", &left, 1, out);
+    if (is_kind(left, DT_KIND_INSTANCE) || is_kind(right, DT_KIND_INSTANCE)) {
+        return divmod_of_instances(trace, left, right, out);
     }
     if (!symbolic || divisor == NULL || dt_symbolic_of(trace, left) == NULL) {
         return fold_call(trace, self, args, out);

@@ -32,16 +32,35 @@ fold(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 convert(DtTrace *trace, DtVar *instance, const char *const *names, DtVar **out, bool *done)
 {
-    DtVar *method = NULL;
-    for (const char *const *name = names; *name != NULL && method == NULL; name++) {
+    DtVar *method = NULL, *payload = dt_payload_of(instance);
+    PyTypeObject *own = payload != instance ? dt_var_python_type(trace, payload) : NULL;
+    const char *const *name = names;
+    if ((own == &PyFloat_Type && strcmp(names[0], "__float__") == 0)
+        || (own == &PyLong_Type && strcmp(names[0], "__index__") == 0)) {
+        *out = payload; /* such a number is not asked for what it is */
+        *done = true;
+        return DT_OK;
+    }
+    for (; *name != NULL; name++) {
         DT_TRY(dt_instance_special(trace, instance, *name, &method));
+        if (method != NULL) {
+            break;
+        }
     }
     *done = method != NULL;
     if (method == NULL) {
         return DT_OK;
     }
     DtArgs none = {0};
-    return dt_var_call(trace, method, &none, out);
+    DT_TRY(dt_var_call(trace, method, &none, out));
+    DT_TRY(dt_var_realize(trace, *out, out));
+    PyTypeObject *exact = strcmp(*name, "__index__") == 0   ? &PyLong_Type
+                          : strcmp(*name, "__float__") == 0 ? &PyFloat_Type
+                                                            : &PyComplex_Type;
+    return dt_var_python_type(trace, *out) == exact
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() that gives a %s", *name,
+                          dt_kinds_type_name(trace, *out));
 }
 
 /* Arguments as numbers: `names` are the special methods to try. */

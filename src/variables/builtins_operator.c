@@ -145,6 +145,12 @@ call_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
                               dt_kinds_type_name(trace, arg));
     }
+    if (dt_payload_of(arg) != arg && PyType_IsSubtype(type, &PyLong_Type)
+        && dt_instance_overrides(arg, "__index__")) {
+        /* CPython copies the number and does not ask. */
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "operator.index() of a %s",
+                        dt_kinds_type_name(trace, arg));
+    }
     DtVar *method;
     DT_TRY(dt_instance_special(trace, arg, "__index__", &method));
     if (method == NULL) {

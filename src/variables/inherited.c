@@ -14,6 +14,7 @@
 
 #include "compat/type.h"
 #include "variables/fold.h"
+#include "variables/text.h"
 
 typedef struct SlotRow {
     const char *name;
@@ -522,6 +523,15 @@ give_itself(DtTrace *trace, DtVar *self, DtVar *subject, DtVar **out)
     return DT_OK;
 }
 
+static bool
+is_format_without_spec(DtTrace *trace, PyObject *name, const DtArgs *args)
+{
+    PyObject *spec =
+        args->npos == 1 && args->nkw == 0 ? dt_var_as_constant(trace, args->pos[0]) : NULL;
+    return spec != NULL && PyUnicode_CheckExact(spec) && PyUnicode_GET_LENGTH(spec) == 0
+           && PyUnicode_CompareWithASCIIString(name, "__format__") == 0;
+}
+
 DtStatus
 dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVar **out)
 {
@@ -553,6 +563,9 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
             || wrapped == (void *)PyObject_GenericSetAttr) {
             of = &PyBaseObject_Type; /* under another name */
         }
+    }
+    if (self->type->kind == DT_KIND_INSTANCE && is_format_without_spec(trace, name, &rest)) {
+        return dt_text_str(trace, self, out); /* of everything but the exact builtin type */
     }
     DtVar *subject = subject_of(trace, self, descriptor, of);
     if (subject != NULL && subject != self && names_its_class(subject, of)

@@ -143,12 +143,22 @@ dt_number_slot_takes(DtTrace *trace, DtVar *self, DtVar *other)
     return width != 0 && width <= own ? DT_SLOT_TAKES : DT_SLOT_REFUSES;
 }
 
+static bool
+is_text(DtVar *var)
+{
+    PyObject *value = dt_var_peek_constant(var);
+    return value != NULL && (PyUnicode_Check(value) || PyBytes_Check(value));
+}
+
 /* The left operand is no instance: what its own type makes of an instance's builtin part. */
 static DtStatus
 try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
     if (left->type->kind == DT_KIND_INSTANCE || left->type->nb_binary == NULL) {
         return DT_OK;
+    }
+    if (DT_BINARY_PLAIN(op) == DT_BINARY_REMAINDER && is_text(left)) {
+        return left->type->nb_binary(trace, op, left, right, out); /* asks for its str() */
     }
     DtVar *payload = dt_payload_of(right);
     switch (dt_number_slot_takes(trace, left, payload)) {
@@ -364,7 +374,8 @@ instance_iter(DtTrace *trace, DtVar *self, DtVar **out)
     DtVar *iterator;
     DT_TRY(dt_var_realize(trace, *out, &iterator));
     PyTypeObject *type = dt_var_python_type(trace, iterator);
-    if (type != NULL && type->tp_iternext == NULL) {
+    if (type != NULL
+        && (type->tp_iternext == NULL || type->tp_iternext == _PyObject_NextNotImplemented)) {
         return dt_raise(trace, PyExc_TypeError, "iter() returned non-iterator of type '%s'",
                         dt_kinds_type_name(trace, iterator));
     }

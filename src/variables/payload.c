@@ -151,9 +151,9 @@ dt_payload_of(DtVar *var)
 DtVar *
 dt_payload_index(DtVar *var)
 {
-    static const char *const names[] = {"__index__", NULL};
-    DtVar *payload = dt_payload_of(var) != var ? dt_payload_unless(var, names) : NULL;
-    PyObject *value = payload != NULL ? dt_var_peek_constant(payload) : NULL;
+    /* CPython does not ask an int for its __index__, not even one that has its own. */
+    DtVar *payload = dt_payload_of(var);
+    PyObject *value = dt_var_peek_constant(payload);
     return value != NULL && PyLong_CheckExact(value) ? payload : var;
 }
 

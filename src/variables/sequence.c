@@ -155,14 +155,14 @@ dt_sequence_count(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 DtStatus
 dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right, DtVar **out)
 {
-    uint32_t shorter = left->count < right->count ? left->count : right->count;
     if (left->count != right->count && (op == Py_EQ || op == Py_NE)) {
         return dt_var_bool(trace, op == Py_NE, out);
     }
-    for (uint32_t i = 0; i < shorter; i++) {
+    /* An item's __eq__ may change the lists; CPython looks at their sizes each time. */
+    for (uint32_t i = 0; i < left->count && i < right->count; i++) {
         bool equal;
         DT_TRY(dt_sequence_item_equal(trace, left->items[i], right->items[i], &equal));
-        if (!equal) {
+        if (!equal && i < left->count && i < right->count) {
             if (op == Py_EQ || op == Py_NE) {
                 return dt_var_bool(trace, op == Py_NE, out);
             }

@@ -542,6 +542,11 @@ dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok)
         DT_TRY(dt_instance_special(trace, var, "__index__", &method));
         if (method != NULL) {
             DT_TRY(dt_var_call(trace, method, &none, &var));
+            DT_TRY(dt_var_realize(trace, var, &var));
+            if (dt_var_python_type(trace, var) != &PyLong_Type) {
+                return dt_break(trace, DT_BREAK_MISSING_SLOT, "__index__() that gives a %s",
+                                dt_kinds_type_name(trace, var));
+            }
         }
     }
     PyObject *value = dt_var_as_constant(trace, var);

@@ -111,6 +111,9 @@ slice_indices(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     }
     DT_TRY(dt_slice_bounds(trace, (DtSeqVar *)self, length, &bounds[0], &bounds[1], &bounds[2],
                            &bounds[3]));
+    if (bounds[2] >= PY_SSIZE_T_MAX || bounds[2] <= -PY_SSIZE_T_MAX) {
+        return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a step beyond 64 bits"); /* clipped */
+    }
     DtVar *items[3];
     for (int i = 0; i < 3; i++) {
         DT_TRY(dt_var_int(trace, bounds[i], &items[i]));
