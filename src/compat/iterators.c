@@ -4,11 +4,33 @@
  */
 #include "compat/iterators.h"
 
+#include "compat/type.h"
+
+/* The builtin type that a class of the user's derives from: its own methods are meant here, not
+ * what the class has in their place. */
+static PyTypeObject *
+builtin_type(PyObject *subject)
+{
+    PyTypeObject *type = Py_TYPE(subject);
+    while (type->tp_flags & Py_TPFLAGS_HEAPTYPE && type->tp_base != NULL) {
+        type = type->tp_base;
+    }
+    return type;
+}
+
 static PyObject *
 make_iterator(PyObject *subject, int reversed)
 {
-    return reversed ? PyObject_CallOneArg((PyObject *)&PyReversed_Type, subject)
-                    : PyObject_GetIter(subject);
+    PyTypeObject *type = builtin_type(subject);
+    if (!reversed) {
+        return type->tp_iter != NULL ? type->tp_iter(subject) : PyObject_GetIter(subject);
+    }
+    PyObject *name = PyUnicode_InternFromString("__reversed__");
+    PyObject *method = name != NULL ? dt_type_lookup(type, name) : NULL; /* borrowed */
+    Py_XDECREF(name);
+    return PyErr_Occurred() ? NULL
+           : method != NULL ? PyObject_CallOneArg(method, subject)
+                            : PyObject_CallOneArg((PyObject *)&PyReversed_Type, subject);
 }
 
 /* A container of the same type without items: an exhausted iterator keeps nothing alive. */
