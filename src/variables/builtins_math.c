@@ -54,10 +54,11 @@ convert(DtTrace *trace, DtVar *instance, const char *const *names, DtVar **out, 
     DtArgs none = {0};
     DT_TRY(dt_var_call(trace, method, &none, out));
     DT_TRY(dt_var_realize(trace, *out, out));
-    PyTypeObject *exact = strcmp(*name, "__index__") == 0   ? &PyLong_Type
-                          : strcmp(*name, "__float__") == 0 ? &PyFloat_Type
-                                                            : &PyComplex_Type;
-    return dt_var_python_type(trace, *out) == exact
+    PyTypeObject *exact = strcmp(*name, "__index__") == 0     ? &PyLong_Type
+                          : strcmp(*name, "__float__") == 0   ? &PyFloat_Type
+                          : strcmp(*name, "__complex__") == 0 ? &PyComplex_Type
+                                                              : NULL; /* anything will do */
+    return exact == NULL || dt_var_python_type(trace, *out) == exact
                ? DT_OK
                : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() that gives a %s", *name,
                           dt_kinds_type_name(trace, *out));
