@@ -351,6 +351,14 @@ settle_failure(DtAttempt *attempt, DtStatus status)
     return DT_COMPILE_PLAIN;
 }
 
+static _Thread_local uint32_t running;
+
+bool
+dt_compile_is_running(void)
+{
+    return running > 0;
+}
+
 static DtCompile
 compile(DtAttempt *attempt)
 {
@@ -360,6 +368,7 @@ compile(DtAttempt *attempt)
     cache->compiling = true;
     cache->misses++;
     dt_record_miss(attempt);
+    running++;
     DtStatus status = run_phases(attempt);
     DtCompile answer = DT_COMPILE_PUBLISHED;
     if (status == DT_OK) {
@@ -376,6 +385,7 @@ compile(DtAttempt *attempt)
         dt_trace_release(attempt->trace);
     }
     Py_XDECREF(attempt->broke);
+    running--;
     cache->compiling = false;
     Py_DECREF(region);
     return answer;

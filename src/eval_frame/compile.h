@@ -17,6 +17,10 @@ typedef enum DtCompile {
     DT_COMPILE_ERROR      /* an exception is set */
 } DtCompile;
 
+/* Is this thread in the middle of an attempt?  What runs then (a polyfill on its way in, an adapter
+ * in Python) is not captured itself. */
+bool dt_compile_is_running(void);
+
 /* A segment of a running frame, which has reached the probe of `point`; `frame` is what guards
  * read: its memory, globals and builtins. */
 DtCompile dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame);

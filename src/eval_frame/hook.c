@@ -201,7 +201,7 @@ static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing != NULL ? capturing : everywhere;
-    if (region == NULL || !dt_pyframe_is_fresh(frame, throwflag)
+    if (region == NULL || dt_compile_is_running() || !dt_pyframe_is_fresh(frame, throwflag)
         || (dt_code_flags(dt_pyframe_code(frame)) & DT_LEFT_ALONE)
         || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
