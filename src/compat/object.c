@@ -126,7 +126,7 @@ dt_object_hint(PyObject *obj, PyObject *name)
     return dict == NULL ? -1 : dt_dict_hint(dict, name);
 }
 
-/* ---- Members ----------------------------------------------------------------------------------- */
+/* ---- Members --------------------------------------------------------------------------------- */
 
 /* The getters of BaseException give these fields as they are. */
 static const struct {

@@ -70,8 +70,8 @@ DtStatus dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar *
 /* Turns one entry of an existing container into writes. */
 DtStatus dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry) DT_MUST_CHECK;
 
-/* Breaks when a write lets go of an object that acts when it dies; `seen` are the trackers that stay
- * reachable. */
+/* Breaks when a write lets go of an object that acts when it dies; `seen` are the trackers that
+ * stay reachable. */
 DtStatus dt_drops_check(DtTrace *trace, const DtMap *seen) DT_MUST_CHECK;
 
 #endif

@@ -374,8 +374,8 @@ instance_iter(DtTrace *trace, DtVar *self, DtVar **out)
     DtVar *iterator;
     DT_TRY(dt_var_realize(trace, *out, &iterator));
     PyTypeObject *type = dt_var_python_type(trace, iterator);
-    if (type != NULL
-        && (type->tp_iternext == NULL || type->tp_iternext == _PyObject_NextNotImplemented)) {
+    DT_TRY(intern(trace, "__next__", &name));
+    if (type != NULL && (type->tp_iternext == NULL || dt_type_lookup(type, name) == NULL)) {
         return dt_raise(trace, PyExc_TypeError, "iter() returned non-iterator of type '%s'",
                         dt_kinds_type_name(trace, iterator));
     }

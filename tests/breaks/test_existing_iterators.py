@@ -6,11 +6,10 @@ plainly, what lies before and behind it is captured, and a loop over it stays a 
 
 import itertools
 
+import dyntrace
 import numpy as np
 import pytest
-from differential import Compiled, compare, Outcome
-
-import dyntrace
+from differential import Compiled, Outcome, compare
 
 PARTS = [np.linspace(i, i + 1.0, 4) for i in range(5)]
 

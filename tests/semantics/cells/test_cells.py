@@ -5,11 +5,10 @@ Each function is run plainly and compiled; `state` shows what lies in cells that
 
 import types
 
+import dyntrace
 import numpy as np
 import pytest
-from differential import Compiled, check, compare, Outcome
-
-import dyntrace
+from differential import Compiled, Outcome, check, compare
 
 A = np.linspace(0.5, 2.0, 4)
 KEPT = {}
@@ -575,7 +574,7 @@ def test_empty_own_cell_read_by_its_frame():
             return n
 
         try:
-            y = x + n
+            y = x + n  # noqa: F821 - a cell that is still empty
         except UnboundLocalError as error:
             y = str(error)
         n = 3

@@ -674,7 +674,8 @@ ORDERED = [
     set_of_numbers, frozenset_of_numbers, set_comprehension, dict_of_keys, dict_of_pairs,
     dict_of_number_pairs, update_of_pairs, update_that_fails, dict_of_a_mapping,
     update_from_a_mapping, display_of_a_mapping, display_of_no_mapping, display_of_numbers,
-    default_of_a_number, set_with_numbers, update_set_with_numbers, joined_iterator, joined_own_iterator, rest_of_own_iterator,
+    default_of_a_number, set_with_numbers, update_set_with_numbers, joined_iterator,
+    joined_own_iterator, rest_of_own_iterator,
     too_few_for_unpacking, too_few_behind_the_star, bytes_of_a_generator, sets_united,
 ]  # fmt: skip
 

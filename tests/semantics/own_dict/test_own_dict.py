@@ -410,8 +410,8 @@ def test_another_object_is_another_entry():
         a.__dict__["v"] = x + 1.0
         return b.v, a.__dict__ is b.__dict__
 
-    from differential import Compiled, compare, Outcome  # noqa: PLC0415
     import dyntrace  # noqa: PLC0415
+    from differential import Compiled, Outcome, compare  # noqa: PLC0415
 
     box = Box(v=1)
     with dyntrace.config.patch(everything=True, strict=True):
@@ -426,8 +426,8 @@ def test_other_attributes_are_another_entry():
     def run(b, x):
         return [name for name in b.__dict__], x + 1.0
 
-    from differential import Compiled  # noqa: PLC0415
     import dyntrace  # noqa: PLC0415
+    from differential import Compiled  # noqa: PLC0415
 
     with dyntrace.config.patch(everything=True, strict=True):
         compiled = Compiled(run)
