@@ -74,6 +74,27 @@ need_stack(Builder *builder, int32_t depth)
     }
 }
 
+/* POP_EXCEPT itself is outside of the handler that cleans up after the `except` clause, because it
+ * can't raise.  A jump to it can: a signal may arrive.  Then what the clause has saved is still on
+ * the stack, and the clean-up that the rest of the clause has is due. */
+static int32_t
+handler_around(const Builder *builder, int32_t instr)
+{
+    const DtInstr *instrs = builder->bytecode->instrs;
+    const DtPlace *places = builder->places->places;
+    if (instrs[instr].op != DT_OP_POP_EXCEPT) {
+        return instrs[instr].handler;
+    }
+    for (int32_t i = instr - 1; i >= 0; i--) {
+        int32_t handler = instrs[i].handler;
+        if (places[i].context == places[instr].context && handler >= 0
+            && builder->bytecode->handlers[handler].lasti) {
+            return handler;
+        }
+    }
+    return instrs[instr].handler;
+}
+
 /* What is emitted next has the line and the handler of an instruction; -1: of none. */
 static void
 stand_at(Builder *builder, int32_t instr)
@@ -85,7 +106,7 @@ stand_at(Builder *builder, int32_t instr)
     }
     const DtInstr *from = &builder->bytecode->instrs[instr];
     builder->code.position = (DtSpan){from->line, from->end_line, from->col, from->end_col};
-    builder->code.handler = DT_PY310 ? -1 : from->handler;
+    builder->code.handler = DT_PY310 ? -1 : handler_around(builder, instr);
 }
 
 /* --- reading ------------------------------------------------------------- */

@@ -350,6 +350,7 @@ def test_interrupts_run_every_clean_up(mode):
                 interrupted += 1
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
+            assert sys.exc_info() == (None, None, None)
             # At most one "in" whose try had not begun.
             assert log.count("in") - log.count("out") in (0, 1)
             if log.count("in") != log.count("out"):
