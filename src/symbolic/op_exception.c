@@ -193,7 +193,8 @@ DtStatus
 dt_op_pop_except_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
-    if (dt_segment_holds(trace, frame, 2)) {
+    /* By its class, which is there (None) also when no exception had been handled. */
+    if (dt_segment_holds(trace, frame, 1)) {
         return dt_segment_end_here(trace);
     }
     dt_frame_set_handled(trace, *dt_frame_at(frame, 2));

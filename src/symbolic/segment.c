@@ -199,6 +199,9 @@ dt_segment_holds(const DtTrace *trace, const DtFrame *frame, int32_t depth)
     if (!trace->live || frame->depth > 0) {
         return false;
     }
+    if (dt_segment_is_found(trace, frame, depth)) {
+        return true; /* also the NULL that 3.10 saves where no exception was handled */
+    }
     for (int32_t i = frame->bytecode->layout.nslots; i < trace->live_places; i++) {
         if (frame->initial[i] == value && value != dt_null((DtTrace *)trace)) {
             return true;

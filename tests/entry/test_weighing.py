@@ -56,7 +56,8 @@ def test_what_is_slower_is_forsaken_and_listed():
     rows = region.forsaken()
     if not rows:
         pytest.skip("faster here")
-    assert [row["function"] for row in rows] == [reads.__qualname__]
+    # 3.10 has no qualified name in code objects.
+    assert [row["function"].split(".")[-1] for row in rows] == ["reads"]
     assert rows[0]["compiled_ns"] >= rows[0]["plain_ns"] > 0
     entries = compiled.cache_entries()
     compiled(x)
