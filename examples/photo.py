@@ -17,6 +17,7 @@ import argparse
 import functools
 import importlib.util
 import runpy
+import sys
 import timeit
 from pathlib import Path
 
@@ -169,7 +170,7 @@ if __name__ == "__main__":  # no function of its own: what is called from here i
     full = load(options.photo or find_photo())
     gains = np.array([1.04, 1.0, 0.94], dtype=np.float32).reshape(3, 1, 1)
     print(f"photograph: {size(full)} pixels, float32")
-    compiled = hasattr(develop, "__wrapped__")
+    compiled = "dyntrace" in sys.modules
     print("compiled by dyntrace" if compiled else "run by plain Python: no gain to expect")
     print(f"\n{'':24}{'plain':>12}{'compiled':>12}{'gain':>9}   bits")
 
@@ -193,7 +194,7 @@ if __name__ == "__main__":  # no function of its own: what is called from here i
             name = function.__name__
             expected = plain[name](*arguments)
             equal = True
-            for _ in range(3):  # compiles, and runs what was compiled
+            for _ in range(12):  # plainly until it is hot, then compiled and plainly by turns
                 equal = same(function(*arguments), expected) and equal
             if not equal:
                 wrong.append(f"{name} ({title})")

@@ -9,13 +9,6 @@ from dyntrace._report import format_break
 from dyntrace._support import core as _core
 
 
-def _saved_ns(row: dict[str, Any]) -> int:
-    """Nanoseconds saved by the calls of one function; 0 where plain and compiled were not compared."""
-    if row["state"] != "compiled" or not row["plain_ns"] or not row["compiled_ns"]:
-        return 0
-    return int((row["plain_ns"] - row["compiled_ns"]) * row["calls"])
-
-
 def format_summary(rows: list[dict[str, Any]], records: list[dict[str, Any]]) -> str:
     """The text of a summary.
 
@@ -28,12 +21,11 @@ def format_summary(rows: list[dict[str, Any]], records: list[dict[str, Any]]) ->
     """
     called = [row for row in rows if row["calls"]]
     compiled = [row for row in called if row["state"] == "compiled"]
-    saved = sum(_saved_ns(row) for row in compiled)
     lines = [
         f"dyntrace: {len(compiled)} of {len(called)} functions compiled, "
-        f"{sum(row['calls'] for row in compiled)} calls, {saved / 1e9:.3f} s saved where it was measured"
+        f"{sum(row['calls'] for row in compiled)} calls"
     ]
-    for row in sorted(called, key=_saved_ns, reverse=True):
+    for row in sorted(called, key=lambda row: (row["state"] != "compiled", -row["calls"])):
         times = (
             f"{row['plain_ns'] / 1e3:.2f} -> {row['compiled_ns'] / 1e3:.2f} us"
             if row["plain_ns"] and row["compiled_ns"]
