@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -45,19 +46,29 @@ def format_summary(rows: list[dict[str, Any]], records: list[dict[str, Any]]) ->
     return "\n".join(lines) + "\n"
 
 
+def _write_to_stderr(text: str) -> None:
+    """To the file itself: what a closed one leaves in the stream's buffer would change the exit status."""
+    stream = sys.stderr
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.flush()
+        data = text.encode("utf-8", "backslashreplace")
+        while data:
+            data = data[os.write(stream.fileno(), data) :]
+    except (OSError, ValueError):
+        return  # nobody is there to read it
+
+
 def write_summary(region: Any, path: str) -> None:
     """Writes the summary to `path`; ``-`` is standard error.  A path that can't be written is named."""
     assert _core is not None
     text = format_summary(_core.list_prepared(), region.records or [])
     if path == "-":
-        if sys.stderr is not None and not sys.stderr.closed:
-            sys.stderr.write(text)
+        _write_to_stderr(text)
         return
     try:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        if sys.stderr is not None and not sys.stderr.closed:
-            sys.stderr.write(
-                f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n"
-            )
+        _write_to_stderr(f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n")
