@@ -74,6 +74,14 @@ points_after(const DtBroken *broken, int32_t q, int32_t after[4])
     return count;
 }
 
+/* The set of points that are awake has changed. */
+static void
+want_another_driver(DtBroken *broken)
+{
+    broken->stale = true;
+    broken->calm = 0;
+}
+
 DtStatus
 dt_broken_want_after(DtBroken *broken, int32_t q)
 {
@@ -86,8 +94,7 @@ dt_broken_want_after(DtBroken *broken, int32_t q)
         }
         if (!point->wanted) {
             point->wanted = true;
-            broken->stale = true;
-            broken->calm = 0;
+            want_another_driver(broken);
         }
     }
     return DT_OK;
@@ -97,8 +104,7 @@ void
 dt_broken_close(DtPoint *point)
 {
     point->cache.closed = true;
-    point->broken->stale = true;
-    point->broken->calm = 0;
+    want_another_driver(point->broken);
 }
 
 /* Visits of other points after which the one that is weighed has to give way. */
@@ -135,8 +141,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         if (scale->state != DT_SCALE_FORSAKEN) {
             return true;
         }
-        broken->stale = true;
-        broken->calm = 0;
+        want_another_driver(broken);
         dt_record_forsaken(&point->cache, broken->bytecode->instrs[point->at].line);
         return false;
     }
@@ -269,6 +274,13 @@ dt_broken_driver(DtCodeCache *cache)
     return broken->driver;
 }
 
+bool
+dt_broken_is_spent(const DtBroken *broken)
+{
+    return broken->driver == NULL && broken->builds > 0
+           && (!broken->stale || broken->builds >= BUILD_LIMIT);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* May a segment have to end at it?  Loops end segments without a break. */
@@ -282,14 +294,13 @@ may_end_at(const DtBroken *broken, uint32_t q)
 
 /* A point at the entry, and asleep after everything at which a segment may have to end. */
 static DtStatus
-add_points(DtBroken *broken, uint32_t hint)
+add_points(DtBroken *broken)
 {
     DtPoint *entry = point_at(broken, broken->places.entry);
     if (entry == NULL) {
         return DT_ERROR;
     }
     entry->wanted = true;
-    entry->hint = hint;
     for (uint32_t q = 0; q < broken->bytecode->count; q++) {
         int32_t after[4];
         if (!may_end_at(broken, q)) {
@@ -306,7 +317,7 @@ add_points(DtBroken *broken, uint32_t hint)
 }
 
 static DtStatus
-fill(DtBroken *broken, DtCodeCache *cache, uint32_t hint)
+fill(DtBroken *broken, DtCodeCache *cache)
 {
     DtArena *arena = &cache->region->arena;
     DtCfg cfg;
@@ -320,17 +331,17 @@ fill(DtBroken *broken, DtCodeCache *cache, uint32_t hint)
     if (broken->points == NULL) {
         return dt_no_memory();
     }
-    return broken->places.entry >= 0 ? add_points(broken, hint) : DT_OK;
+    return broken->places.entry >= 0 ? add_points(broken) : DT_OK;
 }
 
 bool
-dt_broken_prepare(DtCodeCache *cache, uint32_t hint)
+dt_broken_prepare(DtCodeCache *cache)
 {
     if (cache->broken != NULL) {
         return true;
     }
     DtBroken *broken = DT_ARENA_NEW(&cache->region->arena, DtBroken);
-    DtStatus status = broken != NULL ? fill(broken, cache, hint) : dt_no_memory();
+    DtStatus status = broken != NULL ? fill(broken, cache) : dt_no_memory();
     if (status != DT_OK) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return false;
@@ -346,7 +357,6 @@ dt_broken_reset(DtBroken *broken)
         DtPoint *point = broken->list.items[i];
         dt_cache_reset(&point->cache);
         point->wanted = point->at == broken->places.entry;
-        point->hint = 0;
     }
     broken->weighed = NULL;
     broken->stale = false;

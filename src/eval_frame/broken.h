@@ -29,7 +29,6 @@ struct DtPoint {
     DtBroken *broken;
     int32_t at;
     bool wanted;
-    uint32_t hint; /* where the first attempt is cut, if not 0: as trace->stop_at */
     /* While it is weighed: the last visit. */
     const void *seen_frame;
     int64_t seen_at;
@@ -61,13 +60,16 @@ struct DtBroken {
     uint32_t waiting; /* visits of others that would be weighed */
 };
 
-/* Makes ready to run the code of `cache` broken; `hint` is for the point at its entry.  False if it
- * can't be (NULL, without an exception) or memory is out (MemoryError is cleared: the frame can
- * still run). */
-bool dt_broken_prepare(DtCodeCache *cache, uint32_t hint);
+/* Makes ready to run the code of `cache` broken.  False if it can't be (NULL, without an exception)
+ * or memory is out (MemoryError is cleared: the frame can still run). */
+bool dt_broken_prepare(DtCodeCache *cache);
 
 /* The driver for a call now, or NULL: it runs plainly. */
 DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
+
+/* No driver runs the code, and none will: everything in it sleeps for good.  Only a question: it
+ * counts and builds nothing. */
+bool dt_broken_is_spent(const DtBroken *broken);
 
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
 DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;

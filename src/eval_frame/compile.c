@@ -84,8 +84,7 @@ static DtStatus
 trace_and_plan_segment(DtAttempt *attempt)
 {
     DtSegment *segment = attempt->segment;
-    uint32_t stop_at = segment->point->hint > 0 ? segment->point->hint : UINT32_MAX;
-    segment->point->hint = 0;
+    uint32_t stop_at = UINT32_MAX;
     for (int tries = 0; tries < RESTART_LIMIT; tries++) {
         DtVar *result;
         DtStatus status = trace_once(attempt, stop_at, &result);
@@ -333,7 +332,7 @@ settle_failure(DtAttempt *attempt, DtStatus status)
         dt_policy_count_break(attempt->cache, id);
         bool loops = dt_segment_keeps_a_loop(attempt->trace);
         if ((dt_policy_is_worth_a_driver(id) || loops) && !attempt->cache->region->fullgraph
-            && dt_broken_prepare(attempt->cache, dt_segment_hint(attempt->trace)) && loops) {
+            && dt_broken_prepare(attempt->cache) && loops) {
             attempt->cache->closed = true; /* a larger budget would unroll more of it */
         }
         dt_record_attempt(attempt);

@@ -243,7 +243,7 @@ dt_compiled_function_is_idle(DtCompiledFunction *function)
 {
     DtCodeCache *cache = function->cache;
     return cache != NULL && cache->closed && cache->entries == NULL
-           && dt_broken_driver(cache) == NULL;
+           && (cache->broken == NULL || dt_broken_is_spent(cache->broken));
 }
 
 bool

@@ -195,10 +195,3 @@ dt_segment_give_up(DtSegment *segment, DtBreakId id)
     dt_state.broken++;
     dt_broken_close(segment->point);
 }
-
-uint32_t
-dt_segment_hint(const DtTrace *trace)
-{
-    (void)trace;
-    return 0;
-}

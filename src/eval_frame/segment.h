@@ -42,8 +42,4 @@ void dt_segment_give_up(DtSegment *segment, DtBreakId id);
 /* Was the trace of a whole frame too long because of a loop?  Segments keep it a loop. */
 bool dt_segment_keeps_a_loop(const DtTrace *trace);
 
-/* From the trace of a whole frame that broke: where a segment from the entry should be cut, as
- * trace->stop_at; 0: unknown. */
-uint32_t dt_segment_hint(const DtTrace *trace);
-
 #endif
