@@ -124,16 +124,26 @@ add_write(DtTrace *trace, DtWrite write)
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 
+DtStatus
+dt_diff_set_value(DtTrace *trace, DtWrite *write, DtVar *value)
+{
+    if (value == NULL) {
+        return DT_OK;
+    }
+    write->values = DT_ARENA_NEW(&trace->arena, DtVar *);
+    if (write->values == NULL) {
+        return dt_no_memory();
+    }
+    write->values[0] = value;
+    write->count = 1;
+    return DT_OK;
+}
+
 /* `write` with one value. */
 static DtStatus
 add_value(DtTrace *trace, DtWrite write, DtVar *value)
 {
-    write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
-    if (write.values == NULL) {
-        return dt_no_memory();
-    }
-    write.values[0] = value;
-    write.count = 1;
+    DT_TRY(dt_diff_set_value(trace, &write, value));
     return add_write(trace, write);
 }
 
@@ -172,14 +182,7 @@ add_call(DtTrace *trace, DtInstanceVar *owner, const char *name, DtVar *value)
     if (write.name == NULL) {
         return DT_ERROR;
     }
-    if (value != NULL) {
-        write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
-        if (write.values == NULL) {
-            return dt_no_memory();
-        }
-        write.values[0] = value;
-        write.count = 1;
-    }
+    DT_TRY(dt_diff_set_value(trace, &write, value));
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 

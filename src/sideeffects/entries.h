@@ -67,6 +67,9 @@ struct DtJournal {
 DtStatus dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values,
                        uint32_t *count) DT_MUST_CHECK;
 
+/* Gives the write its one value; NULL: it has none. */
+DtStatus dt_diff_set_value(DtTrace *trace, DtWrite *write, DtVar *value) DT_MUST_CHECK;
+
 /* Turns one entry of an existing container into writes. */
 DtStatus dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry) DT_MUST_CHECK;
 

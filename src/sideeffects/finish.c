@@ -96,17 +96,10 @@ reach_all(DtTrace *trace, DtVar *result, Reach *reach)
 static DtStatus
 add_write(DtTrace *trace, DtWrite write, DtVar *value)
 {
-    if (value != NULL) {
-        write.values = DT_ARENA_NEW(&trace->arena, DtVar *);
-        if (write.values == NULL) {
-            return dt_no_memory();
-        }
-        write.values[0] = value;
-        write.count = 1;
-    }
-    else {
+    if (value == NULL) {
         write.kind++;
     }
+    DT_TRY(dt_diff_set_value(trace, &write, value));
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 

@@ -223,8 +223,10 @@ remove_name(PyObject **names, uint32_t *count, PyObject *name)
     *count = kept;
 }
 
-DtStatus
-dt_journal_own_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t *count)
+/* The names of attributes that were written, in the order in which the object has them; `deleted`:
+ * also those that are gone. */
+static DtStatus
+written_names(DtTrace *trace, DtVar *object, bool deleted, PyObject ***names, uint32_t *count)
 {
     DtJournal *journal = trace->journal;
     object = dt_var_peek(object);
@@ -241,35 +243,23 @@ dt_journal_own_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t 
         if (entry->value == NULL) {
             remove_name(*names, count, entry->name);
         }
-        else if (!has_name(*names, *count, entry->name)) { /* stored again, it keeps its place */
-            (*names)[(*count)++] = entry->name;
+        if ((entry->value != NULL || deleted) && !has_name(*names, *count, entry->name)) {
+            (*names)[(*count)++] = entry->name; /* stored again, it keeps its place */
         }
     }
     return DT_OK;
 }
 
 DtStatus
+dt_journal_own_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t *count)
+{
+    return written_names(trace, object, false, names, count);
+}
+
+DtStatus
 dt_journal_changed_names(DtTrace *trace, DtVar *object, PyObject ***names, uint32_t *count)
 {
-    DtJournal *journal = trace->journal;
-    object = dt_var_peek(object);
-    *count = 0;
-    *names = DT_ARENA_ARRAY(&trace->arena, PyObject *, journal->entries.count + 1);
-    if (*names == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < journal->entries.count; i++) {
-        const DtJournalEntry *entry = &journal->entries.items[i];
-        if (entry->kind == DT_ENTRY_ATTR && entry->object == object) {
-            if (entry->value == NULL) {
-                remove_name(*names, count, entry->name);
-            }
-            if (!has_name(*names, *count, entry->name)) {
-                (*names)[(*count)++] = entry->name;
-            }
-        }
-    }
-    return DT_OK;
+    return written_names(trace, object, true, names, count);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */

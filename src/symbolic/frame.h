@@ -134,6 +134,16 @@ dt_frame_push(DtFrame *frame, DtVar *value)
     frame->stack[frame->sp++] = value;
 }
 
+/* A bool that the trace knows, pushed. */
+static inline DtStatus
+dt_frame_push_bool(DtTrace *trace, DtFrame *frame, bool value)
+{
+    DtVar *known;
+    DT_TRY(dt_var_bool(trace, value, &known));
+    dt_frame_push(frame, known);
+    return DT_OK;
+}
+
 static inline DtVar *
 dt_frame_pop(DtFrame *frame)
 {

@@ -16,15 +16,6 @@ unary(DtTrace *trace, DtFrame *frame, DtStatus (*op)(DtTrace *, DtVar *, DtVar *
     return DT_OK;
 }
 
-static DtStatus
-push_bool(DtTrace *trace, DtFrame *frame, bool truth)
-{
-    DtVar *value;
-    DT_TRY(dt_var_bool(trace, truth, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
-}
-
 DtStatus
 dt_op_unary_negative(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
@@ -65,7 +56,7 @@ dt_op_to_bool(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     }
     bool truth;
     DT_TRY(dt_var_truth(trace, var, &truth));
-    return push_bool(trace, frame, truth);
+    return dt_frame_push_bool(trace, frame, truth);
 }
 
 DtStatus
@@ -97,7 +88,7 @@ dt_op_is_op(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DtVar *right = dt_frame_pop(frame);
     DtVar *left = dt_frame_pop(frame);
     DT_TRY(dt_var_is(trace, left, right, &same));
-    return push_bool(trace, frame, same != (instr->arg == 1));
+    return dt_frame_push_bool(trace, frame, same != (instr->arg == 1));
 }
 
 DtStatus

@@ -190,24 +190,19 @@ dt_op_list_extend(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return extend_list(trace, *dt_frame_at(frame, instr->arg), items, count);
 }
 
+/* object.name(arg), for what it does. */
 static DtStatus
-call_method(DtTrace *trace, DtVar *object, const char *name, DtVar *arg)
+change_by(DtTrace *trace, DtVar *object, const char *name, DtVar *arg)
 {
-    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
-    if (text == NULL) {
-        return DT_ERROR;
-    }
-    DtVar *method, *result;
-    DT_TRY(dt_var_getattr(trace, object, text, &method));
-    DtArgs args = {.pos = &arg, .npos = 1};
-    return dt_var_call(trace, method, &args, &result);
+    DtVar *result;
+    return dt_var_call_method(trace, object, name, &arg, 1, &result);
 }
 
 DtStatus
 dt_op_set_add(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DtVar *item = dt_frame_pop(frame);
-    return call_method(trace, *dt_frame_at(frame, instr->arg), "add", item);
+    return change_by(trace, *dt_frame_at(frame, instr->arg), "add", item);
 }
 
 /* {1, 2, 3} of constants is a set updated with a frozenset of the code's constants. */
@@ -223,7 +218,7 @@ add_constants(DtTrace *trace, DtVar *set, PyObject *constants)
         DtVar *item;
         status = dt_var_const(trace, PyList_GET_ITEM(list, i), &item);
         if (status == DT_OK) {
-            status = call_method(trace, set, "add", item);
+            status = change_by(trace, set, "add", item);
         }
     }
     Py_DECREF(list);
@@ -238,7 +233,7 @@ dt_op_set_update(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (constants != NULL && PyFrozenSet_CheckExact(constants)) {
         return add_constants(trace, *dt_frame_at(frame, instr->arg), constants);
     }
-    return call_method(trace, *dt_frame_at(frame, instr->arg), "update", items);
+    return change_by(trace, *dt_frame_at(frame, instr->arg), "update", items);
 }
 
 DtStatus

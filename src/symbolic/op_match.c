@@ -8,20 +8,6 @@
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
-static DtStatus
-call_method(DtTrace *trace, DtVar *object, const char *name, DtVar **pos, uint32_t npos,
-            DtVar **out)
-{
-    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
-    DtVar *method;
-    if (text == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_var_getattr(trace, object, text, &method));
-    DtArgs args = dt_args_of(pos, npos);
-    return dt_var_call(trace, method, &args, out);
-}
-
 /* ---- Mappings
  * --------------------------------------------------------------------------------------- */
 
@@ -66,7 +52,7 @@ match_keys(DtTrace *trace, DtVar *subject, DtVar *keys_var, DtVar **out)
     DT_TRY(dt_var_call(trace, cls, &none, &missing));
     for (uint32_t i = 0; i < count; i++) {
         DtVar *pos[2] = {keys[i], missing};
-        DT_TRY(call_method(trace, subject, "get", pos, 2, &items[i]));
+        DT_TRY(dt_var_call_method(trace, subject, "get", pos, 2, &items[i]));
         if (dt_var_peek(items[i]) == missing) {
             return DT_OK;
         }
@@ -86,20 +72,11 @@ dt_op_match_keys(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-static DtStatus
-push_bool(DtTrace *trace, DtFrame *frame, bool value)
-{
-    DtVar *answer;
-    DT_TRY(dt_var_bool(trace, value, &answer));
-    dt_frame_push(frame, answer);
-    return DT_OK;
-}
-
 DtStatus
 dt_op_match_keys_bool(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     DT_TRY(dt_op_match_keys(trace, frame, instr));
-    return push_bool(trace, frame, *dt_frame_at(frame, 1) != dt_none(trace));
+    return dt_frame_push_bool(trace, frame, *dt_frame_at(frame, 1) != dt_none(trace));
 }
 
 DtStatus
@@ -269,5 +246,5 @@ dt_op_match_class_bool(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DT_TRY(match_class(trace, frame, (uint32_t)instr->arg, &values));
     frame->sp -= 3;
     dt_frame_push(frame, values != NULL ? values : subject);
-    return push_bool(trace, frame, values != NULL);
+    return dt_frame_push_bool(trace, frame, values != NULL);
 }

@@ -191,8 +191,9 @@ dt_collect_rest(DtTrace *trace, DtVar *iterator, DtVar ***items, uint32_t *count
     return DT_OK;
 }
 
-DtStatus
-dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
+/* `asks`: for the length, as list() does and an assignment to several names does not. */
+static DtStatus
+collect_all(DtTrace *trace, DtVar *iterable, bool asks, DtVar ***items, uint32_t *count)
 {
     DT_TRY(dt_var_realize(trace, iterable, &iterable));
     if (is_plain_sequence(iterable)) {
@@ -200,20 +201,22 @@ dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
     }
     DtVar *iterator;
     DT_TRY(dt_var_iter(trace, iterable, &iterator));
+    if (asks) {
+        DT_TRY(dt_collect_hint(trace, iterable));
+    }
     return dt_collect_rest(trace, iterator, items, count);
+}
+
+DtStatus
+dt_var_unpack(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
+{
+    return collect_all(trace, iterable, false, items, count);
 }
 
 DtStatus
 dt_collect_list(DtTrace *trace, DtVar *iterable, DtVar ***items, uint32_t *count)
 {
-    DT_TRY(dt_var_realize(trace, iterable, &iterable));
-    if (is_plain_sequence(iterable)) {
-        return copy_items(trace, (DtSeqVar *)iterable, items, count);
-    }
-    DtVar *iterator;
-    DT_TRY(dt_var_iter(trace, iterable, &iterator));
-    DT_TRY(dt_collect_hint(trace, iterable));
-    return dt_collect_rest(trace, iterator, items, count);
+    return collect_all(trace, iterable, true, items, count);
 }
 
 DtStatus

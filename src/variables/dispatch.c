@@ -426,6 +426,20 @@ dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
 }
 
 DtStatus
+dt_var_call_method(DtTrace *trace, DtVar *object, const char *name, DtVar **pos, uint32_t npos,
+                   DtVar **out)
+{
+    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
+    DtVar *method;
+    if (text == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_var_getattr(trace, object, text, &method));
+    DtArgs args = dt_args_of(pos, npos);
+    return dt_var_call(trace, method, &args, out);
+}
+
+DtStatus
 dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, var, &var));

@@ -65,19 +65,6 @@ as_set(DtTrace *trace, DtVar *var, DtVar **out)
 }
 
 static DtStatus
-call_method(DtTrace *trace, DtVar *object, const char *name, DtVar *arg, DtVar **out)
-{
-    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
-    DtVar *method;
-    if (text == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_var_getattr(trace, object, text, &method));
-    DtArgs one = dt_args_of(&arg, 1);
-    return dt_var_call(trace, method, &one, out);
-}
-
-static DtStatus
 length_of(DtTrace *trace, DtVar *var, int64_t *out)
 {
     DtVar *length;
@@ -99,7 +86,7 @@ intersect(DtTrace *trace, DtVar *self, DtVar *other, DtVar **out)
     if (other->type->kind == DT_KIND_SET || is_view(other)) {
         DT_TRY(length_of(trace, other, &other_size));
         if (other->type->kind == DT_KIND_SET && size <= other_size) {
-            return call_method(trace, other, "intersection", self, out);
+            return dt_var_call_method(trace, other, "intersection", &self, 1, out);
         }
         if (is_view(other) && other_size > size) {
             DtVar *swap = self;
@@ -150,7 +137,7 @@ view_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
     }
     DtVar *ignored;
     DT_TRY(as_set(trace, left, out));
-    return call_method(trace, *out, updates[plain], right, &ignored);
+    return dt_var_call_method(trace, *out, updates[plain], &right, 1, &ignored);
 }
 
 static DtStatus
@@ -174,7 +161,7 @@ view_isdisjoint(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtVar *set;
     DT_TRY(as_set(trace, self, &set));
-    return call_method(trace, set, "isdisjoint", args->pos[0], out);
+    return dt_var_call_method(trace, set, "isdisjoint", args->pos, 1, out);
 }
 
 static const DtMethodRow view_methods[] = {

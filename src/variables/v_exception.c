@@ -439,14 +439,7 @@ add_note(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (notes->type->kind != DT_KIND_LIST) {
         return dt_raise(trace, PyExc_TypeError, "Cannot add note: __notes__ is not a list");
     }
-    PyObject *append = dt_trace_keep_take(trace, PyUnicode_InternFromString("append"));
-    DtVar *method;
-    if (append == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_var_getattr(trace, notes, append, &method));
-    DtArgs one = dt_args_of(&note, 1);
-    return dt_var_call(trace, method, &one, out);
+    return dt_var_call_method(trace, notes, "append", &note, 1, out);
 }
 
 static DtStatus

@@ -259,6 +259,9 @@ DtStatus dt_var_super_getattr(DtTrace *, DtVar *cls, DtVar *self, PyObject *name
                               DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_setattr(DtTrace *, DtVar *var, PyObject *name, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_var_call(DtTrace *, DtVar *callable, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+/* object.name(*pos) */
+DtStatus dt_var_call_method(DtTrace *, DtVar *object, const char *name, DtVar **pos, uint32_t npos,
+                            DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iter(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iternext(DtTrace *, DtVar *iterator,
                          DtVar **out) DT_MUST_CHECK; /* NULL: exhausted */
