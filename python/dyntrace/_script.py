@@ -21,8 +21,6 @@ from dyntrace._support import core as _core
 #: Stands for the preparing function among the constants of a module's code until it is put there.
 _MARKER = "dyntrace: prepare this function"
 
-_running: Script | None = None
-
 
 class _MarkDefinitions(ast.NodeTransformer):
     """Gives each function of the module and of its classes an innermost decorator.
@@ -81,6 +79,7 @@ class Script:
             quiet=True,
         )
         self._prepare = partial(_core.prepare_function, self.region)
+        self._main_reaches_arrays = False
 
     # ---- Which functions
 
@@ -119,8 +118,17 @@ class Script:
         if isinstance(function, FunctionType) and self._is_function_wanted(
             "__main__", None, function.__qualname__
         ):
-            self._prepare(function)
+            # What a module has imported it seldom loses: once is enough.
+            self._main_reaches_arrays = self._main_reaches_arrays or self._reaches_arrays(
+                function.__globals__
+            )
+            if self._main_reaches_arrays:
+                self._prepare(function)
         return function
+
+    def _reaches_arrays(self, namespace: dict[str, Any]) -> bool:
+        assert _core is not None
+        return self.options.everything or _core.reaches_arrays(namespace)
 
     def code_for_main(self, code: CodeType) -> CodeType | None:
         """What runs in the place of the main module's code; None: that code itself."""
@@ -147,7 +155,7 @@ class Script:
             return
         if not self.is_wanted(name, path):
             return
-        if self.options.everything or _core.reaches_arrays(namespace):
+        if self._reaches_arrays(namespace):
             self._prepare_namespace(namespace, namespace, name, path, set())
 
     def _prepare_namespace(
@@ -216,7 +224,6 @@ def start(options: Options) -> Script:
     from dyntrace.api import list_backends
     from dyntrace.config import config
 
-    global _running
     assert _core is not None
     if options.backend not in list_backends():
         raise OptionError(
@@ -225,7 +232,7 @@ def start(options: Options) -> Script:
     config.hot_count = options.hot_count
     config.strict = options.strict
     config.everything = options.everything
-    script = _running = Script(options)
+    script = Script(options)
     _watch_imports(script)
     if options.everything:
         import dyntrace._report

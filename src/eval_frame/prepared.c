@@ -283,7 +283,7 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
 
 /* ---- The type ------------------------------------------------------------------------------ */
 
-/* 1; 0: no function of ours, or its module does not reach arrays; -1 with an exception. */
+/* 1; 0: no function of ours; -1 with an exception. */
 static int
 is_candidate(PyObject *object)
 {
@@ -291,11 +291,6 @@ is_candidate(PyObject *object)
     if (!PyFunction_Check(object) || function->vectorcall != dt_function_plain_entry()
         || dt_code_is_generator((PyCodeObject *)function->func_code)
         || !PyDict_CheckExact(function->func_globals)) {
-        return 0;
-    }
-    if (!dt_state.everything
-        && (dt_reach_is_skipped_module(function->func_globals)
-            || !dt_reach_namespace(function->func_globals))) {
         return 0;
     }
     DtMark mark;

@@ -17,7 +17,8 @@
 #include "eval_frame/region.h"
 
 /* 1: prepared; 0: not a plain Python function, or one that is no candidate (a generator, a
- * coroutine, marked with disable, of a module that does not reach arrays); -1 with MemoryError. */
+ * coroutine, marked with disable); -1 with MemoryError.  Whether its module reaches arrays is the
+ * caller's question. */
 int dt_prepared_add(PyObject *function, DtRegion *region);
 
 /* A list of dicts, one per function that is or was prepared: function, file, line, state, calls,
