@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compat/code.h"
+#include "core/clock.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 
@@ -133,7 +134,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         point->seen_frame = NULL;
     }
     if (point->seen_frame == frame) {
-        dt_scale_add(scale, dt_scale_next_side(scale), dt_scale_now() - point->seen_at,
+        dt_scale_add(scale, dt_scale_next_side(scale), dt_clock_thread_ns() - point->seen_at,
                      news != point->seen_news);
     }
     if (scale->state != DT_SCALE_WEIGHING) {
@@ -147,7 +148,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
     }
     point->seen_frame = frame;
     point->seen_news = news;
-    point->seen_at = dt_scale_now();
+    point->seen_at = dt_clock_thread_ns();
     return dt_scale_next_side(scale) == DT_SIDE_COMPILED;
 }
 

@@ -5,37 +5,16 @@
 #include "compat/code.h"
 #include "compat/function.h"
 #include "compat/tracing.h"
-#include "core/clock.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/reach.h"
 #include "variables/rules.h"
 
-#define PAIRS_TO_JUDGE 6  /* compiled and plain calls that are compared */
-#define CALLS_TO_JUDGE 64 /* when so many gave no such pairs, the function stays compiled */
-#define CLEAR_GAIN(plain) ((plain) - (plain) / 5) /* below this, one pair will do */
-#define NO_GAIN(plain) ((plain) + (plain) / 20)
-
-typedef enum Phase {
-    PHASE_COUNTING, /* runs plainly until it is hot */
-    PHASE_JUDGING,  /* compiled and plain calls take turns */
-    PHASE_COMPILED
-} Phase;
-
-typedef struct Timing {
-    int64_t least; /* ns */
-    int64_t total;
-    uint32_t count;
-} Timing;
-
 typedef struct Prepared {
     PyObject *compiled; /* DtCompiledFunction, made at the first call; DT_OWNED */
     DtRegion *region;   /* DT_OWNED */
-    Phase phase;
-    uint32_t phase_calls;
+    bool hot;           /* calls go to `compiled`; before, they are counted */
     uint64_t calls;
-    Timing plain_time;
-    Timing compiled_time;
     uint32_t version; /* of the plain function ... */
     PyObject *code;   /* ... with this code (borrowed, only compared) */
 } Prepared;
@@ -74,25 +53,26 @@ compiled_of(Prepared *row, PyObject *function)
     return (DtCompiledFunction *)row->compiled;
 }
 
+static DtCodeCache *
+cache_of(const Prepared *row)
+{
+    return row->compiled != NULL ? ((DtCompiledFunction *)row->compiled)->cache : NULL;
+}
+
 /* ---- What a list of them says -------------------------------------------------------------- */
 
 static PyObject *
 describe(PyObject *function, const Prepared *row, const char *state)
 {
     PyCodeObject *code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
+    DtCodeCache *cache = cache_of(row);
+    const DtScale *scale = cache != NULL ? &cache->scale : NULL;
     return Py_BuildValue(
         "{s:O,s:O,s:i,s:s,s:K,s:L,s:L}", "function", ((PyFunctionObject *)function)->func_qualname,
         "file", dt_code_filename(code), "line", dt_code_firstlineno(code), "state", state, "calls",
-        (unsigned long long)row->calls, "plain_ns", (long long)row->plain_time.least, "compiled_ns",
-        (long long)row->compiled_time.least);
-}
-
-static const char *
-state_text(const Prepared *row)
-{
-    bool served = row->compiled != NULL && ((DtCompiledFunction *)row->compiled)->cache != NULL
-                  && row->phase != PHASE_COUNTING;
-    return served ? "compiled" : "counting";
+        (unsigned long long)row->calls, "plain_ns",
+        (long long)(scale != NULL ? scale->medians[DT_SIDE_PLAIN] : 0), "compiled_ns",
+        (long long)(scale != NULL ? scale->medians[DT_SIDE_COMPILED] : 0));
 }
 
 static int
@@ -112,7 +92,8 @@ dt_prepared_list(void)
         const DtMapSlot *slot = &dt_state.prepared.slots[i];
         if (slot->key != NULL) {
             const Prepared *row = slot->value;
-            if (append_taken(list, describe((PyObject *)slot->key, row, state_text(row))) < 0) {
+            const char *state = row->hot && cache_of(row) != NULL ? "compiled" : "counting";
+            if (append_taken(list, describe((PyObject *)slot->key, row, state)) < 0) {
                 Py_CLEAR(list);
             }
         }
@@ -150,37 +131,10 @@ settle(PyObject *function)
     if (dt_compiled_function_is_forsaken((DtCompiledFunction *)row->compiled)) {
         return give_back(function, "slower");
     }
-    if (row->phase != PHASE_JUDGING) {
-        return 0;
-    }
-    const Timing *plain = &row->plain_time, *compiled = &row->compiled_time;
-    if (compiled->count > 0 && compiled->least < CLEAR_GAIN(plain->least)) {
-        row->phase = PHASE_COMPILED;
-    }
-    else if (compiled->count >= PAIRS_TO_JUDGE && plain->count >= PAIRS_TO_JUDGE) {
-        if (compiled->least > NO_GAIN(plain->least)
-            && compiled->total / compiled->count > NO_GAIN(plain->total / plain->count)) {
-            return give_back(function, "slower");
-        }
-        row->phase = PHASE_COMPILED;
-    }
-    else if (row->phase_calls >= CALLS_TO_JUDGE) {
-        row->phase = PHASE_COMPILED;
-    }
     return 0;
 }
 
 /* ---- Calls --------------------------------------------------------------------------------- */
-
-static void
-note_time(Timing *timing, int64_t ns)
-{
-    if (timing->count == 0 || ns < timing->least) {
-        timing->least = ns;
-    }
-    timing->total += ns;
-    timing->count++;
-}
 
 static bool
 has_loop(PyCodeObject *code)
@@ -214,45 +168,12 @@ is_hot_at_once(PyObject *function, PyObject *const *args, size_t nargsf, PyObjec
            && has_loop(code);
 }
 
-static uint64_t
-attempts(const DtCompiledFunction *compiled)
+static bool
+is_hot(const Prepared *row, PyObject *function, PyObject *const *args, size_t nargsf,
+       PyObject *kwnames)
 {
-    return compiled->cache != NULL ? compiled->cache->misses : 0;
-}
-
-/* A call whose time counts; not that of a compilation, or of a call that raised. */
-static PyObject *
-call_timed(Prepared *row, PyObject *function, DtCompiledFunction *compiled, bool plainly,
-           PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    uint64_t before = attempts(compiled);
-    int64_t began = dt_clock_ns();
-    PyObject *answer = plainly
-                           ? dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames)
-                           : compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
-    int64_t took = dt_clock_ns() - began;
-    if (answer != NULL && attempts(compiled) == before && row_of(function) == row) {
-        note_time(plainly ? &row->plain_time : &row->compiled_time, took);
-    }
-    return answer;
-}
-
-/* A call before it is decided how the function runs. */
-static PyObject *
-call_undecided(Prepared *row, PyObject *function, DtCompiledFunction *compiled,
-               PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    if (row->calls == 1
-        && (dt_state.everything || is_hot_at_once(function, args, nargsf, kwnames))) {
-        row->phase = PHASE_COMPILED; /* there may be no second call to compare it with */
-        return compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
-    }
-    bool plainly = row->phase == PHASE_COUNTING || row->phase_calls % 2 == 0;
-    if (++row->phase_calls >= dt_state.hot_count && row->phase == PHASE_COUNTING) {
-        row->phase = PHASE_JUDGING;
-        row->phase_calls = 0;
-    }
-    return call_timed(row, function, compiled, plainly, args, nargsf, kwnames);
+    return dt_state.everything || row->calls > dt_state.hot_count
+           || (row->calls == 1 && is_hot_at_once(function, args, nargsf, kwnames));
 }
 
 static PyObject *
@@ -267,11 +188,12 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     Py_INCREF(compiled);
     row->calls++;
     PyObject *answer;
-    if (DT_LIKELY(row->phase == PHASE_COMPILED) || dt_tracing_is_active(PyThreadState_GET())) {
+    if (DT_LIKELY(row->hot) || is_hot(row, function, args, nargsf, kwnames)) {
+        row->hot = true;
         answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
     else {
-        answer = call_undecided(row, function, compiled, args, nargsf, kwnames);
+        answer = dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
     }
     if (answer != NULL && settle(function) < 0) {
         Py_CLEAR(answer);

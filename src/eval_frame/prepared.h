@@ -8,8 +8,8 @@
  * The object, its attributes and everything that refers to it stay; only its
  * type and its vectorcall change.  A function is compiled when it has been
  * called a few times, or at its first call if it loops and has to do with
- * arrays.  Then compiled and plain calls take turns until it is clear which is
- * faster; a function that does not gain is made plain again, at no further cost.
+ * arrays.  A function in which nothing is captured, or that its scale (scale.h)
+ * finds no faster, is made plain again, at no further cost.
  */
 #ifndef DT_EVAL_FRAME_PREPARED_H
 #define DT_EVAL_FRAME_PREPARED_H
@@ -22,7 +22,7 @@
 int dt_prepared_add(PyObject *function, DtRegion *region);
 
 /* A list of dicts, one per function that is or was prepared: function, file, line, state, calls,
- * plain_ns, compiled_ns.  NULL with an exception. */
+ * plain_ns, compiled_ns (of the last weighing; 0: none yet).  NULL with an exception. */
 DT_OWNED PyObject *dt_prepared_list(void);
 
 int dt_prepared_init(void);

@@ -2,8 +2,8 @@
 #include "eval_frame/scale.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "eval_frame/region.h"
 
 /* Calls until a verdict is looked at again; four times as many after each. */
@@ -14,14 +14,6 @@
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
-
-int64_t
-dt_scale_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 uint64_t
 dt_scale_news(void)
@@ -58,7 +50,8 @@ dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
     scale->countdown = 0;
     switch ((DtScaleState)scale->state) {
     case DT_SCALE_NEW:
-        if (dt_state.weigh_after > 0 && region->records == NULL && dt_scale_weighs(region)) {
+        if (dt_state.weigh_after > 0 && (region->records == NULL || region->quiet)
+            && dt_scale_weighs(region)) {
             wait(scale, dt_state.weigh_after);
             return false;
         }
@@ -157,7 +150,7 @@ dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleRun *run)
     run->timed = true;
     run->news = dt_scale_news();
     scale->busy = true;
-    run->start = dt_scale_now();
+    run->start = dt_clock_thread_ns();
 }
 
 bool
@@ -166,7 +159,7 @@ dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed)
     if (!run->timed || !scale->busy) { /* or reset() came in between */
         return false;
     }
-    int64_t end = dt_scale_now();
+    int64_t end = dt_clock_thread_ns();
     scale->busy = false;
     if (!failed && scale->state == DT_SCALE_WEIGHING) {
         dt_scale_add(scale, run->side, end - run->start, run->news != dt_scale_news());

@@ -79,7 +79,5 @@ void dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news);
 
 /* Grows with everything that was compiled, or tried. */
 uint64_t dt_scale_news(void);
-/* ns of processor time of this thread: other processes do not count. */
-int64_t dt_scale_now(void);
 
 #endif

@@ -11,8 +11,8 @@
  * and "testing-user", whose guard calls a Python function.
  */
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "guards/program.h"
 #include "guards/recipe.h"
 #include "module/testing.h"
@@ -20,8 +20,7 @@
 
 static const char capsule_name[] = "dyntrace.testing.guards";
 
-/* ---- Adapters
- * ----------------------------------------------------------------------------------- */
+/* ---- Adapters -------------------------------------------------------------------------------- */
 
 static int64_t testing_state;
 
@@ -132,8 +131,7 @@ guards_set_state(PyObject *Py_UNUSED(module), PyObject *number)
     Py_RETURN_NONE;
 }
 
-/* ---- Recipes from data
- * -------------------------------------------------------------------------- */
+/* ---- Recipes from data ----------------------------------------------------------------------- */
 
 static const char *const source_names[] = {
 #define SOURCE(NAME, TEXT) #NAME,
@@ -423,8 +421,7 @@ guards_program(PyObject *Py_UNUSED(module), PyObject *args)
     return status == DT_OK ? PyCapsule_New(program, capsule_name, free_capsule) : NULL;
 }
 
-/* ---- Running
- * ------------------------------------------------------------------------------------ */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 typedef struct Call {
     DtGuardProgram *program;
@@ -498,7 +495,6 @@ guards_time(PyObject *Py_UNUSED(module), PyObject *args)
     Call call;
     long count = 1;
     PyObject *regs[256];
-    struct timespec begin, end;
     if (read_call(args, &call, &count) < 0) {
         return NULL;
     }
@@ -507,17 +503,16 @@ guards_time(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     }
     long held = 0;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    int64_t begin = dt_clock_ns();
     for (long i = 0; i < count; i++) {
         held += dt_program_check(call.program, &call.frame, regs);
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t end = dt_clock_ns();
     if (held != count) {
         PyErr_SetString(PyExc_ValueError, "the guards do not hold");
         return NULL;
     }
-    double ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
-    return PyFloat_FromDouble(ns / (double)count);
+    return PyFloat_FromDouble((double)(end - begin) / (double)count);
 }
 
 static PyObject *

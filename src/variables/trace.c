@@ -10,9 +10,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "compat/code.h"
+#include "core/clock.h"
 #include "variables/adapter.h"
 #include "variables/kinds.h"
 #include "variables/services.h"
@@ -26,27 +26,17 @@ const DtBreakRow dt_break_rows[DT_BREAK_COUNT] = {
 /* Deepest chain of inlined frames that a break reports. */
 #define MAX_CHAIN 64
 
-static int64_t
-now_ns(void)
-{
-    struct timespec now;
-    /* Time that this thread had: a busy machine must not decide what is captured. */
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 DtStatus
 dt_trace_check_budget(DtTrace *trace)
 {
-    int64_t ns = trace->options.budget_ns > 0 ? now_ns() - trace->started_ns : 0;
+    int64_t ns = trace->options.budget_ns > 0 ? dt_clock_thread_ns() - trace->started_ns : 0;
     return ns <= trace->options.budget_ns
                ? DT_OK
                : dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",
                           (double)ns / 1e6, trace->instructions);
 }
 
-/* ---- Life
- * ------------------------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------------------------- */
 
 static DtStatus
 make_singletons(DtTrace *trace)
@@ -103,7 +93,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
         trace->options = *options;
     }
     trace->exc_info = &trace->root_exc_info;
-    trace->started_ns = now_ns();
+    trace->started_ns = dt_clock_thread_ns();
     if (fill_trace(trace, code, globals, builtins, function) != DT_OK) {
         dt_trace_release(trace);
         return NULL;
@@ -163,8 +153,7 @@ dt_no_memory(void)
     return DT_ERROR;
 }
 
-/* ---- Breaks
- * ----------------------------------------------------------------------------------- */
+/* ---- Breaks ---------------------------------------------------------------------------------- */
 
 DtPosition
 dt_trace_position(const DtTrace *trace)
@@ -241,8 +230,7 @@ dt_break_on_exception(DtTrace *trace)
     return status;
 }
 
-/* ---- Symbols
- * ---------------------------------------------------------------------------------- */
+/* ---- Symbols --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,
