@@ -26,17 +26,24 @@ char *dt_recursion_find_limit(void);
 /* Sets RecursionError. */
 void dt_recursion_raise(void);
 
-/* Whether this thread's C stack still has so many bytes, besides what is kept back for the deepest
- * call. */
+/* C stack that following one more call, or one more level of a nested object, may need; the frames
+ * of a build with AddressSanitizer are several times as large. */
+#if defined(__SANITIZE_ADDRESS__)
+#define DT_RECURSION_STEP ((size_t)256 * 1024)
+#else
+#define DT_RECURSION_STEP ((size_t)32 * 1024)
+#endif
+
+/* Whether this thread's C stack has that much, besides what is kept back for the deepest call. */
 static inline bool
-dt_recursion_has_room(size_t bytes)
+dt_recursion_has_room(void)
 {
     char here;
     char *limit = dt_recursion_limit;
     if (limit == NULL) {
         limit = dt_recursion_find_limit();
     }
-    return &here > limit && (size_t)(&here - limit) > bytes;
+    return &here > limit && (size_t)(&here - limit) > DT_RECURSION_STEP;
 }
 
 /* Before a call into an eval loop; false with RecursionError when the C stack is nearly used up. */

@@ -12,14 +12,10 @@
 #include "variables/rules.h"
 #include "variables/substitutes.h"
 
-/* C stack that following one more call may need. */
-#define STACK_ROOM (32 * 1024)
-
 DtStatus
 dt_inline_enter(DtTrace *trace, PyObject *name)
 {
-    if (trace->frame->depth + 1 > trace->options.inline_depth
-        || !dt_recursion_has_room(STACK_ROOM)) {
+    if (trace->frame->depth + 1 > trace->options.inline_depth || !dt_recursion_has_room()) {
         return dt_break(trace, DT_BREAK_INLINE_DEPTH, "%s is called %u calls deep",
                         dt_frame_text(name), trace->frame->depth + 1);
     }

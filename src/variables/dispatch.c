@@ -31,8 +31,7 @@ array_operand(DtVar *left, DtVar *right)
     return right->type->kind == DT_KIND_ARRAY ? (DtArrayVar *)right : NULL;
 }
 
-/* ---- Numbers
- * ----------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* The TypeError of an operator that neither side has.  Some types have texts of their own. */
 static DtStatus
@@ -128,8 +127,7 @@ dt_var_not(DtTrace *trace, DtVar *var, DtVar **out)
     return dt_var_bool(trace, !truth, out);
 }
 
-/* ---- Comparison
- * -------------------------------------------------------------------------------- */
+/* ---- Comparison ------------------------------------------------------------------------------ */
 
 static const int swapped[] = {
     [Py_LT] = Py_GT, [Py_LE] = Py_GE, [Py_EQ] = Py_EQ,
@@ -166,12 +164,10 @@ is_builtin_value(DtTrace *trace, DtVar *var)
 }
 
 /* Objects that contain, call or compare themselves lead back here without a frame in between. */
-#define STACK_ROOM (32 * 1024)
-
 static DtStatus
 check_stack(DtTrace *trace)
 {
-    return DT_LIKELY(dt_recursion_has_room(STACK_ROOM))
+    return DT_LIKELY(dt_recursion_has_room())
                ? DT_OK
                : dt_break(trace, DT_BREAK_INLINE_DEPTH, "the objects are nested too deep");
 }
@@ -313,8 +309,7 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     return DT_OK;
 }
 
-/* ---- Containers
- * -------------------------------------------------------------------------------- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 DtStatus
 dt_var_contains(DtTrace *trace, DtVar *container, DtVar *item, DtVar **out)
@@ -370,8 +365,7 @@ dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     return var->type->mp_ass_subscript(trace, var, key, value);
 }
 
-/* ---- Objects
- * ----------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_var_getattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
@@ -455,8 +449,7 @@ dt_var_iter(DtTrace *trace, DtVar *var, DtVar **out)
     return var->type->tp_iter(trace, var, out);
 }
 
-/* ---- Questions without a status
- * ---------------------------------------------------------------- */
+/* ---- Questions without a status -------------------------------------------------------------- */
 
 /* These can't answer with a status.  A failed realisation means "unknown": a break is remembered
  * by nobody, and only memory can have run out, which the next allocation reports. */
