@@ -9,8 +9,7 @@
 #include "variables/fold.h"
 #include "variables/text.h"
 
-/* ---- Helpers
- * ---------------------------------------------------------------------------------------- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 static DtStatus
 bind_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value, DtVar **out)
@@ -126,31 +125,17 @@ call_special(DtTrace *trace, DtVar *instance, const char *name, DtVar **pos, uin
     return dt_var_call(trace, method, &args, out);
 }
 
-/* ---- Numbers
- * ---------------------------------------------------------------------------------------- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* int() and float() of an instance: the first of `names` that its class has must give an exact
- * `exact`; CPython warns of subclasses and refuses all else. */
+/* int() and float() of an instance. */
 static DtStatus
 instance_to_number(DtTrace *trace, DtVar *instance, const char *const *names, PyTypeObject *exact,
                    DtVar **out)
 {
-    for (; *names != NULL; names++) {
-        DtVar *method;
-        const DtArgs none = {0};
-        DT_TRY(dt_instance_special(trace, instance, *names, &method));
-        if (method == NULL) {
-            continue;
-        }
-        DT_TRY(dt_var_call(trace, method, &none, out));
-        DT_TRY(dt_var_realize(trace, *out, out));
-        return dt_var_python_type(trace, *out) == exact
-                   ? DT_OK
-                   : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() that gives a %s", *names,
-                              dt_kinds_type_name(trace, *out));
-    }
-    return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() of a %s", exact->tp_name,
-                    dt_kinds_type_name(trace, instance));
+    DT_TRY(dt_instance_convert(trace, instance, names, out));
+    return *out != NULL ? DT_OK
+                        : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() of a %s", exact->tp_name,
+                                   dt_kinds_type_name(trace, instance));
 }
 
 static DtStatus
@@ -509,8 +494,7 @@ call_pow(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_var_binary(trace, DT_BINARY_POWER, bound[0], bound[1], out);
 }
 
-/* ---- Containers
- * ------------------------------------------------------------------------------------- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 static DtStatus
 call_len(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)

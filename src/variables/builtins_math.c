@@ -24,44 +24,20 @@ fold(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_pure_call(trace, ((DtObjectVar *)self)->object, args, out);
 }
 
-/* ---- Objects of user classes
- * ------------------------------------------------------------------------- */
+/* ---- Objects of user classes ----------------------------------------------------------------- */
 
-/* What the first special method that the object's class has gives; *done tells whether it has one.
- */
+/* NULL if its class has none of those methods. */
 static DtStatus
-convert(DtTrace *trace, DtVar *instance, const char *const *names, DtVar **out, bool *done)
+convert(DtTrace *trace, DtVar *instance, const char *const *names, DtVar **out)
 {
-    DtVar *method = NULL, *payload = dt_payload_of(instance);
+    DtVar *payload = dt_payload_of(instance);
     PyTypeObject *own = payload != instance ? dt_var_python_type(trace, payload) : NULL;
-    const char *const *name = names;
     if ((own == &PyFloat_Type && strcmp(names[0], "__float__") == 0)
         || (own == &PyLong_Type && strcmp(names[0], "__index__") == 0)) {
         *out = payload; /* such a number is not asked for what it is */
-        *done = true;
         return DT_OK;
     }
-    for (; *name != NULL; name++) {
-        DT_TRY(dt_instance_special(trace, instance, *name, &method));
-        if (method != NULL) {
-            break;
-        }
-    }
-    *done = method != NULL;
-    if (method == NULL) {
-        return DT_OK;
-    }
-    DtArgs none = {0};
-    DT_TRY(dt_var_call(trace, method, &none, out));
-    DT_TRY(dt_var_realize(trace, *out, out));
-    PyTypeObject *exact = strcmp(*name, "__index__") == 0     ? &PyLong_Type
-                          : strcmp(*name, "__float__") == 0   ? &PyFloat_Type
-                          : strcmp(*name, "__complex__") == 0 ? &PyComplex_Type
-                                                              : NULL; /* anything will do */
-    return exact == NULL || dt_var_python_type(trace, *out) == exact
-               ? DT_OK
-               : dt_break(trace, DT_BREAK_MISSING_SLOT, "%s() that gives a %s", *name,
-                          dt_kinds_type_name(trace, *out));
+    return dt_instance_convert(trace, instance, names, out);
 }
 
 /* Arguments as numbers: `names` are the special methods to try. */
@@ -81,10 +57,9 @@ number_arguments(DtTrace *trace, DtVar *self, const DtArgs *args, const char *co
             return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", row_name(self));
         }
         if (arg->type->kind == DT_KIND_INSTANCE) {
-            bool done;
             DtVar *instance = arg;
-            DT_TRY(convert(trace, instance, names, &arg, &done));
-            if (!done) {
+            DT_TRY(convert(trace, instance, names, &arg));
+            if (arg == NULL) {
                 return dt_kinds_raise(trace, "TypeError", otherwise,
                                       dt_kinds_type_name(trace, instance));
             }
@@ -122,8 +97,7 @@ call_complexes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return fold(trace, self, &numbers, out);
 }
 
-/* ---- Numbers that stay symbolic
- * ---------------------------------------------------------------------- */
+/* ---- Numbers that stay symbolic -------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -206,13 +180,12 @@ call_rounding(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_var_realize(trace, args->pos[0], &arg));
     if (arg->type->kind == DT_KIND_INSTANCE) {
         const char *name = dt_arena_printf(&trace->arena, "__%s__", row_name(self));
-        bool done;
         if (name == NULL) {
             return dt_no_memory();
         }
         const char *const names[] = {name, NULL};
-        DT_TRY(convert(trace, arg, names, out, &done));
-        if (done) {
+        DT_TRY(convert(trace, arg, names, out));
+        if (*out != NULL) {
             return DT_OK;
         }
         if (strcmp(row_name(self), "trunc") == 0) {
@@ -240,8 +213,7 @@ call_fabs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return call_floats(trace, self, args, out);
 }
 
-/* ---- Results without bound
- * --------------------------------------------------------------------------- */
+/* ---- Results without bound ------------------------------------------------------------------- */
 
 #define LARGEST_PRODUCT 5000 /* factors */
 

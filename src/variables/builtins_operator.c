@@ -151,20 +151,11 @@ call_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "operator.index() of a %s",
                         dt_kinds_type_name(trace, arg));
     }
-    DtVar *method;
-    DT_TRY(dt_instance_special(trace, arg, "__index__", &method));
-    if (method == NULL) {
-        return dt_kinds_raise(trace, "TypeError", "'%s' object cannot be interpreted as an integer",
-                              dt_kinds_type_name(trace, arg));
-    }
-    DtArgs none = {0};
-    DT_TRY(dt_var_call(trace, method, &none, out));
-    type = dt_var_python_type(trace, *out);
-    if (type != &PyLong_Type) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an __index__ that returns a %s",
-                        dt_kinds_type_name(trace, *out));
-    }
-    return DT_OK;
+    DT_TRY(dt_instance_convert(trace, arg, (const char *const[]){"__index__", NULL}, out));
+    return *out != NULL ? DT_OK
+                        : dt_kinds_raise(trace, "TypeError",
+                                         "'%s' object cannot be interpreted as an integer",
+                                         dt_kinds_type_name(trace, arg));
 }
 
 /* Whether a + b joins sequences for these, as concat() demands. */

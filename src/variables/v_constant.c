@@ -68,8 +68,7 @@ dt_constant_has_nan(PyObject *value)
                && (isnan(PyComplex_RealAsDouble(value)) || isnan(PyComplex_ImagAsDouble(value))));
 }
 
-/* ---- Making
- * ------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* Constants that are containers become trackers of their kind; the object itself stays known, so
  * that a tuple written in the code is returned as that tuple. */
@@ -212,8 +211,7 @@ dt_constant_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     return dt_var_const(trace, object, out);
 }
 
-/* ---- Folding
- * ------------------------------------------------------------------------------------ */
+/* ---- Folding --------------------------------------------------------------------------------- */
 
 static PyObject *
 power(PyObject *left, PyObject *right)
@@ -413,8 +411,7 @@ constant_bool(DtTrace *trace, DtVar *self, bool *out)
     return DT_OK;
 }
 
-/* ---- Strings and bytes as containers
- * -------------------------------------------------------------- */
+/* ---- Strings and bytes as containers --------------------------------------------------------- */
 
 static DtStatus
 constant_length(DtTrace *trace, DtVar *self, DtVar **out)
@@ -461,8 +458,7 @@ constant_iter(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_iter_constant(trace, self, out);
 }
 
-/* ---- Attributes
- * ----------------------------------------------------------------------------------- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 static DtStatus
 constant_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
@@ -537,17 +533,9 @@ dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok)
     DT_TRY(dt_var_realize(trace, var, &var));
     var = dt_payload_index(var);
     if (var->type->kind == DT_KIND_INSTANCE) {
-        DtVar *method;
-        const DtArgs none = {0};
-        DT_TRY(dt_instance_special(trace, var, "__index__", &method));
-        if (method != NULL) {
-            DT_TRY(dt_var_call(trace, method, &none, &var));
-            DT_TRY(dt_var_realize(trace, var, &var));
-            if (dt_var_python_type(trace, var) != &PyLong_Type) {
-                return dt_break(trace, DT_BREAK_MISSING_SLOT, "__index__() that gives a %s",
-                                dt_kinds_type_name(trace, var));
-            }
-        }
+        DtVar *number;
+        DT_TRY(dt_instance_convert(trace, var, (const char *const[]){"__index__", NULL}, &number));
+        var = number != NULL ? number : var;
     }
     PyObject *value = dt_var_as_constant(trace, var);
     *ok = value != NULL && PyLong_Check(value);
