@@ -29,8 +29,7 @@ hooks_of(const DtAdapter *adapter)
 /* Hooks that run in this thread.  Their own code is not captured: to it, nothing is an array. */
 static _Thread_local int busy;
 
-/* ---- Calling hooks
- * ------------------------------------------------------------------------------ */
+/* ---- Calling hooks --------------------------------------------------------------------------- */
 
 /* Calls hook `name` with a tuple of arguments that it takes over, and leaves the answer in *out. */
 static DtStatus
@@ -104,8 +103,7 @@ show(DtHook *hook, DtVar *var, PyObject **out)
     return status;
 }
 
-/* ---- Slots: operations
- * -------------------------------------------------------------------------- */
+/* ---- Slots: operations ----------------------------------------------------------------------- */
 
 static DtStatus
 two_operands(const DtAdapter *adapter, DtTrace *trace, const char *name, const char *op, DtVar *l,
@@ -274,8 +272,7 @@ py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtAr
     return *out != NULL ? DT_OK : refused(&hook, "this function", "");
 }
 
-/* ---- Slots: arrays and guards
- * -------------------------------------------------------------------- */
+/* ---- Slots: arrays and guards ---------------------------------------------------------------- */
 
 /* Calls a hook outside of a trace, with one argument. */
 static PyObject *
@@ -620,8 +617,7 @@ py_check_state(const DtAdapter *adapter, const void *data)
     return ask(adapter, "check_state", PyTuple_GET_ITEM(*(PyObject *const *)data, 0), NULL);
 }
 
-/* ---- Registration
- * ------------------------------------------------------------------------------- */
+/* ---- Registration ---------------------------------------------------------------------------- */
 
 static const DtAdapter python_slots = {
     .is_array = py_is_array,

@@ -52,8 +52,7 @@ bad_answer(DtHook *hook, const char *what)
     return DT_ERROR;
 }
 
-/* ---- Trackers to objects
- * -------------------------------------------------------------------------- */
+/* ---- Trackers to objects --------------------------------------------------------------------- */
 
 static DtStatus
 show_array(DtHook *hook, DtArrayVar *var, PyObject **out)
@@ -173,8 +172,7 @@ dt_python_show(DtHook *hook, DtVar *var, PyObject **out)
     return DT_OK;
 }
 
-/* ---- Metadata
- * ------------------------------------------------------------------------------------- */
+/* ---- Metadata -------------------------------------------------------------------------------- */
 
 /* An attribute, kept by the trace. */
 static PyObject *
@@ -236,8 +234,7 @@ dt_python_meta(DtHook *hook, PyObject *object, DtMeta **out)
     return DT_OK;
 }
 
-/* ---- Operands
- * ------------------------------------------------------------------------------------- */
+/* ---- Operands -------------------------------------------------------------------------------- */
 
 static DtArrayVar *
 find_shown(DtHook *hook, PyObject *meta)
@@ -327,8 +324,7 @@ read_operand(DtHook *hook, PyObject *value, DtOperand *out)
     return DT_OK;
 }
 
-/* ---- Nodes
- * ----------------------------------------------------------------------------------------- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text;
@@ -489,8 +485,7 @@ accept_op(DtHook *hook, PyObject *op, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Answers
- * ---------------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 static DtStatus
 accept_items(DtHook *hook, PyObject *answer, DtVar **out)

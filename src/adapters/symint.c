@@ -14,8 +14,7 @@ static _Thread_local DtSymScope *current;
 /* Unwinds a hook; derived from BaseException, so that a hook's own handlers let it pass. */
 static PyObject *break_exception;
 
-/* ---- Scopes
- * ------------------------------------------------------------------------------------- */
+/* ---- Scopes ---------------------------------------------------------------------------------- */
 
 void
 dt_symint_enter(DtSymScope *scope, DtTrace *trace)
@@ -35,8 +34,7 @@ dt_symint_leave(DtSymScope *scope)
     current = scope->outer;
 }
 
-/* ---- Objects
- * ------------------------------------------------------------------------------------ */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 PyObject *
 dt_symint_new(const DtSym *sym)
@@ -229,8 +227,7 @@ sym_positive(PyObject *self)
     return Py_NewRef(self);
 }
 
-/* ---- Questions
- * ---------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 /* 1, 0, or -1 with an exception. */
 static int

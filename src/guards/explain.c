@@ -66,8 +66,7 @@ dt_program_describe(PyObject *object, DtStrbuf *buf)
     }
 }
 
-/* ---- Conditions
- * --------------------------------------------------------------------------------- */
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
 static const char *const op_texts[DT_SYM_OP_COUNT] = {
 #define SYM_OP(NAME, ARITY, TEXT) TEXT,
@@ -148,8 +147,7 @@ print_numbers(const DtGuardProgram *program, const DtSym *sym, PyObject *const *
     }
 }
 
-/* ---- Facts
- * -------------------------------------------------------------------------------------- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 static void
 print_expected(const DtGuardProgram *program, const DtGuardFact *row, DtStrbuf *buf)

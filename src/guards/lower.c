@@ -19,8 +19,7 @@
 
 #include "compat/code.h"
 
-/* ---- Collecting
- * -------------------------------------------------------------------------------- */
+/* ---- Collecting ------------------------------------------------------------------------------ */
 
 DtLowerSource *
 dt_lower_find(DtLower *lower, const DtSource *source)
@@ -97,8 +96,7 @@ collect(DtLower *lower, const DtSource *const *wanted, uint32_t nwanted)
     return DT_OK;
 }
 
-/* ---- Copies that the program keeps
- * ------------------------------------------------------------- */
+/* ---- Copies that the program keeps ----------------------------------------------------------- */
 
 static DtStatus
 copy_sources(DtLower *lower)
@@ -245,8 +243,7 @@ copy_facts(DtLower *lower)
     return DT_OK;
 }
 
-/* ---- Building blocks
- * --------------------------------------------------------------------------- */
+/* ---- Building blocks ------------------------------------------------------------------------- */
 
 DtStatus
 dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr)
@@ -282,8 +279,7 @@ dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out)
     return status;
 }
 
-/* ---- All of it
- * ---------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static DtStatus
 emit_all(DtLower *lower)

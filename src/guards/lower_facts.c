@@ -17,8 +17,7 @@ origin_of(DtLower *lower, const DtFact *fact)
     return (int32_t)((uintptr_t)dt_map_get(&lower->fact_index, fact) - 1);
 }
 
-/* ---- Instructions of facts
- * --------------------------------------------------------------------- */
+/* ---- Instructions of facts ------------------------------------------------------------------- */
 
 static DtStatus
 make_type_state(DtLower *lower, PyTypeObject *type, void **out)
@@ -244,8 +243,7 @@ dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded)
     return DT_OK;
 }
 
-/* ---- Relations: conditions on numbers, identity of two sources
- * --------------------------------- */
+/* ---- Relations: conditions on numbers, identity of two sources ------------------------------- */
 
 static const DtAdapter *
 adapter_of(const DtLowerSource *source)

@@ -11,8 +11,7 @@
 #include "compat/object.h"
 #include "compat/type.h"
 
-/* ---- What is known of a source
- * ------------------------------------------------------------------ */
+/* ---- What is known of a source --------------------------------------------------------------- */
 
 PyTypeObject *
 dt_lower_known_type(const DtLowerSource *source)
@@ -84,8 +83,7 @@ group_kind(const DtLowerSource *source)
     }
 }
 
-/* ---- Groups
- * ------------------------------------------------------------------------------------ */
+/* ---- Groups ---------------------------------------------------------------------------------- */
 
 static DtStatus
 find_group(DtLower *lower, DtGroupKind kind, DtLowerSource *base, DtLowerGroup **out)
@@ -267,8 +265,7 @@ dt_lower_groups(DtLower *lower)
     return DT_OK;
 }
 
-/* ---- Single loads
- * ------------------------------------------------------------------------------ */
+/* ---- Single loads ---------------------------------------------------------------------------- */
 
 /* A source that a frame at its entry can't have. */
 static DtStatus

@@ -21,8 +21,7 @@
 #define FORMAT_NAME "dyntrace guards"
 #define FORMAT_VERSION 1
 
-/* ---- References to objects
- * ---------------------------------------------------------------------- */
+/* ---- References to objects ------------------------------------------------------------------- */
 
 /* A str attribute of a class, function or other definition; "" if there is none. */
 static PyObject *
@@ -167,8 +166,7 @@ read_key(PyObject *written, PyObject *candidate, PyObject **out)
     return *out == NULL ? DT_ERROR : DT_OK;
 }
 
-/* ---- Conditions
- * --------------------------------------------------------------------------------- */
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
 static PyObject *
 write_number(DtNumber number, uint8_t type)
@@ -246,8 +244,7 @@ read_sym(DtTrace *trace, PyObject *written, const DtSym **out)
     return *out == NULL ? damaged("condition") : DT_OK;
 }
 
-/* ---- Writing
- * ------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static long
 register_of(const DtSource *source)
@@ -446,8 +443,7 @@ dt_program_to_bytes(const DtGuardProgram *program)
     return call_marshal("dumps", Py_BuildValue("(Ni)", tree, 2));
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct Reader {
     DtTrace *trace; /* DT_OWNED: holds nothing but sources, symbols and the recipe */

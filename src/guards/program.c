@@ -39,8 +39,7 @@ read_known_attr(PyObject *object, DtPlace *place)
     return dt_read_own_attr(object, place);
 }
 
-/* ---- Groups
- * ------------------------------------------------------------------------------------ */
+/* ---- Groups ---------------------------------------------------------------------------------- */
 
 /* The dict or type that a group reads from, and its version; NULL if there is none. */
 static inline PyObject *
@@ -139,8 +138,7 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
     return 1;
 }
 
-/* ---- Small checks
- * ------------------------------------------------------------------------------ */
+/* ---- Small checks ---------------------------------------------------------------------------- */
 
 static inline bool
 compare_ints(uint32_t op, int64_t a, int64_t b)
@@ -181,8 +179,7 @@ holds(const DtSymCheck *check, const DtNumber *numbers)
     return ok && truth.i != 0;
 }
 
-/* ---- The interpreter
- * --------------------------------------------------------------------------- */
+/* ---- The interpreter ------------------------------------------------------------------------- */
 
 /* Threaded code: every handler jumps to the next one by itself. */
 #define NEXT                                                                                       \

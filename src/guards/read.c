@@ -6,8 +6,7 @@
 #include "compat/set.h"
 #include "compat/type.h"
 
-/* ---- Attributes
- * -------------------------------------------------------------------------------- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 PyObject *
 dt_read_member(PyObject *object, PyObject *descriptor)

@@ -28,8 +28,7 @@ dt_recipe_init(DtTrace *trace)
     return DT_OK;
 }
 
-/* ---- Constants
- * -------------------------------------------------------------------------------- */
+/* ---- Constants ------------------------------------------------------------------------------- */
 
 bool
 dt_recipe_is_constant(PyObject *value)
@@ -123,8 +122,7 @@ dt_recipe_same_constant(PyObject *a, PyObject *b)
     return false;
 }
 
-/* ---- Adding
- * ----------------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 static bool
 same_object(uint8_t kind, PyObject *a, PyObject *b)
@@ -263,8 +261,7 @@ add_here(DtTrace *trace, DtFact *fact)
     return dt_recipe_add(trace, fact);
 }
 
-/* ---- Services (contracts in variables/trace.h)
- * ------------------------------------------------- */
+/* ---- Services (contracts in variables/trace.h) ----------------------------------------------- */
 
 DtStatus
 dt_guard_type(DtTrace *trace, const DtSource *source, PyTypeObject *exact)

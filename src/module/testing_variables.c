@@ -15,8 +15,7 @@
 #include "module/testing.h"
 #include "variables/kinds.h"
 
-/* ---- Tables
- * ------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static PyObject *
 kinds(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -74,8 +73,7 @@ breaks(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return list;
 }
 
-/* ---- Sources
- * ------------------------------------------------------------------------------------ */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 static PyObject *
 text_take(DtStrbuf *buf)
@@ -139,8 +137,7 @@ done:
     return result;
 }
 
-/* ---- Symbolic numbers
- * ----------------------------------------------------------------------------- */
+/* ---- Symbolic numbers ------------------------------------------------------------------------ */
 
 static const char *const sym_op_names[] = {
 #define SYM_OP(NAME, ARITY, TEXT) #NAME,
@@ -255,8 +252,7 @@ done:
     return result;
 }
 
-/* ---- Programs over trackers
- * ------------------------------------------------------------------------- */
+/* ---- Programs over trackers ------------------------------------------------------------------ */
 
 typedef struct Machine {
     DtTrace *trace;

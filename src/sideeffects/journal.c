@@ -291,8 +291,7 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
     return DT_OK;
 }
 
-/* ---- Contents of containers
- * ------------------------------------------------------------------- */
+/* ---- Contents of containers ------------------------------------------------------------------ */
 
 /* What an existing container holds before its first change: the replay writes the difference. */
 static DtStatus
@@ -344,8 +343,7 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
     return save_payload(trace, var);
 }
 
-/* ---- Rollback
- * --------------------------------------------------------------------------------- */
+/* ---- Rollback -------------------------------------------------------------------------------- */
 
 DtJournalMark
 dt_journal_mark(const DtTrace *trace)

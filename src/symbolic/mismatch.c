@@ -9,8 +9,7 @@
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
-/* ---- Names
- * ------------------------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 DtStatus
 dt_frame_raise_name_error(DtTrace *trace, const char *format, PyObject *name)
@@ -40,8 +39,7 @@ dt_frame_raise_unbound(DtTrace *trace, const DtFrame *frame, int slot)
     return dt_raise(trace, PyExc_UnboundLocalError, dt_messages_unbound_local, name);
 }
 
-/* ---- Calls
- * ------------------------------------------------------------------------------------------ */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* What the error depends on, of a function that can be changed between calls. */
 static DtStatus

@@ -140,8 +140,7 @@ dt_op_kw_names(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-/* ---- f(*args, **kwargs)
- * ----------------------------------------------------------------------- */
+/* ---- f(*args, **kwargs) ---------------------------------------------------------------------- */
 
 static DtStatus
 unpack_mapping(DtTrace *trace, DtVar *mapping, DtArgs *args)
@@ -220,8 +219,7 @@ dt_op_call_ex_null(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return call_ex(trace, frame, instr, true);
 }
 
-/* ---- Making functions
- * ------------------------------------------------------------------------- */
+/* ---- Making functions ------------------------------------------------------------------------ */
 
 enum { WITH_DEFAULTS = 1, WITH_KWDEFAULTS = 2, WITH_ANNOTATIONS = 4, WITH_CLOSURE = 8 };
 

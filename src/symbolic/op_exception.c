@@ -10,8 +10,7 @@
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
-/* ---- raise
- * ------------------------------------------------------------------------------------------ */
+/* ---- raise ----------------------------------------------------------------------------------- */
 
 static PyObject *
 exception_class(DtVar *var)
@@ -93,8 +92,7 @@ dt_op_load_assertion_error(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-/* ---- except
- * ----------------------------------------------------------------------------------------- */
+/* ---- except ---------------------------------------------------------------------------------- */
 
 static DtStatus
 check_class(DtTrace *trace, DtVar *var, PyObject **cls)
@@ -164,8 +162,7 @@ dt_op_jump_if_not_exc_match(DtTrace *trace, DtFrame *frame, const DtInstr *instr
     return match ? DT_OK : dt_frame_jump(trace, frame, instr->target);
 }
 
-/* ---- Entering and leaving handlers
- * -------------------------------------------------------------------- */
+/* ---- Entering and leaving handlers ----------------------------------------------------------- */
 
 DtStatus
 dt_op_push_exc_info(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
@@ -222,8 +219,7 @@ dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return dt_raise_again(trace, *dt_frame_at(frame, 2));
 }
 
-/* ---- except*
- * ---------------------------------------------------------------------------------------- */
+/* ---- except* --------------------------------------------------------------------------------- */
 
 /* except* takes no groups: what is in them is matched. */
 static DtStatus

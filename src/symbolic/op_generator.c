@@ -114,8 +114,7 @@ dt_op_yield_from(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return suspend(trace, frame, value);
 }
 
-/* ---- Handlers that the compiler adds (3.12 on)
- * ------------------------------------------------ */
+/* ---- Handlers that the compiler adds (3.12 on) ----------------------------------------------- */
 
 DtStatus
 dt_op_stopiteration_error(DtTrace *trace, DtFrame *frame, const DtInstr *instr)

@@ -209,8 +209,7 @@ dt_op_load_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-/* ---- super
- * -------------------------------------------------------------------------------------- */
+/* ---- super ----------------------------------------------------------------------------------- */
 
 bool
 dt_frame_is_super(DtVar *callable)

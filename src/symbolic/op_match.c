@@ -8,8 +8,7 @@
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
-/* ---- Mappings
- * --------------------------------------------------------------------------------------- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 /* A key that the pattern has twice, which only names can: a literal twice is a SyntaxError. */
 static DtStatus
@@ -96,8 +95,7 @@ dt_op_copy_dict_without_keys(DtTrace *trace, DtFrame *frame, const DtInstr *inst
     return DT_OK;
 }
 
-/* ---- Classes
- * ---------------------------------------------------------------------------------------- */
+/* ---- Classes --------------------------------------------------------------------------------- */
 
 typedef struct ClassMatch {
     DtVar *subject;

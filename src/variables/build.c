@@ -107,8 +107,7 @@ dt_build_init(void)
     return 0;
 }
 
-/* ---- Categories: types with many exact types
- * ---------------------------------------------------- */
+/* ---- Categories: types with many exact types ------------------------------------------------- */
 
 bool
 dt_build_is_from_statement(PyTypeObject *type)
@@ -247,8 +246,7 @@ static const CategoryRow category_rows[] = {
     {is_anything, dt_opaque_build},
 };
 
-/* ---- Guards that builders share
- * ------------------------------------------------------------------ */
+/* ---- Guards that builders share -------------------------------------------------------------- */
 
 DtStatus
 dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted)
@@ -281,8 +279,7 @@ dt_build_is_static(const DtSource *source)
     return true;
 }
 
-/* ---- The entry
- * ------------------------------------------------------------------------------------ */
+/* ---- The entry ------------------------------------------------------------------------------- */
 
 static bool
 kind_is_shared(DtKind kind)

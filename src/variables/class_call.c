@@ -31,8 +31,7 @@ find_special(DtTrace *trace, DtVar *self, const char *text, PyObject **name, PyO
     return *found != NULL ? dt_trace_keep(trace, *found) : DT_OK;
 }
 
-/* ---- object.__new__ and object.__init__
- * ------------------------------------------------------------ */
+/* ---- object.__new__ and object.__init__ ------------------------------------------------------ */
 
 static DtStatus
 check_arguments_of_new(DtTrace *trace, PyTypeObject *cls, const DtArgs *args)
@@ -161,8 +160,7 @@ dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out
     return make_empty(trace, cls, &rest, out);
 }
 
-/* ---- type.__call__
- * -------------------------------------------------------------------------------- */
+/* ---- type.__call__ --------------------------------------------------------------------------- */
 
 static DtStatus
 call_new(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)

@@ -51,8 +51,7 @@ register_made(DtTrace *trace, PyObject *object, DtKind kind, DtMade made, DtVar 
     return stand_for(trace, object, *out);
 }
 
-/* ---- Stand-ins
- * ------------------------------------------------------------------------------------- */
+/* ---- Stand-ins ------------------------------------------------------------------------------- */
 
 static bool
 type_has(PyTypeObject *type, const char *text)
@@ -141,8 +140,7 @@ stand_in(DtTrace *trace, PyObject *name, DtVar *value, PyObject **out)
     }
 }
 
-/* ---- Making a class
- * --------------------------------------------------------------------------------- */
+/* ---- Making a class -------------------------------------------------------------------------- */
 
 static bool
 is_name(PyObject *name, const char *text)
@@ -267,8 +265,7 @@ call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return make_class(trace, name, bases, nbases, names, out);
 }
 
-/* ---- Descriptors
- * ------------------------------------------------------------------------------------ */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 static DtStatus
 make_descriptor(DtTrace *trace, PyTypeObject *maker, DtVar *const *args, uint32_t count,
@@ -377,8 +374,7 @@ static const DtMethodRow class_rows[] = {
 
 const DtBuiltinTable dt_builtin_classes_table = {"builtins", class_rows};
 
-/* ---- Leaving the trace
- * ------------------------------------------------------------------------------ */
+/* ---- Leaving the trace ----------------------------------------------------------------------- */
 
 DtStatus
 dt_made_children(DtTrace *trace, const DtMade *made, DtStatus (*visit)(DtTrace *, DtVar *, void *),

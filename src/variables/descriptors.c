@@ -16,8 +16,7 @@
 #include "compat/type.h"
 #include "variables/kinds.h"
 
-/* ---- What kind of descriptor it is
- * ------------------------------------------------------------- */
+/* ---- What kind of descriptor it is ----------------------------------------------------------- */
 
 static bool
 behaves_as(PyObject *found, PyTypeObject *type)
@@ -40,8 +39,7 @@ is_unbound_in_class(PyObject *found)
            || Py_IS_TYPE(found, &PyMemberDescr_Type) || behaves_as(found, &PyProperty_Type);
 }
 
-/* ---- Building what was found
- * --------------------------------------------------------------------- */
+/* ---- Building what was found ----------------------------------------------------------------- */
 
 static DtStatus
 build_attr(DtTrace *trace, const DtClassAttr *attr, PyObject *object, DtVar **out)
@@ -82,8 +80,7 @@ build_inner(DtTrace *trace, const DtClassAttr *attr, DtVar **out)
     return build_attr(trace, attr, inner, out);
 }
 
-/* ---- Properties
- * --------------------------------------------------------------------------------- */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 /* A property without the accessor that is asked for: CPython raises the error that this version
  * has, on an object of the same class. */
@@ -129,8 +126,7 @@ call_accessor(DtTrace *trace, const DtClassAttr *attr, const char *part, DtVar *
     return dt_var_call(trace, callable, &args, out);
 }
 
-/* ---- Descriptors of Python
- * ---------------------------------------------------------------------- */
+/* ---- Descriptors of Python ------------------------------------------------------------------- */
 
 /* Calls a special method of the descriptor's own class; *out NULL if it has none. */
 static DtStatus
@@ -195,8 +191,7 @@ read_cached_property(DtTrace *trace, const DtClassAttr *attr, DtVar *self, DtVar
     return dt_journal_set_attr(trace, self, name, *out);
 }
 
-/* ---- The services
- * ------------------------------------------------------------------------------- */
+/* ---- The services ---------------------------------------------------------------------------- */
 
 bool
 dt_descr_is_data(PyObject *found)

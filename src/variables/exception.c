@@ -22,8 +22,7 @@ instance_of(DtVar *var)
     return (DtInstanceVar *)var;
 }
 
-/* ---- The state
- * -------------------------------------------------------------------------------------- */
+/* ---- The state ------------------------------------------------------------------------------- */
 
 DtStatus
 dt_exception_change(DtTrace *trace, DtInstanceVar *self, DtExceptionState **out)
@@ -62,8 +61,7 @@ dt_exception_new(DtTrace *trace, PyTypeObject *cls, DtVar *const *args, uint32_t
     return DT_OK;
 }
 
-/* ---- Raising
- * ---------------------------------------------------------------------------------------- */
+/* ---- Raising --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_exception_lengthen(DtTrace *trace, DtVar *exception)
@@ -229,8 +227,7 @@ dt_kinds_raise(DtTrace *trace, const char *exception, const char *format, ...)
     return dt_raise_var(trace, &self->base);
 }
 
-/* ---- Exceptions that a real operation has raised
- * ---------------------------------------------------- */
+/* ---- Exceptions that a real operation has raised --------------------------------------------- */
 
 /* The arguments as trackers; NULL if one of them is no constant. */
 static DtStatus
@@ -289,8 +286,7 @@ dt_break_from_exception(DtTrace *trace)
     return dt_raise_from_exception(trace);
 }
 
-/* ---- Catching
- * --------------------------------------------------------------------------------------- */
+/* ---- Catching -------------------------------------------------------------------------------- */
 
 bool
 dt_raised_matches(const DtTrace *trace, PyObject *type)

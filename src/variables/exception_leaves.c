@@ -38,8 +38,7 @@ dt_exception_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, 
     return DT_OK;
 }
 
-/* ---- What runs when the exception is made
- * --------------------------------------------------------------- */
+/* ---- What runs when the exception is made ---------------------------------------------------- */
 
 /* What the caller of the compiled function handles, as raising would have found it. */
 static PyObject *
@@ -84,8 +83,7 @@ complete(PyObject *self, PyObject *const *args, Py_ssize_t count)
 static PyMethodDef complete_method = {"complete_exception", (PyCFunction)(void (*)(void))complete,
                                       METH_FASTCALL, NULL};
 
-/* ---- Emitting it
- * ---------------------------------------------------------------------------------- */
+/* ---- Emitting it ----------------------------------------------------------------------------- */
 
 /* Its traceback is none: it was never raised, or the program took it away. */
 static bool
@@ -222,8 +220,7 @@ dt_exception_reconstruct(DtCodegen *codegen, DtVar *self)
     return dt_codegen_call(codegen, 4 + count);
 }
 
-/* ---- Tracebacks
- * ---------------------------------------------------------------------------------------- */
+/* ---- Tracebacks ------------------------------------------------------------------------------ */
 
 static PyTypeObject *
 traceback_type(DtTrace *trace, DtVar *self)

@@ -12,8 +12,7 @@
 #define MAX_PARTS 1000000
 #define MAX_DEPTH 200
 
-/* ---- From trackers to objects
- * ------------------------------------------------------------------------ */
+/* ---- From trackers to objects ---------------------------------------------------------------- */
 
 typedef struct Fold {
     DtTrace *trace;
@@ -226,8 +225,7 @@ dt_fold_value(DtTrace *trace, DtVar *var, PyObject **out)
     return fold(&self, var, out);
 }
 
-/* ---- Bounds
- * ------------------------------------------------------------------------------------------ */
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* The largest width, count or size that folding takes. */
 #define MAX_SIZE 100000
@@ -390,8 +388,7 @@ is_bounded(const char *name, PyObject *bound, PyObject *args, PyObject *keywords
     return true;
 }
 
-/* ---- Calling
- * ----------------------------------------------------------------------------------------- */
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 #define NAME_SIZE 64
 
@@ -505,8 +502,7 @@ dt_fold_call(DtTrace *trace, PyObject *callable, PyObject *bound, const DtArgs *
     return dt_constant_wrap_take(trace, result, out);
 }
 
-/* ---- Failures
- * ---------------------------------------------------------------------------------------- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 /* An instance of a class of the same name, which has no methods at all. */
 static PyObject *

@@ -22,8 +22,7 @@ function_of(DtVar *self)
     return (DtFunctionVar *)self;
 }
 
-/* ---- Parts of existing functions
- * ------------------------------------------------------------------ */
+/* ---- Parts of existing functions ------------------------------------------------------------- */
 
 static DtStatus
 read_existing(DtTrace *trace, DtVar *self, PyObject *name, DtFunctionPart part, DtVar **out)
@@ -43,8 +42,7 @@ read_existing(DtTrace *trace, DtVar *self, PyObject *name, DtFunctionPart part, 
     return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
 }
 
-/* ---- Parts of new functions
- * ----------------------------------------------------------------------- */
+/* ---- Parts of new functions ------------------------------------------------------------------ */
 
 /* A real function of the same code and name, which nobody sees. */
 static DtStatus
@@ -125,8 +123,7 @@ read_new(DtTrace *trace, DtVar *var, DtFunctionPart part, DtVar **out)
     }
 }
 
-/* ---- Reading
- * -------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* What is left of a part that was deleted. */
 static DtStatus
@@ -241,8 +238,7 @@ dt_function_own_attributes(DtTrace *trace, DtVar *self, DtDictVar *into)
     return DT_OK;
 }
 
-/* ---- Assigning
- * ------------------------------------------------------------------------------------ */
+/* ---- Assigning ------------------------------------------------------------------------------- */
 
 /* Whether the part takes values of this type. */
 static bool
@@ -308,8 +304,7 @@ dt_function_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     return dt_journal_set_attr(trace, self, name, value);
 }
 
-/* ---- What calls depend on
- * ------------------------------------------------------------------------- */
+/* ---- What calls depend on -------------------------------------------------------------------- */
 
 /* The part as the trace has assigned it: *out NULL for None; *found false: it has not. */
 static DtStatus

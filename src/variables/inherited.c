@@ -24,8 +24,7 @@ typedef struct SlotRow {
     int8_t op;
 } SlotRow;
 
-/* ---- Slots of builtin kinds
- * ----------------------------------------------------------------------- */
+/* ---- Slots of builtin kinds ------------------------------------------------------------------ */
 
 /* The number slot or sequence slot of `self`'s type, for `left` op `right`; one of them is `self`,
  * the other `other`. */
@@ -257,8 +256,7 @@ static const SlotRow builtin_rows[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-/* ---- object
- * --------------------------------------------------------------------------------------- */
+/* ---- object ---------------------------------------------------------------------------------- */
 
 static DtStatus
 attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
@@ -392,8 +390,7 @@ static const SlotRow object_rows[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-/* ---- type
- * ----------------------------------------------------------------------------------------- */
+/* ---- type ------------------------------------------------------------------------------------ */
 
 static DtStatus
 type_call(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
@@ -417,8 +414,7 @@ static const SlotRow type_rows[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
-/* ---- Calling one
- * ---------------------------------------------------------------------------------- */
+/* ---- Calling one ----------------------------------------------------------------------------- */
 
 static const SlotRow *
 find_row(const SlotRow *rows, PyObject *name)

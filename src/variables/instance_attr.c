@@ -27,8 +27,7 @@ dt_instance_has_dict(DtVar *self)
     return dt_object_type_has_dict(instance_of(self)->cls);
 }
 
-/* ---- Errors
- * ----------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out)
@@ -86,8 +85,7 @@ refused(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     return dt_break_from_exception(trace);
 }
 
-/* ---- Own attributes
- * --------------------------------------------------------------------------- */
+/* ---- Own attributes -------------------------------------------------------------------------- */
 
 /* How an own attribute is read: an attribute look-up of Python's must not get in the way. */
 static const DtSource *
@@ -158,8 +156,7 @@ is_dict_member(PyObject *found, PyObject *name)
            && PyUnicode_CompareWithASCIIString(name, "__dict__") == 0;
 }
 
-/* ---- Reading
- * ---------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static DtStatus
 read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObject *name,
@@ -245,8 +242,7 @@ dt_instance_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
                             : dt_kinds_raise_again(trace, exception);
 }
 
-/* ---- Storing
- * ---------------------------------------------------------------------------------- */
+/* ---- Storing --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_instance_generic_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
@@ -298,8 +294,7 @@ dt_instance_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     return dt_var_call(trace, method, &args, &ignored);
 }
 
-/* ---- super()
- * ---------------------------------------------------------------------------------- */
+/* ---- super() --------------------------------------------------------------------------------- */
 
 /* What super(cls, self) looks through: the MRO of self itself if it is a class below `cls`, else
  * that of its type.  *of_class tells. */

@@ -20,8 +20,7 @@ instance_of(DtVar *self)
     return (DtInstanceVar *)self;
 }
 
-/* ---- Special methods
- * ---------------------------------------------------------------------------------- */
+/* ---- Special methods ------------------------------------------------------------------------- */
 
 static DtStatus
 intern(DtTrace *trace, const char *text, PyObject **out)
@@ -96,8 +95,7 @@ no_method(DtTrace *trace, DtVar *self, const char *format)
     return dt_raise(trace, PyExc_TypeError, format, instance_of(self)->cls->tp_name);
 }
 
-/* ---- Operators
- * ---------------------------------------------------------------------------------------- */
+/* ---- Operators ------------------------------------------------------------------------------- */
 
 typedef struct OperatorRow {
     const char *plain;
@@ -306,8 +304,7 @@ instance_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Containers and calls
- * ------------------------------------------------------------------------------ */
+/* ---- Containers and calls -------------------------------------------------------------------- */
 
 static DtStatus
 instance_length(DtTrace *trace, DtVar *self, DtVar **out)

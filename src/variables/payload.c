@@ -171,8 +171,7 @@ dt_payload_owner(const DtTrace *trace, const DtVar *payload)
     return dt_map_get(&trace->payload_owners, payload);
 }
 
-/* ---- Existing instances
- * --------------------------------------------------------------------------- */
+/* ---- Existing instances ---------------------------------------------------------------------- */
 
 static DtStatus
 build_sequence(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
@@ -313,8 +312,7 @@ build_constant(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeO
     return dt_var_const_take(trace, value, out);
 }
 
-/* ---- Types whose methods are polyfills
- * ------------------------------------------------------------ */
+/* ---- Types whose methods are polyfills ------------------------------------------------------- */
 
 static PyTypeObject *
 deque_type(void)
@@ -421,8 +419,7 @@ dt_payload_build(DtTrace *trace, DtInstanceVar *self)
                        : dt_payload_adopt(trace, self, payload);
 }
 
-/* ---- New instances
- * -------------------------------------------------------------------------------- */
+/* ---- New instances --------------------------------------------------------------------------- */
 
 DtStatus
 dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out)

@@ -43,8 +43,7 @@ call_row_of(DtTrace *trace, DtVar *payload, const char *text, const DtArgs *args
     return dt_kinds_call_row(trace, payload, row, args, &ignored);
 }
 
-/* ---- __init__
- * ------------------------------------------------------------------------------------- */
+/* ---- __init__ -------------------------------------------------------------------------------- */
 
 static DtStatus
 too_many(DtTrace *trace, const char *type, uint32_t given)
@@ -118,8 +117,7 @@ base_init(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
     }
 }
 
-/* ---- Missing keys
- * -------------------------------------------------------------------------------- */
+/* ---- Missing keys ---------------------------------------------------------------------------- */
 
 static DtStatus
 dict_getitem(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
@@ -156,8 +154,7 @@ default_missing(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar *
     return dt_var_ass_subscript(trace, &self->base, args->pos[0], *out);
 }
 
-/* ---- OrderedDict
- * --------------------------------------------------------------------------------- */
+/* ---- OrderedDict ----------------------------------------------------------------------------- */
 
 /* The argument `last`, by position or name; the default is true. */
 static DtStatus
@@ -274,8 +271,7 @@ ordered_ne(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
     return ordered_compare(trace, self, args->pos[0], true, out);
 }
 
-/* ---- Finding one
- * --------------------------------------------------------------------------------- */
+/* ---- Finding one ----------------------------------------------------------------------------- */
 
 static const MethodRow ordered_rows[] = {
     {"__eq__", ordered_eq, 1, 1, false},      {"__ne__", ordered_ne, 1, 1, false},

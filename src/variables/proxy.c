@@ -99,8 +99,7 @@ dt_proxy_finish(DtProxyRun *run)
     return dt_break_from_exception(run->trace);
 }
 
-/* ---- What a proxy is asked
- * ---------------------------------------------------------------------------- */
+/* ---- What a proxy is asked ------------------------------------------------------------------- */
 
 static PyObject *
 answer(Proxy *self, DtStatus status, DtVar *const *var)

@@ -56,8 +56,7 @@ dt_pure_is(PyTypeObject *type)
     return find_row(type) != NULL;
 }
 
-/* ---- Arguments: trackers to objects
- * ---------------------------------------------------------------- */
+/* ---- Arguments: trackers to objects ---------------------------------------------------------- */
 
 static DtStatus known_object(DtTrace *trace, DtVar *var, PyObject **out);
 
@@ -153,8 +152,7 @@ known_object(DtTrace *trace, DtVar *var, PyObject **out)
     return DT_OK;
 }
 
-/* ---- Results: objects to trackers
- * ------------------------------------------------------------------- */
+/* ---- Results: objects to trackers ------------------------------------------------------------ */
 
 static DtStatus wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out);
 
@@ -229,8 +227,7 @@ wrap_take(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
     return status;
 }
 
-/* ---- Calling
- * ----------------------------------------------------------------------------------------- */
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 static const char *
 name_of(PyObject *callable)
@@ -296,8 +293,7 @@ dt_pure_members(DtTrace *trace, PyObject *callable, const DtArgs *args, DtVar **
     return call(trace, callable, args, true, out);
 }
 
-/* ---- Pure objects
- * ------------------------------------------------------------------------------------ */
+/* ---- Pure objects ---------------------------------------------------------------------------- */
 
 static PyObject *
 object_of(DtVar *self)

@@ -62,8 +62,7 @@ static const KindRow rows[DT_KIND_COUNT] = {
 #undef KIND
 };
 
-/* ---- Start-up
- * ---------------------------------------------------------------------------------- */
+/* ---- Start-up -------------------------------------------------------------------------------- */
 
 #define INHERIT(slot)                                                                              \
     if (into->slot == NULL) {                                                                      \
@@ -125,8 +124,7 @@ dt_var_type_of(DtKind kind)
     return &table[kind];
 }
 
-/* ---- Making, copying
- * --------------------------------------------------------------------------- */
+/* ---- Making, copying ------------------------------------------------------------------------- */
 
 size_t
 dt_kinds_size(DtKind kind)
@@ -255,8 +253,7 @@ dt_payload_object(DtVar *var)
     }
 }
 
-/* ---- Messages
- * ---------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 const char *
 dt_kinds_text(PyObject *str)
@@ -281,8 +278,7 @@ dt_kinds_type_name(DtTrace *trace, DtVar *var)
     return dot != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ? dot + 1 : type->tp_name;
 }
 
-/* ---- Rows of methods
- * --------------------------------------------------------------------------- */
+/* ---- Rows of methods ------------------------------------------------------------------------- */
 
 const DtMethodRow *
 dt_kinds_find_method(const DtVarType *type, PyObject *name)
@@ -344,8 +340,7 @@ dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObjec
     return DT_OK;
 }
 
-/* ---- Arguments
- * --------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 DtStatus
 dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out)
@@ -377,8 +372,7 @@ dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **ou
     return DT_OK;
 }
 
-/* ---- Change
- * ------------------------------------------------------------------------------------ */
+/* ---- Change ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_kinds_will_change(DtTrace *trace, DtVar *var)
@@ -397,8 +391,7 @@ dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done)
     return *done ? dt_codegen_source(codegen, var->source) : DT_OK;
 }
 
-/* ---- The common base
- * --------------------------------------------------------------------------- */
+/* ---- The common base ------------------------------------------------------------------------- */
 
 static DtStatus
 base_bool(DtTrace *trace, DtVar *self, bool *out)

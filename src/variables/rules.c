@@ -5,8 +5,7 @@
 #include "variables/fold.h"
 #include "variables/kinds.h"
 
-/* ---- Marks
- * ----------------------------------------------------------------------------------------- */
+/* ---- Marks ----------------------------------------------------------------------------------- */
 
 static int
 has_mark(PyObject *dict, const char *text)
@@ -149,8 +148,7 @@ dt_rules_call_constant(DtTrace *trace, DtFunctionVar *function, const DtArgs *ar
     return status;
 }
 
-/* ---- Modules
- * --------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static PyObject *skipped; /* frozenset of str */
 

@@ -108,8 +108,7 @@ dt_layout_result(DtTrace *trace, DtDictVar *made, DtDictVar *receiver, const cha
     return add_step(trace, made, step);
 }
 
-/* ---- Repeating
- * ---------------------------------------------------------------------------------------- */
+/* ---- Repeating ------------------------------------------------------------------------------- */
 
 static DtStatus repeat(DtTrace *trace, DtSetStep *step, PyObject **out);
 
@@ -287,8 +286,7 @@ dt_layout_give(DtTrace *trace, DtDictVar *set, PyObject *real)
     return dt_trace_keep_take(trace, real) != NULL ? DT_OK : DT_ERROR;
 }
 
-/* ---- Doing it to the set itself
- * ------------------------------------------------------------------------ */
+/* ---- Doing it to the set itself -------------------------------------------------------------- */
 
 /* Whether an argument is, when the calls are made, what it was in the trace. */
 static bool
@@ -345,8 +343,7 @@ dt_layout_calls(DtTrace *trace, const DtDictVar *set, DtLayoutCall **out, uint32
     return DT_OK;
 }
 
-/* ---- Emitting
- * ---------------------------------------------------------------------------------------- */
+/* ---- Emitting -------------------------------------------------------------------------------- */
 
 /* chain(object, method, *args): calls method(object, *args) and gives the object. */
 static PyObject *

@@ -20,8 +20,7 @@ static DT_VEC(PyObject *) originals;
 static PyObject *pending; /* dict: module -> name of its polyfills that are not loaded yet */
 static PyObject *loader;
 
-/* ---- Registering
- * ----------------------------------------------------------------------------------- */
+/* ---- Registering ----------------------------------------------------------------------------- */
 
 static int
 add(PyObject *original, PyObject *function)
@@ -88,8 +87,7 @@ dt_substitute_list(void)
     return list;
 }
 
-/* ---- Loading
- * --------------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 int
 dt_substitute_set_loader(PyObject *modules, PyObject *function)
@@ -171,8 +169,7 @@ module_of(PyObject *object)
     return module;
 }
 
-/* ---- Asking
- * ---------------------------------------------------------------------------------------- */
+/* ---- Asking ---------------------------------------------------------------------------------- */
 
 static bool
 has_keyword(PyCodeObject *code, PyObject *name)

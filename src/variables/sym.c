@@ -251,8 +251,7 @@ apply(DtSymOp op, bool is_float, DtNumber a, DtNumber b, DtNumber *out)
     return is_float ? apply_float(op, a.d, b.d, out) : apply_int(op, a.i, b.i, out);
 }
 
-/* ---- Constructors
- * ------------------------------------------------------------------------------ */
+/* ---- Constructors ---------------------------------------------------------------------------- */
 
 static DtSym *
 new_sym(DtArena *arena, DtSymOp op, DtSymType type, DtNumber hint)
@@ -498,8 +497,7 @@ dt_sym_copy(DtArena *arena, const DtSym *sym)
     return copy;
 }
 
-/* ---- Evaluation
- * -------------------------------------------------------------------------------- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
 bool
 dt_sym_eval(const DtSym *sym, const DtNumber *values, DtNumber *out)

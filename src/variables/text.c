@@ -32,8 +32,7 @@ no_text(DtTrace *trace, DtVar *var)
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "the text of a %s", var->type->name);
 }
 
-/* ---- Instances
- * --------------------------------------------------------------------------------------- */
+/* ---- Instances ------------------------------------------------------------------------------- */
 
 /* What a special method returned must be a str. */
 static DtStatus
@@ -85,8 +84,7 @@ special_text(DtTrace *trace, DtVar *var, const char *name, DtVar *arg, PyObject 
     return take_text(trace, result, name, out);
 }
 
-/* ---- Containers
- * -------------------------------------------------------------------------------------- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 typedef struct Writer {
     DtTrace *trace;
@@ -252,8 +250,7 @@ repr_of_container(DtTrace *trace, DtVar *var, const Around *around, PyObject **o
     return status;
 }
 
-/* ---- Conversions
- * ------------------------------------------------------------------------------------- */
+/* ---- Conversions ----------------------------------------------------------------------------- */
 
 static DtStatus
 convert(DtTrace *trace, DT_STEALS PyObject *value, Converter converter, PyObject **out)
@@ -388,8 +385,7 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
     return dt_text_str(trace, var, out);
 }
 
-/* ---- Methods of strings
- * ------------------------------------------------------------------------------ */
+/* ---- Methods of strings ---------------------------------------------------------------------- */
 
 /* join() of something that is no string: what the exception names. */
 static DtStatus

@@ -230,8 +230,7 @@ DtStatus dt_trace_use_adapter(DtTrace *trace, const DtAdapter *adapter) DT_MUST_
 DtPosition
 dt_trace_position(const DtTrace *trace); /* of the current instruction, innermost frame */
 
-/* ---- Guards (guards/recipe.c).  Duplicates are merged; synthetic sources are skipped.
- * ---------- */
+/* ---- Guards (guards/recipe.c).  Duplicates are merged; synthetic sources are skipped. -------- */
 DtStatus dt_guard_type(DtTrace *, const DtSource *, PyTypeObject *exact) DT_MUST_CHECK;
 DtStatus dt_guard_identity(DtTrace *, const DtSource *, PyObject *object) DT_MUST_CHECK;
 /* Equal exact type and value: int, float (bits, so -0.0 and NaN are told apart), complex, str,
@@ -271,8 +270,7 @@ DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const 
 DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec,
                                 size_t size) DT_MUST_CHECK;
 
-/* ---- Side effects (sideeffects/journal.c).
- * ------------------------------------------------------ */
+/* ---- Side effects (sideeffects/journal.c). --------------------------------------------------- */
 /* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs
  * and that the tracker was changed.  A kind whose change can't be replayed breaks here. */
 DtStatus dt_journal_will_change(DtTrace *, DtVar *var) DT_MUST_CHECK;
@@ -293,8 +291,7 @@ DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool 
 DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
                              DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
 
-/* ---- Interpreter (symbolic/inline.c).
- * ----------------------------------------------------------- */
+/* ---- Interpreter (symbolic/inline.c). -------------------------------------------------------- */
 DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
 
@@ -317,8 +314,7 @@ DtStatus dt_generator_close(DtTrace *, DtGeneratorVar *self, DtVar **out) DT_MUS
  * coroutines that stay behind unfinished would run code or warn. */
 DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
 
-/* ---- Codegen services for reconstruct slots (codegen/).
- * ------------------------------------------ */
+/* ---- Codegen services for reconstruct slots (codegen/). -------------------------------------- */
 DtStatus dt_codegen_var(DtCodegen *,
                         DtVar *var) DT_MUST_CHECK; /* leaves the value; shares by identity */
 DtStatus dt_codegen_source(DtCodegen *, const DtSource *) DT_MUST_CHECK;

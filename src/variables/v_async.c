@@ -14,8 +14,7 @@ is_none(DtVar *var)
     return dt_var_peek_constant(var) == Py_None;
 }
 
-/* ---- A step of an asynchronous generator
- * ------------------------------------------------------- */
+/* ---- A step of an asynchronous generator ----------------------------------------------------- */
 
 enum { STEP_NEW, STEP_RUNNING, STEP_CLOSED }; /* `extra`; `function` is the value to send */
 
@@ -99,8 +98,7 @@ dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out)
     return DT_OK;
 }
 
-/* ---- coroutine.__await__()
- * --------------------------------------------------------------------- */
+/* ---- coroutine.__await__() ------------------------------------------------------------------- */
 
 static DtStatus
 send_to_coroutine(DtTrace *trace, DtIterVar *self, DtVar *value, DtVar **out, bool *returned)
@@ -123,8 +121,7 @@ dt_async_wrapper(DtTrace *trace, DtVar *coroutine, DtVar **out)
     return DT_OK;
 }
 
-/* ---- The hooks of asynchronous generators
- * ------------------------------------------------------------ */
+/* ---- The hooks of asynchronous generators ---------------------------------------------------- */
 
 /* An event loop is told of each asynchronous generator that is begun (sys.set_asyncgen_hooks); a
  * trace relies on there being none, as on the state of a library. */

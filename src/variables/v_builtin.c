@@ -98,8 +98,7 @@ dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
     return DT_OK;
 }
 
-/* ---- Calling
- * ---------------------------------------------------------------------------------------- */
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 /* The object that a builtin method or a slot of a builtin object is bound to; NULL: none. */
 static PyObject *

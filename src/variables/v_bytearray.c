@@ -63,8 +63,7 @@ dt_bytearray_real(DtVar *self)
     return PyByteArray_FromObject(bytes_of(self)->value);
 }
 
-/* ---- Operations
- * ------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* What the operation has made of the real bytearray becomes the contents. */
 static DtStatus
@@ -176,8 +175,7 @@ call_named(DtTrace *trace, DtVar *self, const char *name, DtVar **pos, uint32_t 
     return status;
 }
 
-/* ---- Slots
- * ------------------------------------------------------------------------------------------ */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static DtStatus
 bytearray_length(DtTrace *trace, DtVar *self, DtVar **out)

@@ -74,8 +74,7 @@ dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
     return dt_guard_class_version(trace, var->source, cls);
 }
 
-/* ---- Looking up and binding
- * ------------------------------------------------------------------------ */
+/* ---- Looking up and binding ------------------------------------------------------------------ */
 
 DtStatus
 dt_class_guard_descriptor(DtTrace *trace, PyObject *found)
@@ -122,8 +121,7 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
     return out->source != NULL ? DT_OK : DT_ERROR;
 }
 
-/* ---- Attributes of a class
- * --------------------------------------------------------------------------- */
+/* ---- Attributes of a class ------------------------------------------------------------------- */
 
 /* A name that can be assigned without a new version of the class. */
 static DtStatus

@@ -11,8 +11,7 @@
 #include "compat/dict.h"
 #include "variables/kinds.h"
 
-/* ---- Making
- * --------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_dict_new(DtTrace *trace, DtDictVar **out)
@@ -125,8 +124,7 @@ drop(DtDictVar *dict, DtEntry *entry)
     dict->changes++;
 }
 
-/* ---- Changing
- * ------------------------------------------------------------------------------------- */
+/* ---- Changing -------------------------------------------------------------------------------- */
 
 DtStatus
 dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
@@ -262,8 +260,7 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
     }
 }
 
-/* ---- Methods
- * -------------------------------------------------------------------------------------- */
+/* ---- Methods --------------------------------------------------------------------------------- */
 
 static DtStatus
 dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -404,8 +401,7 @@ dict_fromkeys(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 
 const DtMethodRow dt_dict_fromkeys_row = {"fromkeys", dict_fromkeys, 1, 2, false};
 
-/* ---- Slots
- * ---------------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static DtStatus
 dict_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)

@@ -38,8 +38,7 @@ view_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
                            : dt_kind_base.sq_contains(trace, self, item, out);
 }
 
-/* ---- Operators of keys and items: sets are made of them, in the interpreter's own steps
- * --------------- */
+/* ---- Operators of keys and items: sets are made of them, in the interpreter's own steps ------ */
 
 static bool
 is_view(DtVar *var)

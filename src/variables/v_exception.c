@@ -53,8 +53,7 @@ get_args(DtTrace *trace, DtVar *self, DtVar **out)
     return *out != NULL ? dt_var_realize(trace, *out, out) : unknown_text(trace, self);
 }
 
-/* ---- Existing exceptions
- * ---------------------------------------------------------------------------------- */
+/* ---- Existing exceptions --------------------------------------------------------------------- */
 
 /* What C keeps under this name; *out NULL: it can't be read in place. */
 static DtStatus
@@ -91,8 +90,7 @@ dt_exception_build(DtTrace *trace, PyObject *object, const DtSource *source, boo
     return read_existing(trace, *out, name, &state->args);
 }
 
-/* ---- Fields: members of the C structs
- * ---------------------------------------------------------------------- */
+/* ---- Fields: members of the C structs -------------------------------------------------------- */
 
 static DtExceptionField *
 find_field(const DtExceptionState *state, PyObject *name)
@@ -120,8 +118,7 @@ new_fields(DtTrace *trace, DtExceptionState *state, const char *const *names, ui
     return DT_OK;
 }
 
-/* ---- __init__ of the C types
- * ------------------------------------------------------------------------------- */
+/* ---- __init__ of the C types ----------------------------------------------------------------- */
 
 typedef struct InitRow {
     PyObject **type;       /* which C type's tp_init it is */
@@ -219,8 +216,7 @@ run_init(DtTrace *trace, DtVar *self, PyTypeObject *type, const DtArgs *args)
     return DT_OK;
 }
 
-/* ---- Making
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* Types whose __new__ or __init__ computes: a real one is made of the same constants. */
 static DtStatus
@@ -316,8 +312,7 @@ dt_exception_make(DtTrace *trace, DtVar *cls_var, const DtArgs *args, DtVar **ou
     return finish_init(trace, *out, native, args);
 }
 
-/* ---- Methods
- * --------------------------------------------------------------------------------------------- */
+/* ---- Methods --------------------------------------------------------------------------------- */
 
 static DtStatus
 call_known(DtTrace *trace, PyObject *callable, DtVar *arg, DtVar **out)
@@ -491,8 +486,7 @@ dt_exception_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "%s() of an exception", dt_kinds_text(name));
 }
 
-/* ---- Attributes that C keeps
- * ---------------------------------------------------------------------------- */
+/* ---- Attributes that C keeps ----------------------------------------------------------------- */
 
 typedef struct AttributeRow {
     const char *name;

@@ -65,8 +65,7 @@ intern(DtTrace *trace, const char *text, PyObject **out)
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
-/* ---- Making
- * ---------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 static DtStatus
 check_items(DtTrace *trace, DtVar **items, uint32_t count, bool *only_exceptions)
@@ -170,8 +169,7 @@ wrap_unnamed(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
     return make_base(trace, message, list, out);
 }
 
-/* ---- Parts of a group
- * -------------------------------------------------------------------------------- */
+/* ---- Parts of a group ------------------------------------------------------------------------ */
 
 static DtStatus
 read_items(DtTrace *trace, DtVar *group, DtVar ***items, uint32_t *count)
@@ -265,8 +263,7 @@ make_part(DtTrace *trace, DtVar *group, DtVar *const *items, uint32_t count, DtV
     return copy_metadata(trace, group, *out);
 }
 
-/* ---- split() and subgroup()
- * -------------------------------------------------------------------------- */
+/* ---- split() and subgroup() ------------------------------------------------------------------ */
 
 typedef struct Matcher {
     PyObject *classes; /* a class or a tuple of such, or NULL */
@@ -423,8 +420,7 @@ dt_group_str(DtTrace *trace, DtVar *self, DtVar **out)
         out);
 }
 
-/* ---- except*
- * --------------------------------------------------------------------------------------- */
+/* ---- except* --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_group_match(DtTrace *trace, DtVar *exception, bool whole, DtVar *wanted, DtVar **match,

@@ -124,8 +124,7 @@ dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
                                           : DT_OK;
 }
 
-/* ---- Calling
- * -------------------------------------------------------------------------------------- */
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 static DtStatus
 function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
@@ -166,8 +165,7 @@ function_as_constant(DtTrace *trace, DtVar *var)
     return ((DtFunctionVar *)var)->function;
 }
 
-/* ---- Rebuilding
- * ----------------------------------------------------------------------------------- */
+/* ---- Rebuilding ------------------------------------------------------------------------------ */
 
 /* make(code, globals, qualname, defaults, kwdefaults, annotations, *cells), None for what is not
  * there: what MAKE_FUNCTION can't do, which takes the globals of the frame. */

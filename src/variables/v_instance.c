@@ -35,8 +35,7 @@ dt_instance_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     return dt_payload_build(trace, self);
 }
 
-/* ---- The rest
- * ------------------------------------------------------------------------------------------- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static PyTypeObject *
 instance_type(DtTrace *trace, DtVar *self)

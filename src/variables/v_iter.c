@@ -57,8 +57,7 @@ dt_iter_append(DtTrace *trace, DtSeqVar *list, DtVar *item)
     return DT_OK;
 }
 
-/* ---- Tuples and lists
- * ------------------------------------------------------------------------------- */
+/* ---- Tuples and lists ------------------------------------------------------------------------ */
 
 static DtStatus
 position_in_sequence(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
@@ -179,8 +178,7 @@ dt_iter_reversed_constant(DtTrace *trace, DtVar *constant, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Ranges
- * ----------------------------------------------------------------------------------------- */
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 static DtStatus
 next_of_range(DtTrace *trace, DtIterVar *self, DtVar **out)
@@ -234,8 +232,7 @@ dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Dicts and sets
- * --------------------------------------------------------------------------------- */
+/* ---- Dicts and sets -------------------------------------------------------------------------- */
 
 /* state: the key that the last step gave.  When it is not where it was, keys before it have been
  * deleted, and where CPython goes on depends on the dict's own table. */
@@ -321,8 +318,7 @@ dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
     return DT_OK;
 }
 
-/* ---- Objects with __getitem__
- * ------------------------------------------------------------------------- */
+/* ---- Objects with __getitem__ ---------------------------------------------------------------- */
 
 static DtStatus
 item_or_end(DtTrace *trace, DtIterVar *self, int64_t at, DtVar **out)
@@ -410,8 +406,7 @@ dt_iter_reversed_getitem(DtTrace *trace, DtVar *instance, int64_t length, DtVar 
     return DT_OK;
 }
 
-/* ---- Rebuilding
- * -------------------------------------------------------------------------------- */
+/* ---- Rebuilding ------------------------------------------------------------------------------ */
 
 DtStatus
 dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
@@ -442,8 +437,7 @@ dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_
                                                                            count);
 }
 
-/* ---- One step of any iterator
- * ------------------------------------------------------------------ */
+/* ---- One step of any iterator ---------------------------------------------------------------- */
 
 DtStatus
 dt_iter_raise_stop(DtTrace *trace, DtVar *value)
@@ -545,8 +539,7 @@ dt_var_send(DtTrace *trace, DtVar *iterator, DtVar *value, DtVar **out, bool *re
     return DT_OK;
 }
 
-/* ---- Slots
- * ------------------------------------------------------------------------------------------ */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static DtStatus
 iterator_iter(DtTrace *trace, DtVar *self, DtVar **out)

@@ -359,8 +359,7 @@ make_islice(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* ---- takewhile, dropwhile, filterfalse, starmap
- * --------------------------------------------------- */
+/* ---- takewhile, dropwhile, filterfalse, starmap ---------------------------------------------- */
 
 static DtStatus
 ask(DtTrace *trace, DtIterVar *self, DtVar *item, bool *truth)
@@ -548,8 +547,7 @@ make_accumulate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* ---- compress, pairwise, batched, zip_longest
- * ----------------------------------------------------- */
+/* ---- compress, pairwise, batched, zip_longest ------------------------------------------------ */
 
 static DtStatus
 next_of_compress(DtTrace *trace, DtIterVar *self, DtVar **out)

@@ -49,8 +49,7 @@ dt_list_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     return DT_OK;
 }
 
-/* ---- Changing
- * ------------------------------------------------------------------------------------- */
+/* ---- Changing -------------------------------------------------------------------------------- */
 
 /* Replaces items [at, at + removed) by `added` ones; the journal knows already. */
 static DtStatus
@@ -316,8 +315,7 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
     return dt_sort_follow(trace, items, keys, count, descending);
 }
 
-/* ---- Operators
- * ------------------------------------------------------------------------------------ */
+/* ---- Operators ------------------------------------------------------------------------------- */
 
 static DtStatus
 list_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, bool in_place, DtVar **out)

@@ -5,8 +5,7 @@
  */
 #include "variables/kinds.h"
 
-/* ---- Bound methods
- * -------------------------------------------------------------------------------- */
+/* ---- Bound methods --------------------------------------------------------------------------- */
 
 DtStatus
 dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out)
@@ -176,8 +175,7 @@ const DtVarType dt_kind_type_BOUND_METHOD = {
     .children = method_children,
 };
 
-/* ---- Methods of builtin kinds
- * ---------------------------------------------------------------------- */
+/* ---- Methods of builtin kinds ---------------------------------------------------------------- */
 
 DtStatus
 dt_var_adapter_method(DtTrace *trace, DtArrayVar *self, PyObject *name, DtVar **out)

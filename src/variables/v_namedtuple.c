@@ -116,8 +116,7 @@ dt_namedtuple_getattr(DtTrace *trace, DtSeqVar *self, PyObject *name, DtVar **ou
     return dt_class_bind(trace, &attr, name, &self->base, NULL, out);
 }
 
-/* ---- Making
- * ----------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* The function that collections.namedtuple() makes for __new__: its globals hold tuple's own. */
 static PyFunctionObject *

@@ -78,8 +78,7 @@ build_object(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *sour
     return DT_OK;
 }
 
-/* ---- Modules
- * -------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 DtStatus
 dt_module_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
@@ -156,8 +155,7 @@ const DtVarType dt_kind_type_MODULE = {
     .reconstruct = object_reconstruct,
 };
 
-/* ---- Functions of array libraries
- * ------------------------------------------------------------------- */
+/* ---- Functions of array libraries ------------------------------------------------------------ */
 
 DtStatus
 dt_adapter_callable_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
@@ -208,8 +206,7 @@ const DtVarType dt_kind_type_ADAPTER_CALLABLE = {
     .reconstruct = object_reconstruct,
 };
 
-/* ---- Objects known by identity
- * ---------------------------------------------------------------------- */
+/* ---- Objects known by identity --------------------------------------------------------------- */
 
 DtStatus
 dt_opaque_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)

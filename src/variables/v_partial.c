@@ -60,8 +60,7 @@ dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
     return DT_OK;
 }
 
-/* ---- Calling
- * --------------------------------------------------------------------------------------- */
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 static DtStatus
 merge_args(DtTrace *trace, const DtPartialVar *self, const DtArgs *args, DtArgs *out)
@@ -120,8 +119,7 @@ partial_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return dt_var_call(trace, self->function, &all, out);
 }
 
-/* ---- Making
- * ---------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 static DtStatus
 set_members(DtTrace *trace, DtPartialVar *self, const DtArgs *args)
@@ -179,8 +177,7 @@ static const DtMethodRow functools_rows[] = {
 
 const DtBuiltinTable dt_builtin_functools_table = {"functools", functools_rows};
 
-/* ---- Members
- * --------------------------------------------------------------------------------------- */
+/* ---- Members --------------------------------------------------------------------------------- */
 
 /* Whether its members are what the class would have made of them. */
 static DtStatus
@@ -279,8 +276,7 @@ partial_type(DtTrace *trace, DtVar *var)
     return partial_class;
 }
 
-/* ---- Rebuilding
- * ------------------------------------------------------------------------------------ */
+/* ---- Rebuilding ------------------------------------------------------------------------------ */
 
 /* rebuild(callable, keywords, *args) */
 static PyObject *

@@ -23,8 +23,7 @@ is_set(DtVar *var)
     return var->type->kind == DT_KIND_SET;
 }
 
-/* ---- Making
- * ---------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out)
@@ -168,8 +167,7 @@ dt_set_fold(DtTrace *trace, DtDictVar *set, PyObject **out)
     return DT_OK;
 }
 
-/* ---- Performing methods on real sets
- * --------------------------------------------------------------- */
+/* ---- Performing methods on real sets --------------------------------------------------------- */
 
 /* The tracker of an element: the one it came from, or a constant. */
 static DtStatus
@@ -416,8 +414,7 @@ perform(DtTrace *trace, Operation *operation, DtVar **out)
     return status;
 }
 
-/* ---- Following a method element by element
- * --------------------------------------------------------- */
+/* ---- Following a method element by element --------------------------------------------------- */
 
 /* The elements of an argument as a set; its own tracker if it is one. */
 static DtStatus
@@ -515,8 +512,7 @@ COMBINE(symmetric_difference, false, DT_BINARY_XOR)
 COMBINE(symmetric_difference_update, true, DT_BINARY_XOR)
 COMBINE(union, false, DT_BINARY_OR)
 
-/* ---- Methods
- * -------------------------------------------------------------------------------------- */
+/* ---- Methods --------------------------------------------------------------------------------- */
 
 /* CPython looks a set up as the frozenset of its elements. */
 static DtStatus
@@ -743,8 +739,7 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
     return dt_layout_result(trace, made, NULL, NULL, &arg, 1);
 }
 
-/* ---- Comparing
- * ---------------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 static DtStatus
 count_common(DtTrace *trace, DtDictVar *a, DtDictVar *b, uint32_t *common)
@@ -812,8 +807,7 @@ set_issuperset(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return compare_method(trace, self, args->pos[0], 1, out);
 }
 
-/* ---- Slots
- * ---------------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 typedef struct OperatorRow {
     const char *plain;

@@ -15,8 +15,7 @@ sym_of(DtVar *self)
     return ((DtSymVar *)self)->sym;
 }
 
-/* ---- Making
- * ------------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 DtStatus
 dt_var_sym(DtTrace *trace, const DtSym *sym, DtVar **out)
@@ -112,8 +111,7 @@ symbolic_as_constant(DtTrace *trace, DtVar *self)
     }
 }
 
-/* ---- Operators
- * ------------------------------------------------------------------------------------ */
+/* ---- Operators ------------------------------------------------------------------------------- */
 
 #define NO_SYM_OP DT_SYM_OP_COUNT
 
@@ -294,8 +292,7 @@ symbolic_type(DtTrace *trace, DtVar *self)
     }
 }
 
-/* ---- Rebuilding: the expression in bytecode
- * --------------------------------------------------------- */
+/* ---- Rebuilding: the expression in bytecode -------------------------------------------------- */
 
 static const struct {
     int op; /* of BINARY_OP, COMPARE_OP or a unary operation */
