@@ -136,6 +136,12 @@ dt_arena_abandon(void *memory, size_t size)
     ASAN_POISON_MEMORY_REGION(memory, size);
 }
 
+size_t
+dt_arena_used(const DtArena *arena)
+{
+    return arena->total - (size_t)(arena->end - arena->next);
+}
+
 void
 dt_arena_release(DtArena *arena)
 {

@@ -35,6 +35,9 @@ char *dt_arena_vprintf(DtArena *arena, const char *format, va_list args) DT_MUST
  */
 void dt_arena_abandon(void *memory, size_t size);
 
+/* Bytes handed out; of chunks that are full, the whole chunk counts. */
+size_t dt_arena_used(const DtArena *arena);
+
 /* Frees everything; the arena may be used again. */
 void dt_arena_release(DtArena *arena);
 

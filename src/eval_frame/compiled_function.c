@@ -6,6 +6,7 @@
 #include "compat/tracing.h"
 #include "eval_frame/bind.h"
 #include "eval_frame/broken.h"
+#include "eval_frame/cache_list.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/function_subtype.h"
@@ -346,47 +347,16 @@ compiled_function_reset(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 static PyObject *
-describe_entry(const DtEntry *entry)
-{
-    DtStrbuf guards = {0};
-    dt_program_print(entry->guards, &guards);
-    PyObject *answer = Py_BuildValue(
-        "{s:s,s:K,s:I,s:L,s:O,s:O}", "guards", dt_strbuf_text(&guards), "hits",
-        (unsigned long long)entry->hits, "replays", (unsigned int)entry->replays, "compile_ns",
-        (long long)entry->compile_ns, "plain", entry->plain ? Py_True : Py_False, "code",
-        entry->code != NULL ? entry->code : Py_None);
-    dt_strbuf_release(&guards);
-    return answer;
-}
-
-static PyObject *
 compiled_function_cache_entries(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    DtCodeCache *cache = ((DtCompiledFunction *)self)->cache;
-    PyObject *list = PyList_New(0);
-    DtEntry *entry = cache != NULL ? cache->entries : NULL;
-    Py_XINCREF(entry); /* making rows may collect garbage, and that may reset() */
-    while (list != NULL && entry != NULL) {
-        PyObject *row = describe_entry(entry);
-        if (row == NULL || PyList_Append(list, row) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(row);
-        DtEntry *next = entry->next;
-        Py_XINCREF(next);
-        Py_SETREF(entry, next);
-    }
-    Py_XDECREF(entry);
-    return list;
+    return dt_cache_list(((DtCompiledFunction *)self)->cache);
 }
 
 static PyMethodDef compiled_function_methods[] = {
     DT_FUNCTION_SUBTYPE_METHODS,
     {"reset", compiled_function_reset, METH_NOARGS,
      "Forget everything compiled for this function and what it inlined."},
-    {"cache_entries", compiled_function_cache_entries, METH_NOARGS,
-     "A list of dicts, one per compiled version, most recently used first:\n"
-     "guards (text), hits, replays (calls made again plainly), compile_ns, plain, code."},
+    {"cache_entries", compiled_function_cache_entries, METH_NOARGS, dt_cache_list_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -208,6 +208,7 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentC
             Py_DECREF(entry);
             break;
         }
+        entry->misses++;
         bool is_dead = dt_program_is_dead(entry->guards);
         Py_DECREF(entry);
         if (holds < 0) {

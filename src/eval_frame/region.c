@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compat/code.h"
+#include "core/clock.h"
 #include "eval_frame/broken.h"
 
 static void
@@ -113,6 +114,7 @@ dt_cache_forsaken_row(const DtCodeCache *cache, int line)
 void
 dt_cache_publish(DtCodeCache *cache, DtEntry *entry)
 {
+    entry->made_ns = dt_clock_ns();
     entry->next = cache->entries;
     if (entry->nregs > cache->max_regs) {
         cache->max_regs = entry->nregs;

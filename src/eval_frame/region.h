@@ -39,9 +39,11 @@ struct DtEntry {
     int32_t *nulls;   /* places of its memory that have to hold NULL */
     uint32_t nnulls;
     uint64_t hits;
+    uint64_t misses;  /* its guards were asked and did not hold */
     uint32_t replays; /* calls made again plainly */
     bool plain;       /* replayed too often: a match runs plainly */
     int64_t compile_ns;
+    int64_t made_ns; /* on dt_clock_ns() */
 };
 
 typedef struct DtBroken DtBroken; /* broken.h */

@@ -49,6 +49,13 @@ DtStatus dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame,
 void dt_program_print(const DtGuardProgram *program, DtStrbuf *out);
 uint32_t dt_program_guard_count(const DtGuardProgram *program);
 
+/* Bytes that a check reads or writes, and bytes that only explanations and changes need. */
+typedef struct DtProgramSize {
+    size_t touched;
+    size_t texts;
+} DtProgramSize;
+void dt_program_measure(const DtGuardProgram *program, DtProgramSize *out);
+
 /* The portable recipe (by source and content, no address) that the program was lowered from, and a
  * program lowered again from it in this process (identity facts are resolved by source on `frame`).
  */

@@ -585,6 +585,12 @@ dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out)
     return DT_OK;
 }
 
+size_t
+dt_sym_program_size(const DtSymProgram *program)
+{
+    return program->count * sizeof(struct DtSymInstr);
+}
+
 bool
 dt_sym_run(const DtSymProgram *program, const DtNumber *values, DtNumber *out)
 {

@@ -79,6 +79,7 @@ typedef struct DtSymProgram {
 /* `*out` gets the program (in `arena`).  DT_BREAK is never returned; an expression deeper than
  * DT_SYM_MAX_DEPTH gives DT_OK with count 0. */
 DtStatus dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out) DT_MUST_CHECK;
+size_t dt_sym_program_size(const DtSymProgram *program); /* bytes of its instructions */
 bool dt_sym_run(const DtSymProgram *program, const DtNumber *values, DtNumber *out) DT_MUST_CHECK;
 
 #endif
