@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import dispatch, rows, tracing  # noqa: F401  (they register their rows)
+from . import arrays, dispatch, rows, tracing  # noqa: F401  (they register their rows)
 from .harness import ROWS
 
 

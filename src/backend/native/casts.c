@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "backend/native/loops.h"
+#include "backend/native/vector.h"
 
 typedef struct Complex64 {
     float re, im;
@@ -19,9 +20,9 @@ typedef struct Complex128 {
 /* Source and destination are dense, or the source is a scalar of stride 0 and there is one element.
  */
 #define CAST_LOOP(NAME, FROM, TO, EXPR)                                                            \
-    static int cast_##NAME(PyArrayMethod_Context *Py_UNUSED(context), char *const *data,           \
-                           const npy_intp *dimensions, const npy_intp *Py_UNUSED(strides),         \
-                           NpyAuxData *Py_UNUSED(auxdata))                                         \
+    DT_VECTOR static int cast_##NAME(                                                              \
+        PyArrayMethod_Context *Py_UNUSED(context), char *const *data, const npy_intp *dimensions,  \
+        const npy_intp *Py_UNUSED(strides), NpyAuxData *Py_UNUSED(auxdata))                        \
     {                                                                                              \
         const FROM *restrict from = (const FROM *)data[0];                                         \
         TO *restrict to = (TO *)data[1];                                                           \

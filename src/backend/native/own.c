@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "backend/native/loops.h"
+#include "backend/native/vector.h"
 
 /* Neither touches the flags of earlier loops; a narrowing cast raises its own, as NumPy's does.
  * astype() lays out its result by another rule than ufuncs when an operand has zero or negative
@@ -16,27 +17,44 @@ typedef struct Pair {
     uint64_t a, b;
 } Pair;
 
-/* Strides are the element's size or 0; the common cases get loops that a compiler can vectorise. */
+/* X and Y are the elements, or the one of an operand of stride 0. */
+#define WHERE_BODY(X, Y)                                                                           \
+    for (npy_intp i = 0; i < n; i++) {                                                             \
+        T_ a = X, b = Y;                                                                           \
+        out[i] = condition[i] ? a : b;                                                             \
+    }
+
+/* Strides are the element's size or 0; the common cases get loops that a compiler can vectorise.
+ * The result may take the place of x or y. */
 #define WHERE_LOOP(SIZE, T)                                                                        \
-    static int where_##SIZE(PyArrayMethod_Context *Py_UNUSED(context), char *const *data,          \
-                            const npy_intp *dimensions, const npy_intp *strides,                   \
-                            NpyAuxData *Py_UNUSED(auxdata))                                        \
+    DT_VECTOR static int where_##SIZE(PyArrayMethod_Context *Py_UNUSED(context),                   \
+                                      char *const *data, const npy_intp *dimensions,               \
+                                      const npy_intp *strides, NpyAuxData *Py_UNUSED(auxdata))     \
     {                                                                                              \
+        typedef T T_;                                                                              \
         const npy_bool *condition = (const npy_bool *)data[0];                                     \
         const T *x = (const T *)data[1], *y = (const T *)data[2];                                  \
         T *out = (T *)data[3];                                                                     \
         npy_intp n = dimensions[0];                                                                \
         npy_intp dc = strides[0] != 0, dx = strides[1] != 0, dy = strides[2] != 0;                 \
-        if (dc && dx && dy) {                                                                      \
+        T x0 = x[0], y0 = y[0];                                                                    \
+        if (!dc) {                                                                                 \
+            bool first = condition[0];                                                             \
             for (npy_intp i = 0; i < n; i++) {                                                     \
-                T a = x[i], b = y[i];                                                              \
-                out[i] = condition[i] ? a : b;                                                     \
+                out[i] = first ? x[i * dx] : y[i * dy];                                            \
             }                                                                                      \
-            return 0;                                                                              \
         }                                                                                          \
-        for (npy_intp i = 0; i < n; i++) {                                                         \
-            T a = x[i * dx], b = y[i * dy];                                                        \
-            out[i] = condition[i * dc] ? a : b;                                                    \
+        else if (dx && dy) {                                                                       \
+            WHERE_BODY(x[i], y[i])                                                                 \
+        }                                                                                          \
+        else if (dx) {                                                                             \
+            WHERE_BODY(x[i], y0)                                                                   \
+        }                                                                                          \
+        else if (dy) {                                                                             \
+            WHERE_BODY(x0, y[i])                                                                   \
+        }                                                                                          \
+        else {                                                                                     \
+            WHERE_BODY(x0, y0)                                                                     \
         }                                                                                          \
         return 0;                                                                                  \
     }
