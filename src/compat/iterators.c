@@ -33,7 +33,7 @@ make_iterator(PyObject *subject, int reversed)
                             : PyObject_CallOneArg((PyObject *)&PyReversed_Type, subject);
 }
 
-/* A container of the same type without items: an exhausted iterator keeps nothing alive. */
+/* A container of the same builtin type without items: an exhausted iterator keeps nothing alive. */
 static PyObject *
 make_empty(PyObject *subject)
 {
@@ -48,7 +48,7 @@ make_empty(PyObject *subject)
         Py_XDECREF(dict);
         return view;
     }
-    return PyObject_CallNoArgs((PyObject *)Py_TYPE(subject));
+    return PyObject_CallNoArgs((PyObject *)builtin_type(subject));
 }
 
 /* Takes `steps` steps, or all when it is negative; -1 with an exception. */

@@ -19,10 +19,11 @@ dt_set_slots(PyObject *set)
 }
 
 PyObject *
-dt_set_clone(PyObject *set)
+dt_set_clone(PyObject *set, PyTypeObject *cls)
 {
     const PySetObject *from = (PySetObject *)set;
-    PySetObject *made = (PySetObject *)PySet_New(NULL);
+    PySetObject *made =
+        (PySetObject *)(cls == &PyFrozenSet_Type ? PyFrozenSet_New(NULL) : PySet_New(NULL));
     if (made == NULL) {
         return NULL;
     }

@@ -34,8 +34,9 @@ dt_set_next(PyObject *set, Py_ssize_t *slot, PyObject **key)
  * MemoryError. */
 PyObject *dt_set_slots(PyObject *set);
 
-/* A new set with the very table of another one; NULL with MemoryError.  set.copy() packs it. */
-DT_OWNED PyObject *dt_set_clone(PyObject *set);
+/* A new set or frozenset (`cls`) with the very table of another one, which may be of a subclass;
+ * NULL with MemoryError.  set.copy() packs it. */
+DT_OWNED PyObject *dt_set_clone(PyObject *set, PyTypeObject *cls);
 
 /* Whether the slots are these. */
 bool dt_set_has_slots(PyObject *set, PyObject *slots);

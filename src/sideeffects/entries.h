@@ -20,6 +20,7 @@ typedef struct DtJournalEntry {
     DtVar **items;  /* CONTENTS: items (dict: keys) before the first change ... */
     DtVar **values; /* ... and the dict's values */
     uint32_t count;
+    uint32_t changes;  /* CONTENTS of a dict: its own before the first change */
     uint32_t previous; /* 1 + index of the entry before with the same object or globals, or 0 */
 } DtJournalEntry;
 

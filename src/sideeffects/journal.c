@@ -304,6 +304,9 @@ snapshot(DtTrace *trace, DtVar *var)
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }
+    if (kind == DT_KIND_DICT) {
+        entry.changes = ((DtDictVar *)var)->changes;
+    }
     DT_TRY(dt_diff_items(trace, var, &entry.items, &entry.values, &entry.count));
     return add_entry(trace, entry);
 }

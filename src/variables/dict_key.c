@@ -55,6 +55,19 @@ by_identity(DtEntry *entry, const void *address)
     return DT_OK;
 }
 
+/* What becomes of the int that a __hash__ has returned (as in slot_tp_hash): it is the hash, unless
+ * it is too large for one, and -1 means failure. */
+static Py_hash_t
+hash_of_answer(PyObject *answer)
+{
+    int overflow;
+    long long hash = PyLong_AsLongLongAndOverflow(answer, &overflow);
+    if (overflow != 0 || hash < PY_SSIZE_T_MIN || hash > PY_SSIZE_T_MAX) {
+        hash = PyObject_Hash(answer);
+    }
+    return hash != -1 ? (Py_hash_t)hash : -2;
+}
+
 /* An instance's __hash__, followed. */
 static DtStatus
 traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
@@ -71,7 +84,7 @@ traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a __hash__ that returns no known int");
     }
     out->traced = true;
-    out->hash = PyObject_Hash(hash);
+    out->hash = hash_of_answer(hash);
     return DT_OK;
 }
 

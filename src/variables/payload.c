@@ -12,8 +12,10 @@
  * Not in here: which methods are the base's (inherited.c, payload_methods.c).
  */
 #include "compat/dict.h"
+#include "compat/set.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/set_layout.h"
 
 #include <string.h>
 
@@ -171,6 +173,15 @@ dt_payload_owner(const DtTrace *trace, const DtVar *payload)
     return dt_map_get(&trace->payload_owners, payload);
 }
 
+DtVar *
+dt_payload_whole(const DtTrace *trace, DtVar *var)
+{
+    DtKind kind = var->type->kind;
+    DtInstanceVar *owner =
+        kind == DT_KIND_LIST || kind == DT_KIND_DICT ? dt_payload_owner(trace, var) : NULL;
+    return owner != NULL && owner->payload == var ? &owner->base : var;
+}
+
 /* ---- Existing instances ---------------------------------------------------------------------- */
 
 static DtStatus
@@ -261,15 +272,16 @@ build_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject
                         Py_TYPE(object)->tp_name);
     }
     DT_TRY(dt_guard_identity(trace, source, object));
-    PyObject *iterator = base->tp_iter(object);
-    PyObject *items = iterator != NULL ? PySequence_Tuple(iterator) : NULL;
-    Py_XDECREF(iterator);
-    items = dt_trace_keep_take(trace, items);
+    /* The order of its elements is that of its own table. */
+    PyObject *plain = dt_trace_keep_take(trace, dt_set_clone(object, base));
+    PyObject *items = plain != NULL ? dt_trace_keep_take(trace, PySequence_Tuple(plain)) : NULL;
+    DtDictVar *self;
     if (items == NULL) {
         return DT_ERROR;
     }
-    DtDictVar *self;
     DT_TRY(dt_set_new(trace, base, &self));
+    self->object = plain;
+    DT_TRY(dt_layout_begin_real(trace, self));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
         DtEntry entry;
         DT_TRY(build_key(trace, PyTuple_GET_ITEM(items, i), &entry));
@@ -277,7 +289,6 @@ build_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject
             return dt_no_memory();
         }
     }
-    self->base.source = source;
     self->base.mutation = DT_IMMUTABLE;
     *out = &self->base;
     return DT_OK;

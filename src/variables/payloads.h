@@ -19,7 +19,8 @@ typedef struct DtEntry {
     bool by_identity;
     bool traced;
     DtVar *key_var;
-    DtVar *value; /* NULL in a set */
+    DtVar *value;      /* NULL in a set */
+    uint32_t inserted; /* of a dict: its `changes` once the key was in; 0: it has been there */
 } DtEntry;
 
 typedef struct DtSetStep DtSetStep; /* variables/set_layout.c */
@@ -164,6 +165,9 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
 DtVar *dt_payload_index(DtVar *var);
 /* The instance whose builtin part a tracker is, or NULL. */
 DtInstanceVar *dt_payload_owner(const DtTrace *trace, const DtVar *payload);
+/* What a view or iterator over `var` keeps: the whole instance of which `var` is the mutable
+ * builtin part, else `var`. */
+DtVar *dt_payload_whole(const DtTrace *trace, DtVar *var);
 
 typedef struct DtPartialVar { /* DT_KIND_PARTIAL */
     DtVar base;

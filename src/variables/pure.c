@@ -16,19 +16,22 @@
 typedef struct PureRow {
     const char *type; /* tp_name */
     const char *methods[12];
+    const char *over; /* a member: the object is pure if that can't change, either */
 } PureRow;
 
 static const PureRow pure_rows[] = {
-    {"code", {NULL}},
+    {"code", {NULL}, NULL},
     {"datetime.date",
-     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", NULL}},
-    {"datetime.timedelta", {"total_seconds", NULL}},
-    {"operator.attrgetter", {NULL}},
-    {"operator.itemgetter", {NULL}},
-    {"operator.methodcaller", {NULL}},
+     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", NULL},
+     NULL},
+    {"datetime.timedelta", {"total_seconds", NULL}, NULL},
+    {"operator.attrgetter", {NULL}, NULL},
+    {"operator.itemgetter", {NULL}, NULL},
+    {"operator.methodcaller", {NULL}, NULL},
     {"re.Match",
-     {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL}},
-    {"re.Pattern", {"match", "fullmatch", "search", "sub", "subn", "split", "findall", NULL}},
+     {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL},
+     "string"},
+    {"re.Pattern", {"match", "fullmatch", "search", "sub", "subn", "split", "findall", NULL}, NULL},
 };
 
 /* A class statement could give a class the same name. */
@@ -51,9 +54,19 @@ find_row(PyTypeObject *type)
 }
 
 bool
-dt_pure_is(PyTypeObject *type)
+dt_pure_is(PyObject *object)
 {
-    return find_row(type) != NULL;
+    const PureRow *row = find_row(Py_TYPE(object));
+    if (row == NULL || row->over == NULL) {
+        return row != NULL;
+    }
+    PyObject *over = PyObject_GetAttrString(object, row->over); /* of C: runs no user code */
+    bool safe = over != NULL && dt_constant_is_safe(over);
+    Py_XDECREF(over);
+    if (over == NULL) {
+        PyErr_Clear(); /* no memory: not followed */
+    }
+    return safe;
 }
 
 /* ---- Arguments: trackers to objects ---------------------------------------------------------- */
@@ -140,7 +153,7 @@ known_object(DtTrace *trace, DtVar *var, PyObject **out)
         return known_dict(trace, (DtDictVar *)var, out);
     case DT_KIND_OPAQUE:
         object = ((DtObjectVar *)var)->object;
-        object = dt_pure_is(Py_TYPE(object)) ? object : NULL;
+        object = dt_pure_is(object) ? object : NULL;
         break;
     default:
         object = dt_var_as_constant(trace, var);
@@ -208,7 +221,7 @@ wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
     if (PyDict_CheckExact(object)) {
         return wrap_dict(trace, object, by_identity, out);
     }
-    if (by_identity || dt_pure_is(Py_TYPE(object))) {
+    if (by_identity || dt_pure_is(object)) {
         DT_TRY(dt_trace_keep(trace, object));
         return dt_build_known(trace, object, out);
     }

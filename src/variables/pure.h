@@ -13,8 +13,9 @@
 
 #include "variables/payloads.h"
 
-/* Whether objects of this very type are pure. */
-bool dt_pure_is(PyTypeObject *type);
+/* Whether the object is of a pure type, and what it looks at can't change, either (a match over a
+ * bytearray can). */
+bool dt_pure_is(PyObject *object);
 
 /* Calls `callable`, which has to be pure, on arguments that are known: constants, pure objects, and
  * tuples, lists, dicts and sets of such (copies; the callable must not keep or change them).  A

@@ -173,7 +173,7 @@ take_previous(DtTrace *trace, const DtSetStep *step, PyObject **out)
     DtSetStep *previous = (DtSetStep *)step->previous;
     DT_TRY(repeat(trace, previous, out));
     if (previous->kind == STEP_REAL) {
-        *out = dt_trace_keep_take(trace, dt_set_clone(*out));
+        *out = dt_trace_keep_take(trace, dt_set_clone(*out, &PySet_Type));
         return *out != NULL ? DT_OK : DT_ERROR;
     }
     previous->live = NULL;
@@ -271,7 +271,7 @@ dt_layout_take(DtTrace *trace, const DtDictVar *set, PyObject **out)
         return DT_OK;
     }
     if (set->layout->kind == STEP_REAL) {
-        *out = dt_set_clone(*out);
+        *out = dt_set_clone(*out, &PySet_Type);
         return *out != NULL ? DT_OK : DT_ERROR;
     }
     ((DtSetStep *)set->layout)->live = NULL;
@@ -371,7 +371,7 @@ static PyObject *
 clone(PyObject *self, PyObject *set)
 {
     (void)self;
-    return dt_set_clone(set);
+    return dt_set_clone(set, &PySet_Type);
 }
 
 static PyMethodDef clone_def = {"clone", clone, METH_O, NULL};

@@ -177,7 +177,7 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         return dt_class_new(trace, (PyTypeObject *)receiver, args, out);
     }
     if (PyCFunction_Check(object) && PyCFunction_GET_SELF(object) != NULL
-        && dt_pure_is(Py_TYPE(PyCFunction_GET_SELF(object)))) {
+        && dt_pure_is(PyCFunction_GET_SELF(object))) {
         return dt_pure_call_method(trace, object, args, out);
     }
     PyObject *name = PyObject_GetAttrString(object, "__name__");

@@ -30,7 +30,7 @@ static DtStatus
 append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
 {
     entry->value = value;
-    dict->changes++;
+    entry->inserted = ++dict->changes;
     return dt_vec_push(&trace->arena, dict, *entry) == 0 ? DT_OK : dt_no_memory();
 }
 

@@ -178,25 +178,29 @@ view_type(DtTrace *trace, DtVar *self)
 
 static const char *const view_names[] = {"keys", "values", "items"};
 
+/* By the builtin base's own method: a subclass may have another one. */
 static DtStatus
 view_reconstruct(DtCodegen *codegen, DtVar *self)
 {
     DtDictViewVar *view = (DtDictViewVar *)self;
-    PyObject *name = PyUnicode_InternFromString(view_names[view->what]);
-    name = dt_trace_keep_take(dt_codegen_trace(codegen), name);
-    if (name == NULL) {
+    DtTrace *trace = dt_codegen_trace(codegen);
+    DtVar *whole = dt_payload_whole(trace, &view->dict->base);
+    PyTypeObject *base =
+        whole != &view->dict->base ? dt_build_layout(((DtInstanceVar *)whole)->cls) : &PyDict_Type;
+    PyObject *method = PyObject_GetAttrString((PyObject *)base, view_names[view->what]);
+    method = dt_trace_keep_take(trace, method);
+    if (method == NULL) {
         return DT_ERROR;
     }
-    DtVar *method;
-    DT_TRY(dt_var_getattr(dt_codegen_trace(codegen), &view->dict->base, name, &method));
-    DT_TRY(dt_codegen_push_callable_var(codegen, method));
-    return dt_codegen_call(codegen, 0);
+    DT_TRY(dt_codegen_push_callable(codegen, method));
+    DT_TRY(dt_codegen_var(codegen, whole));
+    return dt_codegen_call(codegen, 1);
 }
 
 static DtStatus
 view_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
 {
-    return visit(trace, &((DtDictViewVar *)self)->dict->base, arg);
+    return visit(trace, dt_payload_whole(trace, &((DtDictViewVar *)self)->dict->base), arg);
 }
 
 const DtVarType dt_kind_type_DICT_VIEW = {

@@ -285,7 +285,8 @@ static DtStatus
 position_in_dict(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
 {
     DtDictVar *dict = (DtDictVar *)self->subject;
-    bool changed = !self->exhausted && dict->count != (uint32_t)self->extra;
+    bool changed = !self->exhausted
+                   && (dict->count != (uint32_t)self->extra || dict->changes != self->changes);
     for (uint32_t i = 0; i < trace->changed.count; i++) {
         changed = changed || trace->changed.items[i] == self->subject;
     }
@@ -349,7 +350,8 @@ static DtStatus
 hint_of_getitem(DtTrace *trace, DtIterVar *self)
 {
     DtVar *length;
-    if (self->exhausted || !dt_instance_overrides(self->subject, "__len__")) {
+    if (self->exhausted || self->subject->type->kind != DT_KIND_INSTANCE
+        || !dt_instance_overrides(self->subject, "__len__")) {
         return DT_OK;
     }
     return dt_var_length(trace, self->subject, &length);
@@ -592,7 +594,7 @@ restore_position(DtCodegen *codegen, DtIterVar *self)
         DT_TRY(dt_var_int(trace, at.moved ? 0 : self->index, &index));
     }
     DT_TRY(dt_codegen_push_callable(codegen, restore));
-    DT_TRY(dt_codegen_var(codegen, at.subject));
+    DT_TRY(dt_codegen_var(codegen, dt_payload_whole(trace, at.subject)));
     DT_TRY(dt_codegen_const(codegen, at.reversed ? Py_True : Py_False));
     DT_TRY(dt_codegen_var(codegen, index));
     return dt_codegen_call(codegen, 3);
@@ -631,7 +633,7 @@ iterator_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar
 {
     DtIterVar *self = (DtIterVar *)var;
     if (self->subject != NULL) {
-        DT_TRY(visit(trace, self->subject, arg));
+        DT_TRY(visit(trace, dt_payload_whole(trace, self->subject), arg));
     }
     for (uint32_t i = 0; self->parts != NULL && i < self->nparts; i++) {
         DT_TRY(visit(trace, self->parts[i], arg));

@@ -279,7 +279,7 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         part = dt_trace_keep_take(trace, part);
         return part != NULL ? dt_build_known(trace, part, out) : DT_ERROR;
     }
-    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+    if (dt_pure_is(object_of(self))) {
         return dt_pure_getattr(trace, self, name, out);
     }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
@@ -289,7 +289,7 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 static DtStatus
 opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+    if (dt_pure_is(object_of(self))) {
         return dt_pure_call_object(trace, self, args, out);
     }
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s",
@@ -299,7 +299,7 @@ opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 opaque_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
 {
-    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+    if (dt_pure_is(object_of(self))) {
         return dt_pure_subscript(trace, self, key, out);
     }
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "[] of a %s", Py_TYPE(object_of(self))->tp_name);
@@ -318,7 +318,7 @@ static DtStatus
 opaque_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
     DtVar *self = left->type->kind == DT_KIND_OPAQUE ? left : right;
-    if (dt_pure_is(Py_TYPE(object_of(self)))) {
+    if (dt_pure_is(object_of(self))) {
         return dt_pure_binary(trace, op, left, right, out);
     }
     PyNumberMethods *numbers = Py_TYPE(object_of(self))->tp_as_number;

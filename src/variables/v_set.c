@@ -714,14 +714,18 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
         return dt_set_make(trace, cls, ((DtSeqVar *)arg)->items, ((DtSeqVar *)arg)->count, out);
     }
     DtDictVar *from = (DtDictVar *)arg, *made;
-    if (cls == &PyFrozenSet_Type && from->cls == cls) {
+    bool frozen = cls == &PyFrozenSet_Type && from->cls == cls;
+    bool copied = frozen && dt_payload_owner(trace, arg) != NULL; /* of an instance of a subclass */
+    if (frozen && !copied) {
         *out = arg;
         return DT_OK;
     }
-    PyObject *value;
+    PyObject *value = NULL;
     DT_TRY(dt_set_new(trace, cls, &made));
     *out = &made->base;
-    DT_TRY(dt_fold_value(trace, arg, &value));
+    if (!copied) {
+        DT_TRY(dt_fold_value(trace, arg, &value));
+    }
     if (value == NULL) {
         for (uint32_t i = 0; i < from->count; i++) {
             bool added;
@@ -735,6 +739,10 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
                                        : dt_break_from_exception(trace);
         Py_XDECREF(real);
         DT_TRY(status);
+    }
+    if (copied) {
+        made->layout = NULL; /* a merge packs the table in its own way */
+        return DT_OK;
     }
     return dt_layout_result(trace, made, NULL, NULL, &arg, 1);
 }

@@ -36,7 +36,7 @@ def test_nothing_changed():
         ([("global", "some_name", 1), ("global", "some_name", 2)], 1),
         ([("global", "some_name", 1), ("global", "some_name"), ("global", "some_name", 2)], 3),
         ([("cell", 1)], 0),
-        ([("store", "a"), ("store", "a", 7)], 1),
+        ([("store", "a"), ("store", "a", 7)], 2),  # an iterator notices
     ],
 )
 def test_number_of_writes(steps, writes):

@@ -11,11 +11,23 @@ from dyntrace.polyfills import fold, polyfill, unfollowable
 _COMPILED_WITH_FLAGS = "cannot process flags argument with a compiled pattern"
 
 
+# Where a group is named, and what may follow there without a warning.
+_GROUP_NAMES = re.compile(r"\(\?(?:P[<=]|\()")
+_QUIET_NAME = re.compile(r"\w+[>)]", re.ASCII)
+_TEMPLATE_NAMES = re.compile(r"\\g<")
+
+
+def _names_are_quiet(text: str, before: Any) -> bool:
+    return all(_QUIET_NAME.match(text, found.end()) for found in before.finditer(text))
+
+
 def _is_quiet(pattern: Any, flags: Any) -> bool:
     """Whether compiling prints nothing and gives no warning."""
     if flags & re.DEBUG:
         return False
     text = pattern if isinstance(pattern, str) else str(pattern, "latin-1")
+    if not _names_are_quiet(text, _GROUP_NAMES):
+        return False
     if "(?" in text and any(f"(?{flag}" in text[2:] for flag in "aiLmsuxt-"):
         return False  # flags that are not at the start
     return not ("[" in text and any(pair in text for pair in ("[[", "--", "&&", "~~", "||")))
@@ -118,6 +130,11 @@ def pattern_sub(self: Any, /, repl: Any, string: Any, count: Any = 0) -> Any:
     return pattern_subn(self, repl, string, count)[0]
 
 
+def _subn_quietly(pattern: Any, repl: Any, string: Any, count: Any) -> Any:
+    text = repl if isinstance(repl, str) else str(repl, "latin-1")
+    return pattern.subn(repl, string, count) if _names_are_quiet(text, _TEMPLATE_NAMES) else None
+
+
 def _matches(pattern: Any, string: Any, count: Any) -> Any:
     found = []
     for one in pattern.finditer(string):
@@ -130,7 +147,12 @@ def _matches(pattern: Any, string: Any, count: Any) -> Any:
 @polyfill(re.Pattern.subn)
 def pattern_subn(self: Any, /, repl: Any, string: Any, count: Any = 0) -> Any:
     if not callable(repl):
-        return fold(re.Pattern.subn, self, repl, string, count)
+        if not isinstance(repl, (str, bytes)):
+            return unfollowable(f"a replacement given as a {type(repl).__name__}")
+        done = fold(_subn_quietly, self, repl, string, count)
+        if done is None:
+            return unfollowable("a replacement whose template may warn")
+        return done
     found = fold(_matches, self, string, count)
     parts, end = [], 0
     for one in found:
