@@ -7,7 +7,7 @@
 
 const char dt_cache_list_doc[] =
     "cache_entries($self, /)\n--\n\n"
-    "A list of dicts, one per compiled version, most recently used first.\n\n"
+    "A list of dicts, one per compiled version.\n\n"
     "guards: what it relies on, one line each; guard_count: how many.\n"
     "hits: calls that it served; misses: calls for which its guards were asked and did not hold;\n"
     "replays: calls that were made again plainly; plain: it did so too often, and always does "

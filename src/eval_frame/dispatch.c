@@ -180,12 +180,123 @@ move_to_front(DtCodeCache *cache, DtEntry **link)
     cache->entries = entry;
 }
 
+/* ---- Which entry ----------------------------------------------------------------------------- */
+
+#define MOST_SELECTED 1024 /* entries beyond these are asked one by one */
+
+/* Makes the selector for the entries as they are. */
+static void __attribute__((noinline))
+refresh_selector(DtCodeCache *cache)
+{
+    DtGuardProgram *programs[MOST_SELECTED];
+    uint32_t count = 0;
+    for (DtEntry *entry = cache->entries; entry != NULL && count < MOST_SELECTED;
+         entry = entry->next) {
+        programs[count++] = entry->guards;
+    }
+    dt_selector_free(cache->selector);
+    cache->selector = dt_selector_new(programs, count);
+    cache->selects = cache->version;
+}
+
+/* A call that looks for its entry. */
+typedef struct Search {
+    DtCodeCache *cache;
+    const DtGuardFrame *frame;
+    const DtSegmentCall *segment;
+    PyObject **regs;
+    DtEntry **framed;
+    PyObject **answer;
+    uint32_t version; /* of the cache when the search began */
+} Search;
+
+/* DT_DISPATCH_MISS: this entry's guards do not hold. */
+static inline DtDispatch
+ask_entry(const Search *search, DtEntry *entry)
+{
+    Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
+    int holds = are_null(entry, search->frame)
+                    ? dt_program_check(entry->guards, search->frame, search->regs)
+                    : 0;
+    DtDispatch found = DT_DISPATCH_MISS;
+    if (DT_LIKELY(holds > 0)) {
+        found = run_entry(entry, search->frame, search->segment, search->regs, search->framed,
+                          search->answer);
+    }
+    else if (holds < 0) {
+        found = DT_DISPATCH_ERROR;
+    }
+    else {
+        entry->misses++;
+        if (DT_UNLIKELY(search->version != search->cache->version)) {
+            found = DT_DISPATCH_PLAIN; /* the list changed under us: this call runs plainly */
+        }
+    }
+    Py_DECREF(entry);
+    return found;
+}
+
+/* One after the other. */
+static DtDispatch
+ask_all(const Search *search, const DtEntry *asked, uint64_t key)
+{
+    DtCodeCache *cache = search->cache;
+    DtEntry *dead = NULL;
+    for (DtEntry **link = &cache->entries; *link != NULL; link = &(*link)->next) {
+        DtEntry *entry = *link;
+        uint64_t hits = entry->hits;
+        DtDispatch found = entry != asked ? ask_entry(search, entry) : DT_DISPATCH_MISS;
+        if (found == DT_DISPATCH_MISS) {
+            dead = dt_program_is_dead(entry->guards) ? entry : dead;
+            continue;
+        }
+        /* What it ran may have changed the list. */
+        if (search->version == cache->version && entry->hits != hits) {
+            if (key != 0) {
+                dt_selector_put(cache->selector, key, entry);
+            }
+            else if (link != &cache->entries && *link == entry) {
+                move_to_front(cache, link);
+            }
+        }
+        return found;
+    }
+    if (DT_UNLIKELY(dead != NULL)) {
+        dt_cache_retire(cache, dead);
+    }
+    return DT_DISPATCH_MISS;
+}
+
+static DtDispatch
+ask_selected(const Search *search)
+{
+    DtCodeCache *cache = search->cache;
+    if (DT_UNLIKELY(cache->selects != cache->version)) {
+        refresh_selector(cache);
+    }
+    if (cache->selector == NULL) {
+        return ask_all(search, NULL, 0);
+    }
+    uint64_t key = dt_selector_key(cache->selector, search->frame);
+    DtEntry *entry = dt_selector_get(cache->selector, key);
+    if (DT_LIKELY(entry != NULL)) {
+        DtDispatch found = ask_entry(search, entry);
+        if (DT_LIKELY(found != DT_DISPATCH_MISS)) {
+            return found;
+        }
+    }
+    return ask_all(search, entry, key);
+}
+
 DtDispatch
 dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
                  DtEntry **framed, PyObject **answer)
 {
     PyObject *few[ON_STACK];
     PyObject **regs = few;
+    if (cache->entries == NULL) {
+        return DT_DISPATCH_MISS;
+    }
     if (DT_UNLIKELY(cache->max_regs > ON_STACK)) {
         regs = PyMem_New(PyObject *, cache->max_regs);
         if (regs == NULL) {
@@ -193,41 +304,10 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentC
             return DT_DISPATCH_ERROR;
         }
     }
-    DtDispatch found = DT_DISPATCH_MISS;
-    DtEntry *dead = NULL;
-    uint32_t version = cache->version;
-    for (DtEntry **link = &cache->entries; *link != NULL; link = &(*link)->next) {
-        DtEntry *entry = *link;
-        Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
-        int holds = are_null(entry, frame) ? dt_program_check(entry->guards, frame, regs) : 0;
-        if (DT_LIKELY(holds > 0)) {
-            if (DT_UNLIKELY(link != &cache->entries && version == cache->version)) {
-                move_to_front(cache, link);
-            }
-            found = run_entry(entry, frame, segment, regs, framed, answer);
-            Py_DECREF(entry);
-            break;
-        }
-        entry->misses++;
-        bool is_dead = dt_program_is_dead(entry->guards);
-        Py_DECREF(entry);
-        if (holds < 0) {
-            found = DT_DISPATCH_ERROR;
-            break;
-        }
-        if (DT_UNLIKELY(version != cache->version)) {
-            found = DT_DISPATCH_PLAIN; /* the list changed under us: this call runs plainly */
-            break;
-        }
-        if (DT_UNLIKELY(is_dead)) {
-            dead = entry;
-        }
-    }
+    Search search = {cache, frame, segment, regs, framed, answer, cache->version};
+    DtDispatch found = cache->nentries > 1 ? ask_selected(&search) : ask_all(&search, NULL, 0);
     if (regs != few) {
         PyMem_Free(regs);
-    }
-    if (DT_UNLIKELY(dead != NULL && found == DT_DISPATCH_MISS)) {
-        dt_cache_retire(cache, dead);
     }
     return found;
 }

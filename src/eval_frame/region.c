@@ -150,6 +150,8 @@ dt_cache_reset(DtCodeCache *cache)
     cache->entries = NULL;
     cache->nentries = 0;
     cache->version++;
+    dt_selector_free(cache->selector);
+    cache->selector = NULL;
     cache->failures = 0;
     cache->closed = false;
     cache->judged = false;

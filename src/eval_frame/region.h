@@ -17,6 +17,7 @@
 #include "eval_frame/scale.h"
 #include "eval_frame/state.h"
 #include "guards/program.h"
+#include "guards/selector.h"
 
 typedef struct DtEntry DtEntry;
 struct DtEntry {
@@ -71,7 +72,9 @@ struct DtCodeCache {
     int nargs;         /* argument slots */
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
-    uint32_t version; /* grows whenever the list of entries changes */
+    uint32_t version;     /* grows whenever the list of entries changes */
+    uint32_t selects;     /* the version that the selector was made for */
+    DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */
 };
 
 struct DtRegion {

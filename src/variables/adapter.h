@@ -66,6 +66,9 @@ struct DtAdapter {
      * entry, as listed by dt_guard_adapter()).  Runs no user code (a Python adapter may).  1 holds,
      * 0 fails, -1 error. */
     int (*check)(const DtAdapter *, const void *spec, PyObject *object);
+    /* A number for any object, by which arrays that different guards accept are told apart: advice,
+     * not proof.  No user code.  NULL: they can't be. */
+    uint64_t (*tell_apart)(const DtAdapter *, PyObject *object);
     /* For explain: what the guard says, and what was found instead. */
     void (*print_guard)(const DtAdapter *, const void *spec, DtStrbuf *);
     void (*print_found)(const DtAdapter *, PyObject *object, DtStrbuf *);

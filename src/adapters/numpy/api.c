@@ -26,6 +26,7 @@ const DtAdapter dt_np_adapter = {
     .call_method = dt_np_call_method,
     .iter = dt_np_iter,
     .check = dt_np_check,
+    .tell_apart = dt_np_tell_apart,
     .print_guard = dt_np_print_guard,
     .print_found = dt_np_print_found,
     .dim = dt_np_dim,

@@ -315,6 +315,24 @@ dt_np_check(const DtAdapter *adapter, const void *data, PyObject *object)
     return !spec->strides_checked || strides_hold(spec, array);
 }
 
+uint64_t
+dt_np_tell_apart(const DtAdapter *adapter, PyObject *object)
+{
+    (void)adapter;
+    if (!PyArray_CheckExact(object)) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    uint64_t key = (uint64_t)(uintptr_t)PyArray_DESCR(array);
+    key = key * 31 + (uint64_t)(PyArray_FLAGS(array) & CHECKED_FLAGS);
+    key = key * 31 + (uint64_t)PyArray_NDIM(array);
+    for (int i = 0; i < PyArray_NDIM(array); i++) {
+        npy_intp dim = PyArray_DIM(array, i);
+        key = key * 4 + (uint64_t)(dim < 2 ? dim : 2);
+    }
+    return key;
+}
+
 int64_t
 dt_np_dim(const DtAdapter *adapter, PyObject *object, int dim)
 {

@@ -71,6 +71,7 @@ bool dt_np_is_array(const DtAdapter *, PyObject *object);
 DtStatus dt_np_build(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
                      DtVar **out) DT_MUST_CHECK;
 int dt_np_check(const DtAdapter *, const void *spec, PyObject *object);
+uint64_t dt_np_tell_apart(const DtAdapter *, PyObject *object);
 void dt_np_print_guard(const DtAdapter *, const void *spec, DtStrbuf *);
 void dt_np_print_found(const DtAdapter *, PyObject *object, DtStrbuf *);
 int64_t dt_np_dim(const DtAdapter *, PyObject *object, int dim);
