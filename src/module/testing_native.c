@@ -37,6 +37,7 @@ fill_meta(Maker *maker, PyObject *value, DtMeta *meta)
     meta->type = Py_TYPE(value);
     meta->dtype = (PyObject *)descr;
     meta->ndim = array == NULL ? 0 : (uint8_t)PyArray_NDIM(array);
+    meta->layout = array != NULL && PyArray_IS_C_CONTIGUOUS(array) ? DT_LAYOUT_C : 0;
     meta->shape = DT_ARENA_ARRAY(arena, const DtSym *, meta->ndim + 1);
     DtStatus status = dt_graph_keep(maker->graph, (PyObject *)descr);
     Py_DECREF(descr);

@@ -19,6 +19,18 @@ dt_np_dtype(int type_num)
     return dtypes_by_num[type_num];
 }
 
+/* A dtype as part of a key (DT_OWNED): two integers that are one to `==` but not to a program that
+ * asks for their names are two; NULL with MemoryError. */
+static PyObject *
+key_part(PyObject *dtype)
+{
+    int num = dtype != NULL && PyArray_DescrCheck(dtype) ? dt_np_descr(dtype)->type_num : -1;
+    if (num == NPY_LONGLONG || num == NPY_ULONGLONG) {
+        return Py_BuildValue("(Oi)", dtype, num);
+    }
+    return Py_NewRef(dtype != NULL ? dtype : Py_None);
+}
+
 static DtStatus
 cache_get(PyObject *key, PyObject **value)
 {
@@ -111,10 +123,16 @@ dt_np_resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, PyObject *
         return DT_ERROR;
     }
     PyTuple_SET_ITEM(key, 0, Py_NewRef(ufunc));
-    PyTuple_SET_ITEM(key, 1, Py_NewRef(dtype != NULL ? dtype : Py_None));
+    PyTuple_SET_ITEM(key, 1, key_part(dtype));
     PyTuple_SET_ITEM(key, 2, Py_NewRef(casting != NULL ? casting : Py_None));
+    bool whole = PyTuple_GET_ITEM(key, 1) != NULL;
     for (int i = 0; i < nin; i++) {
-        PyTuple_SET_ITEM(key, 3 + i, Py_NewRef(operands[i].dtype));
+        PyTuple_SET_ITEM(key, 3 + i, key_part(operands[i].dtype));
+        whole = whole && PyTuple_GET_ITEM(key, 3 + i) != NULL;
+    }
+    if (!whole) {
+        Py_DECREF(key);
+        return DT_ERROR;
     }
     DtStatus status = cache_get(key, dtypes);
     if (status == DT_OK && *dtypes == NULL) {
@@ -154,8 +172,9 @@ DtStatus
 dt_np_resolve_reduce(DtTrace *trace, DtNpOp op, PyObject *input, PyObject *dtype, PyObject **out)
 {
     PyObject *callee = dt_np_reduce_callee(op);
-    PyObject *key =
-        callee != NULL ? PyTuple_Pack(3, callee, input, dtype != NULL ? dtype : Py_None) : NULL;
+    PyObject *key = callee != NULL
+                        ? Py_BuildValue("(ONN)", callee, key_part(input), key_part(dtype))
+                        : NULL; /* N: a part that is missing makes it fail */
     if (key == NULL) {
         return DT_ERROR;
     }
@@ -217,7 +236,12 @@ dt_np_result_type(DtTrace *trace, const DtNpOperand *operands, uint32_t count, P
     }
     PyTuple_SET_ITEM(key, 0, Py_NewRef(function));
     for (uint32_t i = 0; i < count; i++) {
-        PyTuple_SET_ITEM(key, (Py_ssize_t)i + 1, Py_NewRef(operands[i].dtype));
+        PyObject *part = key_part(operands[i].dtype);
+        if (part == NULL) {
+            Py_DECREF(key);
+            return DT_ERROR;
+        }
+        PyTuple_SET_ITEM(key, (Py_ssize_t)i + 1, part);
     }
     DtStatus status = cache_get(key, out);
     if (status == DT_OK && *out == NULL) {

@@ -129,7 +129,8 @@ is_possible(const DtPlan *plan, const DtStages *stages, uint32_t index, const Dt
     const DtNode *array = target->u.node, *value = output->node;
     const DtMeta *meta = &array->results[target->result];
     uint32_t made = (uint32_t)(stage - stages->items);
-    if (array->kind == DT_NODE_CALL && plan->nodes[array->index].stage >= (int32_t)made) {
+    if ((array->kind == DT_NODE_CALL && plan->nodes[array->index].stage >= (int32_t)made)
+        || stage->fused->nreduce > 0) {
         return false;
     }
     if (meta->type != &PyArray_Type || meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype)

@@ -117,9 +117,10 @@ add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
     return scalar->slot;
 }
 
-/* A step that casts `from` to a register; inputs keep theirs for later users. */
+/* A step that casts `from` to a register; inputs keep theirs for later users.  `flags` says what
+ * the step runs over. */
 static uint16_t
-add_cast(Builder *builder, uint16_t from, int from_type, int to_type, bool keep)
+add_cast(Builder *builder, uint16_t from, int from_type, int to_type, bool keep, uint8_t flags)
 {
     DtFused *fused = builder->fused;
     for (uint32_t i = 0; keep && i < builder->ncasts; i++) {
@@ -134,6 +135,7 @@ add_cast(Builder *builder, uint16_t from, int from_type, int to_type, bool keep)
         .strides = {type_size(from_type), size},
         .slots = {from, to},
         .nargs = 2,
+        .flags = flags,
     };
     if (keep && builder->ncasts < sizeof(builder->casts) / sizeof(builder->casts[0])) {
         builder->casts[builder->ncasts].from = from;
@@ -151,54 +153,72 @@ inner_node(const Builder *builder, const DtPlanUse *use, const DtPlanNode *user)
     return producer->stage == user->stage ? producer : NULL;
 }
 
-static void
-build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
+static DtStep
+step_of(const DtLoop *loop)
 {
-    DtFused *fused = builder->fused;
-    const DtLoop *loop = plan->loop;
-    const DtUfuncRow *row = loop->row;
-    int nin = loop->nargs - 1;
-    uint16_t temporary[DT_LOOP_MAX_ARGS];
-    int ntemporary = 0;
-    DtFusedOp *op = &fused->ops[index];
-    op->node = plan->node;
-    op->size = loop->sizes[nin];
-    DtStep step = {
+    return (DtStep){
         .call = loop->call,
         .context = loop->context,
         .auxdata = loop->auxdata,
         .nargs = loop->nargs,
-        .flags = (row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ)
+        .flags = (loop->row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ)
                  | (loop->no_flags ? DT_STEP_READ | DT_STEP_CLEAR : 0),
     };
-    for (int i = 0; i < nin; i++) {
-        const DtPlanUse *use = &plan->uses[i];
-        if (use->kind != DT_USE_ARRAY) {
-            step.slots[i] = add_scalar(builder, use, loop->types[i]);
-            step.strides[i] = 0;
-            continue;
-        }
-        DtPlanNode *inner = inner_node(builder, use, plan);
-        step.strides[i] = loop->sizes[i];
-        if (inner != NULL) {
+}
+
+/* Registers that a node needs for itself alone. */
+typedef struct Temporaries {
+    uint16_t slots[DT_LOOP_MAX_ARGS * 2];
+    int count;
+} Temporaries;
+
+/* The slot of operand i, as the loop of the node wants it. */
+static uint16_t
+build_operand(Builder *builder, DtPlanNode *plan, uint32_t index, int i, Temporaries *temporaries)
+{
+    DtFused *fused = builder->fused;
+    DtFusedOp *op = &fused->ops[index];
+    const DtPlanUse *use = &plan->uses[i];
+    int type_num = plan->loop->types[i];
+    DtPlanNode *inner = inner_node(builder, use, plan);
+    uint8_t flags = plan->level == DT_LEVEL_ROW ? DT_STEP_ROWS : 0;
+    bool spread = inner != NULL && plan->level == DT_LEVEL_FULL && inner->level != DT_LEVEL_FULL;
+    uint16_t slot;
+    if (inner == NULL) {
+        DtFusedInput *input = find_input(builder, use, plan->loop->allow);
+        op->operands[op->nin++] = (int16_t)(input - fused->inputs);
+        slot = input->slot;
+    }
+    else {
+        if (!spread) {
             op->operands[op->nin++] = (int16_t)~inner->op;
-            step.slots[i] = inner->slot;
         }
-        else {
-            DtFusedInput *input = find_input(builder, use, loop->allow);
-            op->operands[op->nin++] = (int16_t)(input - fused->inputs);
-            step.slots[i] = input->slot;
-        }
-        if (use->type_num != loop->types[i]) {
-            step.slots[i] =
-                add_cast(builder, step.slots[i], use->type_num, loop->types[i], inner == NULL);
-            if (inner != NULL) {
-                temporary[ntemporary++] = step.slots[i];
-            }
+        slot = inner->slot;
+    }
+    if (spread) {
+        uint8_t size = type_size(use->type_num);
+        uint16_t to = take_register(builder, size);
+        fused->steps[fused->nsteps++] = (DtStep){
+            .strides = {size, size}, .slots = {slot, to}, .nargs = 2, .flags = DT_STEP_EXPAND};
+        temporaries->slots[temporaries->count++] = to;
+        fused->chained = true;
+        slot = to;
+    }
+    if (use->type_num != type_num) {
+        slot = add_cast(builder, slot, use->type_num, type_num, inner == NULL, flags);
+        if (inner != NULL) {
+            temporaries->slots[temporaries->count++] = slot;
         }
     }
-    /* Registers that die here come free first, so that the result may take one of them. */
-    for (int i = 0; i < nin; i++) {
+    return slot;
+}
+
+/* Gives back what dies with node `index`. */
+static void
+free_operands(Builder *builder, const DtPlanNode *plan, uint32_t index,
+              const Temporaries *temporaries)
+{
+    for (uint32_t i = 0; i < plan->nuses; i++) {
         DtPlanNode *inner =
             plan->uses[i].kind == DT_USE_ARRAY ? inner_node(builder, &plan->uses[i], plan) : NULL;
         if (inner != NULL && inner->last_op == index && !inner->outside) {
@@ -206,10 +226,88 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
             inner->last_op = UINT32_MAX; /* once, though it may be an operand twice */
         }
     }
-    for (int i = 0; i < ntemporary; i++) {
-        free_register(builder, temporary[i]);
+    for (int i = 0; i < temporaries->count; i++) {
+        free_register(builder, temporaries->slots[i]);
     }
-    if (plan->outside) {
+}
+
+/* The slot of a result with one element per row. */
+static uint16_t
+row_slot(Builder *builder, const DtPlanNode *plan, uint8_t size)
+{
+    DtFused *fused = builder->fused;
+    /* Results of columns, and of all, live as long as the stage. */
+    if (!plan->outside && fused->reduces == DT_REDUCES_ROWS) {
+        return take_register(builder, size);
+    }
+    uint16_t slot = (uint16_t)fused->nslots++;
+    fused->rows[fused->nrows++] = (DtFusedRow){
+        .node = plan->node,
+        .descr = plan->loop->out,
+        .size = size,
+        .slot = slot,
+        .keepdims = plan->node->results[0].ndim == fused->ndim,
+    };
+    return slot;
+}
+
+static void
+build_reduce(Builder *builder, DtPlanNode *plan, uint32_t index)
+{
+    DtFused *fused = builder->fused;
+    const DtLoop *loop = plan->loop;
+    Temporaries temporaries = {.count = 0};
+    fused->ops[index] =
+        (DtFusedOp){.node = plan->node, .level = DT_LEVEL_REDUCE, .size = loop->sizes[2]};
+    DtStep step = step_of(loop);
+    uint16_t source = build_operand(builder, plan, index, 0, &temporaries);
+    plan->slot = row_slot(builder, plan, loop->sizes[2]); /* apart from what is reduced */
+    free_operands(builder, plan, index, &temporaries);
+    step.flags |= DT_STEP_REDUCE;
+    step.slots[0] = step.slots[2] = plan->slot;
+    step.slots[1] = source;
+    step.reduce = (uint8_t)fused->nreduce;
+    fused->reduce[fused->nreduce++] = (DtFusedReduce){
+        .loop = loop,
+        .source = source,
+        .slot = plan->slot,
+        .first = plan->reduce.first,
+        .tree = plan->reduce.tree,
+        .cut_shows = plan->reduce.cut_shows,
+        .identity = plan->reduce.identity,
+    };
+    fused->steps[fused->nsteps++] = step;
+}
+
+static void
+build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
+{
+    DtFused *fused = builder->fused;
+    const DtLoop *loop = plan->loop;
+    int nin = loop->nargs - 1;
+    Temporaries temporaries = {.count = 0};
+    fused->ops[index] =
+        (DtFusedOp){.node = plan->node, .level = plan->level, .size = loop->sizes[nin]};
+    DtStep step = step_of(loop);
+    for (int i = 0; i < nin; i++) {
+        const DtPlanUse *use = &plan->uses[i];
+        if (use->kind != DT_USE_ARRAY) {
+            step.slots[i] = add_scalar(builder, use, loop->types[i]);
+            step.strides[i] = 0;
+            continue;
+        }
+        step.strides[i] = loop->sizes[i];
+        step.slots[i] = build_operand(builder, plan, index, i, &temporaries);
+    }
+    /* Registers that die here come free first, so that the result may take one of them. */
+    free_operands(builder, plan, index, &temporaries);
+    bool by_row = plan->level == DT_LEVEL_ROW;
+    if (by_row) {
+        plan->slot = row_slot(builder, plan, loop->sizes[nin]);
+        step.flags |= DT_STEP_ROWS;
+        fused->single_row_called = fused->single_row_called || loop->allow != DT_ALLOW_ANY;
+    }
+    else if (plan->outside) {
         plan->slot = (uint16_t)fused->nslots++;
         fused->outputs[fused->noutputs++] = (DtFusedOutput){
             .node = plan->node,
@@ -226,8 +324,8 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     step.slots[nin] = plan->slot;
     step.strides[nin] = loop->sizes[nin];
     fused->steps[fused->nsteps++] = step;
-    fused->raises = fused->raises || (row->flags & DT_UFUNC_RAISES);
-    fused->single_called = fused->single_called || loop->allow != DT_ALLOW_ANY;
+    fused->raises = fused->raises || (loop->row->flags & DT_UFUNC_RAISES);
+    fused->single_called = fused->single_called || (!by_row && loop->allow != DT_ALLOW_ANY);
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
 }
 
@@ -238,8 +336,8 @@ static void
 find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
 {
     bool taken[DT_FUSED_MAX_INPUTS] = {false};
-    for (uint32_t i = 0; i < fused->noutputs; i++) {
-        DtFusedOutput *output = &fused->outputs[i];
+    for (uint32_t i = 0; i < fused->noutputs && fused->nreduce == 0; i++) {
+        DtFusedOutput *output = &fused->outputs[i]; /* a reduction may yet be called for */
         for (uint32_t k = 0; k < fused->ninputs && output->reuse < 0; k++) {
             const DtFusedInput *input = &fused->inputs[k];
             const DtNode *node = input->value.node;
@@ -291,15 +389,20 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     }
     *builder = (Builder){.exe = exe, .plan = plan, .stage = stage, .fused = fused};
     fused->ndim = stage->shape->ndim;
+    fused->reduces = stage->reduces;
+    fused->reduce_axes = stage->reduce_axes;
+    fused->reduce = DT_ARENA_ARRAY(arena, DtFusedReduce, count);
+    fused->rows = DT_ARENA_ARRAY(arena, DtFusedRow, count);
     /* Every array operand may need a cast of its own. */
     fused->inputs = DT_ARENA_ARRAY(arena, DtFusedInput, DT_FUSED_MAX_INPUTS);
     fused->scalars = DT_ARENA_ARRAY(arena, DtFusedScalar, stage->nnumbers + 1);
     fused->outputs = DT_ARENA_ARRAY(arena, DtFusedOutput, count);
     fused->registers = DT_ARENA_ARRAY(arena, DtFusedRegister, count * DT_LOOP_MAX_ARGS);
     fused->ops = DT_ARENA_ARRAY(arena, DtFusedOp, count);
-    fused->steps = DT_ARENA_ARRAY(arena, DtStep, count * DT_LOOP_MAX_ARGS);
-    if (fused->inputs == NULL || fused->scalars == NULL || fused->outputs == NULL
-        || fused->registers == NULL || fused->ops == NULL || fused->steps == NULL) {
+    fused->steps = DT_ARENA_ARRAY(arena, DtStep, count * DT_LOOP_MAX_ARGS * 2);
+    if (fused->reduce == NULL || fused->rows == NULL || fused->inputs == NULL
+        || fused->scalars == NULL || fused->outputs == NULL || fused->registers == NULL
+        || fused->ops == NULL || fused->steps == NULL) {
         goto no_memory;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -317,7 +420,8 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        build_node(builder, &plan->nodes[stage->nodes.items[i]], i);
+        DtPlanNode *node = &plan->nodes[stage->nodes.items[i]];
+        (node->level == DT_LEVEL_REDUCE ? build_reduce : build_node)(builder, node, i);
     }
     fused->nops = count;
     find_reuse(fused, plan, plan->nodes[stage->nodes.items[0]].stage);

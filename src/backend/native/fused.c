@@ -24,37 +24,12 @@ enum {
     LONG_ROW = 256, /* from here on blocks end with rows, so that rows need no gathering */
 };
 
-/* What the block loop reports. */
-typedef struct Outcome {
-    unsigned flags; /* floating-point flags seen */
-    bool failed;    /* a loop said so */
-} Outcome;
-
 static inline void
-run_step(const DtStep *step, char *const *slots, npy_intp count, Outcome *outcome)
-{
-    char *args[DT_LOOP_MAX_ARGS];
-    args[0] = slots[step->slots[0]];
-    args[1] = slots[step->slots[1]];
-    args[2] = slots[step->slots[2]];
-    args[3] = slots[step->slots[3]];
-    if (step->flags & DT_STEP_READ) {
-        outcome->flags |= dt_fpflags_read();
-    }
-    if (DT_UNLIKELY(step->call(step->context, args, &count, step->strides, step->auxdata) < 0)) {
-        outcome->failed = true;
-    }
-    if (step->flags & DT_STEP_CLEAR) {
-        dt_fpflags_clear();
-    }
-}
-
-static inline void
-run_steps(const DtFused *fused, char *const *slots, npy_intp count, Outcome *outcome)
+run_steps(const DtFused *fused, char *const *slots, npy_intp count, DtOutcome *outcome)
 {
     const DtStep *step = fused->steps;
     for (const DtStep *end = step + fused->nsteps; step < end; step++) {
-        run_step(step, slots, count, outcome);
+        dt_fused_step(step, slots, count, outcome);
     }
 }
 
@@ -70,11 +45,11 @@ run_steps(const DtFused *fused, char *const *slots, npy_intp count, Outcome *out
  * overlap. */
 static void
 run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_intp next,
-                Outcome *outcome)
+                DtOutcome *outcome)
 {
     npy_intp parts = fused->nsteps;
     for (npy_intp part = 0; part < parts; part++) {
-        run_step(&fused->steps[part], slots, count, outcome);
+        dt_fused_step(&fused->steps[part], slots, count, outcome);
         for (uint32_t i = 0; i < fused->ninputs; i++) {
             npy_intp size = fused->inputs[i].size;
             PREFETCH_SHARE(slots[fused->inputs[i].slot] + count * size, next * size, part, parts, 0)
@@ -171,7 +146,7 @@ typedef struct Save {
 /* Returns how many elements are done: all, unless a loop failed. */
 static npy_intp
 run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Save *saves,
-          uint32_t nsaves, Outcome *outcome)
+          uint32_t nsaves, DtOutcome *outcome)
 {
     npy_intp bytes = 0, done = 0;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
@@ -211,112 +186,15 @@ run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Sa
 
 /* ---- Other operands -------------------------------------------------------------------------- */
 
-/* How one input is read, block by block. */
-typedef struct Reader {
-    char *data;
-    const npy_intp *strides; /* of the walk */
-    char *scratch;
-    char *last;          /* what a run of one repeated element was filled from ... */
-    npy_intp last_count; /* ... and how far */
-    bool linear;         /* dense in the walk's order */
-} Reader;
-
-#define COPY_RUN(T)                                                                                \
-    for (npy_intp i = 0; i < count; i++) {                                                         \
-        ((T *)to)[i] = *(const T *)(from + i * stride);                                            \
-    }
-
-typedef struct Pair {
-    uint64_t a, b;
-} Pair;
-
 static void
-copy_run(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size)
-{
-    if (stride == size) {
-        memcpy(to, from, (size_t)(count * size));
-        return;
-    }
-    switch (size) {
-    case 1:
-        COPY_RUN(uint8_t)
-        break;
-    case 2:
-        COPY_RUN(uint16_t)
-        break;
-    case 4:
-        COPY_RUN(uint32_t)
-        break;
-    case 8:
-        COPY_RUN(uint64_t)
-        break;
-    default:
-        COPY_RUN(Pair)
-        break;
-    }
-}
-
-/* The address of `count` elements from walk position `start` on: the operand's own memory where
- * they lie together, else a copy in the reader's scratch. */
-static char *
-read_block(Reader *reader, const DtLayout *layout, npy_intp start, npy_intp count, uint8_t size)
-{
-    int last = layout->nwalk - 1;
-    npy_intp position[DT_FUSED_MAX_NDIM];
-    npy_intp inner = layout->walk_shape[last];
-    npy_intp stride = reader->strides[last];
-    char *from = reader->data;
-    if (reader->linear) {
-        return from + start * size;
-    }
-    for (int i = last; i >= 0; i--) {
-        position[i] = start % layout->walk_shape[i];
-        start /= layout->walk_shape[i];
-        from += position[i] * reader->strides[i];
-    }
-    if (position[last] + count <= inner) {
-        if (stride == size) {
-            return from;
-        }
-        if (stride == 0 && from == reader->last && count <= reader->last_count) {
-            return reader->scratch;
-        }
-        copy_run(reader->scratch, from, stride, count, size);
-        reader->last = stride == 0 ? from : NULL;
-        reader->last_count = count;
-        return reader->scratch;
-    }
-    reader->last = NULL;
-    char *to = reader->scratch;
-    for (;;) {
-        npy_intp run = inner - position[last];
-        run = run < count ? run : count;
-        copy_run(to, from, stride, run, size);
-        to += run * size;
-        count -= run;
-        if (count == 0) {
-            return reader->scratch;
-        }
-        /* To the start of the next row. */
-        from -= position[last] * stride;
-        position[last] = 0;
-        for (int i = last - 1; i >= 0; i--) {
-            from += reader->strides[i];
-            if (++position[i] < layout->walk_shape[i]) {
-                break;
-            }
-            from -= position[i] * reader->strides[i];
-            position[i] = 0;
-        }
-    }
-}
-
-static void
-run_walk(const DtFused *fused, char **slots, const DtLayout *layout, Reader *readers,
-         npy_intp block, Outcome *outcome)
+run_walk(const DtFused *fused, char **slots, const DtLayout *layout, DtReader *readers,
+         npy_intp block, DtOutcome *outcome)
 {
     npy_intp inner = layout->walk_shape[layout->nwalk - 1];
     npy_intp count;
+    if (inner < LONG_ROW) {
+        block -= block % inner; /* whole rows: an operand that is the same for each is read once */
+    }
     for (npy_intp done = 0; done < layout->total && !outcome->failed; done += count) {
         count = layout->total - done < block ? layout->total - done : block;
         if (inner >= LONG_ROW && inner - done % inner < count) {
@@ -324,7 +202,7 @@ run_walk(const DtFused *fused, char **slots, const DtLayout *layout, Reader *rea
         }
         for (uint32_t i = 0; i < fused->ninputs; i++) {
             slots[fused->inputs[i].slot] =
-                read_block(&readers[i], layout, done, count, fused->inputs[i].size);
+                dt_reader_block(&readers[i], layout, done, count, fused->inputs[i].size);
         }
         run_steps(fused, slots, count, outcome);
         for (uint32_t i = 0; i < fused->noutputs; i++) {
@@ -344,7 +222,7 @@ aligned(size_t bytes)
 /* Gives every register (and every reader that gathers) its part of `scratch`; returns the bytes
  * needed. */
 static size_t
-place_scratch(const DtFused *fused, char **slots, Reader *readers, npy_intp block, char *scratch)
+place_scratch(const DtFused *fused, char **slots, DtReader *readers, npy_intp block, char *scratch)
 {
     size_t used = 0;
     for (uint32_t i = 0; i < fused->nregisters; i++) {
@@ -361,7 +239,7 @@ place_scratch(const DtFused *fused, char **slots, Reader *readers, npy_intp bloc
 }
 
 static DtFusedRun
-finish(const Outcome *outcome, bool raises)
+finish(const DtOutcome *outcome, bool raises)
 {
     unsigned watched;
     if (outcome->failed || (raises && PyErr_Occurred())) {
@@ -511,7 +389,7 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     char *slots[DT_FUSED_MAX_SLOTS];
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
     char small[STACK_SCRATCH + 64];
-    Reader readers[DT_FUSED_MAX_INPUTS];
+    DtReader readers[DT_FUSED_MAX_INPUTS];
     DtLayout layout;
     Scratch scratch = {NULL, 0};
     int order;
@@ -541,15 +419,19 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
         return DT_FUSED_CALL;
     }
     npy_intp done = 0, block = total < fused->block ? total : fused->block;
+    DtGeometry geometry;
+    if (fused->nreduce > 0) {
+        if (!dt_reduced_geometry(fused, arrays, shape, order, order == 0 ? &layout : NULL,
+                                 &geometry)) {
+            return DT_FUSED_CALL;
+        }
+        block = geometry.block;
+    }
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
         if (order == 0) {
             const npy_intp *strides = layout.walk_strides[i];
-            readers[i] = (Reader){
-                .data = PyArray_BYTES(arrays[i]),
-                .strides = strides,
-                .linear = layout.nwalk == 1 && strides[0] == fused->inputs[i].size,
-            };
+            readers[i] = dt_reader_make(&layout, strides, arrays[i], fused->inputs[i].size);
         }
     }
     for (uint32_t i = 0; i < fused->nscalars; i++) {
@@ -570,8 +452,11 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     bool direct[DT_FUSED_MAX_OUTPUTS];
     Save saves[DT_FUSED_MAX_OUTPUTS];
     char *starts[DT_FUSED_MAX_OUTPUTS];
+    PyObject *row_arrays[DT_FUSED_MAX_OPS];
+    uint64_t row_cells[DT_FUSED_MAX_OPS][2];
+    bool has_rows = false;
     uint32_t nmade = 0, nsaves = 0;
-    Reader *gather = order == 0 ? readers : NULL;
+    DtReader *gather = order == 0 ? readers : NULL;
     char *memory = (char *)aligned((size_t)small);
     size_t need = place_scratch(fused, slots, gather, block, memory);
     if (need > STACK_SCRATCH) {
@@ -614,13 +499,23 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
         slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
     }
 
-    Outcome outcome = {0, false};
+    if (fused->nreduce > 0) {
+        if (dt_reduced_make(fused, shape, row_arrays, row_cells, slots) < 0) {
+            goto done;
+        }
+        has_rows = true;
+    }
+
+    DtOutcome outcome = {0};
     PyThreadState *thread = NULL;
     if (total * (npy_intp)fused->nsteps >= RELEASE_GIL_WORK && !fused->raises) {
         thread = PyEval_SaveThread();
     }
     dt_fpflags_clear();
-    if (order != 0) {
+    if (fused->nreduce > 0) {
+        dt_reduced_run(fused, slots, &geometry, &layout, gather, &outcome);
+    }
+    else if (order != 0) {
         done = run_dense(fused, slots, total, block, saves, nsaves, &outcome);
     }
     else {
@@ -640,8 +535,15 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     if (result != DT_FUSED_OK) {
         take_back(saves, nsaves, done, starts);
     }
+    if (result == DT_FUSED_OK && outcome.unsure) {
+        result = DT_FUSED_CALL;
+    }
 done:
     give_scratch(run->exe, &scratch);
+    if (has_rows && dt_reduced_take(fused, run, row_arrays, row_cells, result == DT_FUSED_OK) < 0
+        && result == DT_FUSED_OK) {
+        result = DT_FUSED_ERROR;
+    }
     for (uint32_t i = 0; i < nsaves; i++) {
         Py_DECREF(saves[i].array);
     }

@@ -175,9 +175,13 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
         }
     }
     uint32_t outputs = 0;
+    layout->c_order = true;
     for (uint32_t i = 0; i < fused->nops; i++) {
         const DtFusedOp *op = &fused->ops[i];
         const npy_intp *operands[DT_LOOP_MAX_ARGS];
+        if (op->level != DT_LEVEL_FULL) {
+            continue; /* in C order, if the rest is, or the stage is not run (reduced.c) */
+        }
         for (int j = 0; j < op->nin; j++) {
             operands[j] =
                 op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
@@ -189,9 +193,13 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
             memcpy(first_order, order, sizeof(order));
         }
         npy_intp stride = op->size;
-        for (int j = 0; j < ndim; j++) {
+        for (int j = 0, slower = ndim; j < ndim; j++) {
             int axis = order[j];
             results[i][axis] = stride;
+            if (layout->shape[axis] != 1) {
+                layout->c_order = layout->c_order && axis < slower;
+                slower = axis;
+            }
             stride *= layout->shape[axis];
         }
         if (outputs < fused->noutputs && fused->outputs[outputs].op == i) {

@@ -106,7 +106,16 @@ types_tuple(PyObject *first, PyObject *const *types, uint32_t nin)
         PyTuple_SET_ITEM(tuple, 0, Py_NewRef(first));
     }
     for (uint32_t i = 0; i < nin; i++) {
-        PyTuple_SET_ITEM(tuple, offset + i, Py_NewRef(types[i]));
+        PyObject *item = types[i];
+        int num = PyArray_DescrCheck(item) ? ((PyArray_Descr *)item)->type_num : -1;
+        /* As a key, two names of one integer are two. */
+        bool named = first != NULL && (num == NPY_LONGLONG || num == NPY_ULONGLONG);
+        item = named ? Py_BuildValue("(Oi)", item, num) : Py_NewRef(item);
+        if (item == NULL) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(tuple, offset + i, item);
     }
     if (first == NULL) {
         PyTuple_SET_ITEM(tuple, nin, Py_NewRef(Py_None));

@@ -2,6 +2,7 @@
  *
  *   graph ──plan.c──► stages   CALLED  one node, by a Python call           called.c
  *                              FUSED   many elementwise nodes, block-wise   fused.c, layout.c
+ *                                      and reductions of them               reduced.c
  *
  * A fused stage has slots, each a pointer into memory while it runs: array inputs,
  * scalar cells, outputs, and registers (block-sized scratch).  Steps are loops over
@@ -15,6 +16,7 @@
 #define DT_BACKEND_NATIVE_NATIVE_H
 
 #include "backend/backend.h"
+#include "backend/native/fpflags.h"
 #include "backend/native/loops.h"
 #include "backend/written.h"
 
@@ -36,6 +38,11 @@ typedef struct DtValue {
 enum {
     DT_STEP_READ = 1,  /* the loop may clear flags: read them before it */
     DT_STEP_CLEAR = 2, /* flags that the loop raises don't count */
+    /* What a step runs over, if not the elements of the block: */
+    DT_STEP_REDUCE = 4,  /* each row of the block: reduction `reduce` */
+    DT_STEP_ROWS = 8,    /* one element for each row of the block */
+    DT_STEP_EXPAND = 16, /* copies one element per row to all of the row */
+    DT_STEP_OTHER = DT_STEP_REDUCE | DT_STEP_ROWS | DT_STEP_EXPAND,
 };
 
 typedef struct DtStep {
@@ -45,7 +52,8 @@ typedef struct DtStep {
     npy_intp strides[DT_LOOP_MAX_ARGS]; /* for dense operands and scalar cells */
     uint16_t slots[DT_LOOP_MAX_ARGS];
     uint8_t nargs;
-    uint8_t flags; /* DT_STEP_* */
+    uint8_t flags;  /* DT_STEP_* */
+    uint8_t reduce; /* REDUCE */
 } DtStep;
 
 typedef struct DtFusedInput {
@@ -86,9 +94,40 @@ typedef struct DtFusedRegister {
     uint8_t size;
 } DtFusedRegister;
 
+/* What a node of a fused stage has one element for. */
+typedef enum DtLevel {
+    DT_LEVEL_FULL,   /* each element of the stage's shape */
+    DT_LEVEL_REDUCE, /* each row; made from elements */
+    DT_LEVEL_ROW,    /* each row; made from such */
+} DtLevel;
+
+/* How a stage reduces: over its last axes, one result per row, or over its first, one result per
+ * column (rows are added up).  All axes count as one row. */
+typedef enum DtReduceKind { DT_REDUCES_NOTHING, DT_REDUCES_ROWS, DT_REDUCES_COLUMNS } DtReduceKind;
+
+typedef struct DtFusedReduce {
+    const DtLoop *loop;
+    uint16_t source; /* slot of the elements */
+    uint16_t slot;   /* of the results */
+    bool first;      /* begins with the first element, not with the identity */
+    bool tree;       /* a sum of floats: cut at the borders of NumPy's pairwise tree only */
+    bool cut_shows;  /* the sign of a zero or the bits of a NaN may tell where a row was cut */
+    uint64_t identity;
+} DtFusedReduce;
+
+/* A result with one element per row (or column) that is seen outside of the stage. */
+typedef struct DtFusedRow {
+    const DtNode *node;
+    PyArray_Descr *descr; /* DT_BORROWED from the loop */
+    uint8_t size;
+    uint16_t slot;
+    bool keepdims;
+} DtFusedRow;
+
 /* What layouts are computed from: the array operands of each node. */
 typedef struct DtFusedOp {
     const DtNode *node;
+    uint8_t level;                      /* DtLevel */
     uint8_t size;                       /* bytes per element of the result */
     uint8_t nin;                        /* array operands */
     int16_t operands[DT_LOOP_MAX_ARGS]; /* input i, or ~op */
@@ -114,6 +153,14 @@ typedef struct DtFused {
     bool single_called;      /* one element alone runs other code in NumPy */
     bool dense_called;       /* operands that are not all dense in one order do */
     bool raises;             /* a loop may set an exception */
+    uint8_t reduces;         /* DtReduceKind */
+    bool chained;            /* results of rows are used by elements of the same row */
+    bool single_row_called;  /* one row alone runs other code in NumPy */
+    uint32_t reduce_axes;    /* a bit for each */
+    DtFusedReduce *reduce;
+    uint32_t nreduce;
+    DtFusedRow *rows;
+    uint32_t nrows;
 } DtFused;
 
 enum {
@@ -192,6 +239,32 @@ int dt_write_run(const DtNode *node, DtNativeRun *run);
 typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;
 DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
 
+/* fused.c: the block loop's parts that reduced.c shares. */
+typedef struct DtOutcome {
+    unsigned flags; /* floating-point flags seen */
+    bool failed;    /* a loop said so */
+    bool unsure;    /* a result may have other bits than NumPy's: the nodes are called */
+} DtOutcome;
+
+static inline void
+dt_fused_step(const DtStep *step, char *const *slots, npy_intp count, DtOutcome *outcome)
+{
+    char *args[DT_LOOP_MAX_ARGS];
+    args[0] = slots[step->slots[0]];
+    args[1] = slots[step->slots[1]];
+    args[2] = slots[step->slots[2]];
+    args[3] = slots[step->slots[3]];
+    if (step->flags & DT_STEP_READ) {
+        outcome->flags |= dt_fpflags_read();
+    }
+    if (DT_UNLIKELY(step->call(step->context, args, &count, step->strides, step->auxdata) < 0)) {
+        outcome->failed = true;
+    }
+    if (step->flags & DT_STEP_CLEAR) {
+        dt_fpflags_clear();
+    }
+}
+
 /* layout.c: how a fused stage walks over operands that are not all dense in one order. */
 typedef struct DtLayout {
     int ndim;                                                  /* of the result */
@@ -201,12 +274,53 @@ typedef struct DtLayout {
     int nwalk; /* coalesced dimensions, slowest first */
     npy_intp walk_shape[DT_FUSED_MAX_NDIM];
     npy_intp walk_strides[DT_FUSED_MAX_INPUTS][DT_FUSED_MAX_NDIM];
+    bool c_order; /* all results of elements are */
 } DtLayout;
 /* False: the operands don't broadcast, or the outputs have no common order. */
 bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout);
 /* Whether input `input` may be copied into dense blocks that way. */
 bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
                       const DtLayout *layout);
+
+/* gather.c: how one input that is not dense in the walk's order is read, block by block. */
+typedef struct DtReader {
+    char *data;
+    const npy_intp *strides; /* of the walk */
+    char *scratch;
+    char *last;          /* what the scratch was filled from, if that can come again ... */
+    npy_intp last_count; /* ... and how far */
+    bool linear;         /* dense in the walk's order */
+    bool periodic;       /* the same for each row of the walk */
+} DtReader;
+DtReader dt_reader_make(const DtLayout *layout, const npy_intp *strides, PyArrayObject *array,
+                        uint8_t size);
+/* The address of `count` elements from walk position `start` on: the operand's own memory where
+ * they lie together, else a copy in the reader's scratch. */
+char *dt_reader_block(DtReader *reader, const DtLayout *layout, npy_intp start, npy_intp count,
+                      uint8_t size);
+
+/* reduced.c: the block loop of a stage that reduces. */
+typedef struct DtGeometry {
+    bool columns;
+    npy_intp rows, length; /* rows of so many elements */
+    npy_intp block;        /* elements of scratch */
+} DtGeometry;
+/* False: not with NumPy's bits. `layout` is NULL for dense operands in `order`. */
+bool dt_reduced_geometry(const DtFused *fused, PyArrayObject *const *arrays, const npy_intp *shape,
+                         int order, const DtLayout *layout, DtGeometry *geometry);
+/* Makes the arrays for the results of rows (NULL for a number) and sets their slots; cells hold
+ * numbers.  -1 with an exception and nothing made. */
+int dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made,
+                    uint64_t (*cells)[2], char **slots);
+/* Puts the results into the run's values (made[i] is taken) or, if !keep, drops them; -1 with an
+ * exception. */
+int dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uint64_t (*cells)[2],
+                    bool keep);
+/* `readers` is NULL for dense operands. */
+void dt_reduced_run(const DtFused *fused, char **slots, const DtGeometry *geometry,
+                    const DtLayout *layout, DtReader *readers, DtOutcome *outcome);
+/* Is NumPy's sum of a run of floats the pairwise tree over the whole run?  Tried out once. */
+bool dt_reduced_sums_whole_runs(void);
 
 /* memory.c: a new array with uninitialised elements; strides may be NULL: C order, or Fortran's if
  * `order` is NPY_ARRAY_F_CONTIGUOUS. */

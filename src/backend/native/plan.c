@@ -185,6 +185,10 @@ classify(const DtNode *node, DtPlanNode *plan)
     DtStatus (*find)(DtPlanNode *, PyObject *const *) = NULL;
     PyObject *types[DT_LOOP_MAX_ARGS];
     plan->node = node;
+    DT_TRY(dt_plan_classify_reduce(node, plan));
+    if (dt_plan_is_reduce(plan)) {
+        return DT_OK;
+    }
     if (PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
         find = find_ufunc;
         plan->nuses = node->nargs;
@@ -332,6 +336,11 @@ place(DtPlan *plan, uint32_t node, uint32_t index)
         return out_of_memory();
     }
     if (stage->fused) {
+        const DtPlanReduce *reduce = &plan->nodes[node].reduce;
+        if (reduce->kind != DT_REDUCES_NOTHING) {
+            stage->reduces = reduce->kind;
+            stage->reduce_axes = reduce->axes;
+        }
         count_operands(stage, plan->nodes, &plan->nodes[node], index);
     }
     return DT_OK;
@@ -347,6 +356,11 @@ open_stage(DtPlan *plan, uint32_t node)
     }
     stage->fused = plan->nodes[node].loop != NULL;
     stage->shape = &plan->nodes[node].node->results[0];
+    if (dt_plan_is_reduce(&plan->nodes[node])) {
+        const DtOperand *operand = plan->nodes[node].uses[0].operand;
+        stage->shape = &operand->u.node->results[operand->result];
+        plan->nodes[node].level = DT_LEVEL_REDUCE;
+    }
     return place(plan, node, plan->stages.count - 1);
 }
 
@@ -375,10 +389,11 @@ open_fused(DtPlan *plan, uint32_t first, uint32_t end)
     DT_TRY(open_stage(plan, first));
     DtPlanStage *stage = plan->stages.items[index];
     for (uint32_t i = first + 1; i < end; i++) {
-        const DtPlanNode *own = &plan->nodes[i];
-        if (own->loop == NULL || own->stage >= 0 || !own->live
-            || !dt_plan_same_shape(stage->shape, &own->node->results[0]) || !has_room(stage, own)
-            || !node_ready(own, plan->nodes)) {
+        DtPlanNode *own = &plan->nodes[i];
+        uint8_t level;
+        if (own->loop == NULL || own->stage >= 0 || !own->live || !has_room(stage, own)
+            || !node_ready(own, plan->nodes)
+            || !dt_plan_find_level(plan, stage, index, own, &level)) {
             continue;
         }
         if (!uses_stage(own, plan->nodes, index)) {
@@ -387,6 +402,7 @@ open_fused(DtPlan *plan, uint32_t first, uint32_t end)
             }
             starts++;
         }
+        own->level = level;
         DT_TRY(place(plan, i, index));
     }
     return DT_OK;

@@ -15,9 +15,18 @@ typedef struct DtPlanUse {
     int type_num; /* ARRAY, SCALAR */
 } DtPlanUse;
 
+/* What a node reduces, if it does: then its loop is the one that combines two elements. */
+typedef struct DtPlanReduce {
+    uint8_t kind; /* DtReduceKind */
+    uint32_t axes;
+    bool first, tree, cut_shows; /* see DtFusedReduce */
+    uint64_t identity;
+} DtPlanReduce;
+
 typedef struct DtPlanNode {
     const DtNode *node;
     const DtLoop *loop; /* NULL: called */
+    DtPlanReduce reduce;
     DtPlanUse uses[DT_LOOP_MAX_ARGS];
     uint32_t nuses;     /* of its operands, the elementwise ones: they come first */
     bool live;          /* leads to an output or an effect */
@@ -25,6 +34,7 @@ typedef struct DtPlanNode {
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
     bool outside;       /* used by another stage, or an output */
     /* While its stage is built: */
+    uint8_t level;    /* DtLevel */
     uint32_t op;      /* position in the stage */
     uint32_t last_op; /* that uses it */
     uint16_t slot;
@@ -32,7 +42,9 @@ typedef struct DtPlanNode {
 
 typedef struct DtPlanStage {
     bool fused;
-    const DtMeta *shape;
+    const DtMeta *shape; /* of its elements */
+    uint8_t reduces;     /* DtReduceKind */
+    uint32_t reduce_axes;
     DT_VEC(uint32_t) nodes; /* indices */
     DtValue outside[DT_FUSED_MAX_INPUTS];
     uint32_t noutside;
@@ -49,6 +61,18 @@ struct DtPlan {
 /* Does the operand, or anything in it, lie in memory that `write` may write? */
 bool dt_plan_looks_at(const DtOperand *operand, const DtNode *write);
 bool dt_plan_same_shape(const DtMeta *a, const DtMeta *b);
+
+/* plan_reduce.c: fills plan->reduce, uses and loop if the node is a reduction that a fused stage
+ * can make. */
+DtStatus dt_plan_classify_reduce(const DtNode *node, DtPlanNode *plan) DT_MUST_CHECK;
+/* May the node become part of the stage, and on which level?  Its operands are ready. */
+bool dt_plan_find_level(const DtPlan *plan, const DtPlanStage *stage, uint32_t index,
+                        const DtPlanNode *own, uint8_t *level);
+static inline bool
+dt_plan_is_reduce(const DtPlanNode *own)
+{
+    return own->reduce.kind != DT_REDUCES_NOTHING;
+}
 
 /* Slots, registers and steps of one fused stage. */
 DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage,
