@@ -221,6 +221,14 @@ dt_eager_operand(const DtOperand *operand, PyObject *const *values, const DtNumb
     return NULL;
 }
 
+static _Thread_local uint32_t calls_on_the_way;
+
+bool
+dt_eager_is_calling(void)
+{
+    return calls_on_the_way > 0;
+}
+
 PyObject *
 dt_eager_call(const DtNode *node, PyObject *const *values, const DtNumber *symbols)
 {
@@ -242,8 +250,10 @@ dt_eager_call(const DtNode *node, PyObject *const *values, const DtNumber *symbo
         }
     }
     Py_ssize_t nkw = node->kwnames == NULL ? 0 : PyTuple_GET_SIZE(node->kwnames);
+    calls_on_the_way++;
     result = PyObject_Vectorcall(node->callee, args, (size_t)((Py_ssize_t)node->nargs - nkw),
                                  node->kwnames);
+    calls_on_the_way--;
 done:
     while (made > 0) {
         made--;

@@ -1,5 +1,5 @@
 /* Pieces of op-by-op execution that the eager executor and the native one's
- * called stages share.  Private to backend/. */
+ * called stages share, and what the hook asks of them. */
 #ifndef DT_BACKEND_EAGER_H
 #define DT_BACKEND_EAGER_H
 
@@ -9,6 +9,10 @@
  * user code if the callee does. */
 DT_OWNED PyObject *dt_eager_call(const DtNode *node, PyObject *const *values,
                                  const DtNumber *symbols);
+
+/* Whether this thread is inside such a call.  A library's own Python must not be captured then: the
+ * graph of a function that asks for `x.real` calls numpy.real, which asks for `x.real`. */
+bool dt_eager_is_calling(void);
 
 /* last[i]: index of the last node that uses node i (UINT32_MAX: a graph output, or kept to the
  * end). */

@@ -1,6 +1,7 @@
 /* See hook.h. */
 #include "eval_frame/hook.h"
 
+#include "backend/eager.h"
 #include "compat/code.h"
 #include "compat/pyframe.h"
 #include "compat/function.h"
@@ -201,7 +202,8 @@ static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
     DtRegion *region = capturing != NULL ? capturing : everywhere;
-    if (region == NULL || dt_compile_is_running() || !dt_pyframe_is_fresh(frame, throwflag)
+    if (region == NULL || dt_compile_is_running() || dt_eager_is_calling()
+        || !dt_pyframe_is_fresh(frame, throwflag)
         || (dt_code_flags(dt_pyframe_code(frame)) & DT_LEFT_ALONE)
         || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);

@@ -320,6 +320,18 @@ dt_lower_slot_offset(PyTypeObject *type, PyObject *name)
                : 0;
 }
 
+/* Whether such an attribute of an object of that type is its own, in its dict: one of the class that
+ * it hides must not stand in for it when it is gone. */
+static bool
+reads_own_dict(PyTypeObject *type, PyObject *name)
+{
+    if (!dt_object_type_has_dict(type) || PyType_IsSubtype(type, &PyType_Type)) {
+        return false;
+    }
+    PyObject *hidden = dt_type_lookup(type, name);
+    return hidden == NULL || Py_TYPE(hidden)->tp_descr_set == NULL;
+}
+
 static DtStatus
 load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
 {
@@ -337,9 +349,7 @@ load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
     DT_TRY(dt_lower_place(lower, source->source->key, type, &place));
     instr->x = place;
     instr->op = DT_GOP_ATTR_ANY;
-    /* With the name found through the type as well, the general form reads either. */
-    if (type != NULL && dt_object_type_has_dict(type)
-        && dt_type_lookup(type, place->name) == NULL) {
+    if (type != NULL && reads_own_dict(type, place->name)) {
         instr->op = DT_GOP_ATTR;
         return dt_program_watch(lower->program, (PyObject *)type);
     }

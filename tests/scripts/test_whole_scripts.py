@@ -327,3 +327,13 @@ def test_everything(run, tmp_path):
         "print(text, wrapped, collections.Counter(text).most_common(3))\n"
     )
     assert run("program.py", DYNTRACE="everything") == run("program.py")
+
+
+def test_python_of_a_library_that_the_graph_calls(run, tmp_path):
+    # The graph of numpy.real's own frame calls numpy.real.
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\nx = np.array([1.5 - 2j, 3j])\n"
+        "for _ in range(20):\n    parts = np.real(x), np.imag(x), np.round(x, 1), np.std(x), np.size(x)\n"
+        "print(parts)\n"
+    )
+    assert run("program.py", DYNTRACE="everything") == run("program.py")

@@ -276,6 +276,14 @@ CASES = {
             "num = 2.5",
         ],
     ),
+    "attribute that hides one of the class, deleted": (
+        "try:\n        del c.d\n    except AttributeError:\n        return x, 'none'\n    return x, 'gone'",
+        ["c.d = 1.0", "c.d = 1.0", "", "c.d = A", "", "c.d = C.d", "", "c.d = C.__dict__['d']", ""],
+    ),
+    "attribute that hides a method": (
+        "return x * c.f(c, 'name')",
+        ["C.f = c.f = other", "", "del c.f", "", "c.f = other", "del C.f"],
+    ),
     "same list twice": (
         "items.append(1.0)\n    return x, len(items), len(again)",
         ["again = Items([1.0])", "", "again = items", "", "again = Items()"],
