@@ -305,6 +305,7 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     if (by_row) {
         plan->slot = row_slot(builder, plan, loop->sizes[nin]);
         step.flags |= DT_STEP_ROWS;
+        fused->chained = true;
         fused->single_row_called = fused->single_row_called || loop->allow != DT_ALLOW_ANY;
     }
     else if (plan->outside) {
