@@ -294,6 +294,15 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_NOT_SAME:
         dt_strbuf_add(buf, "are one object");
         break;
+    case DT_GUARD_NOT_DICT_OF:
+        dt_strbuf_add(buf, "is it");
+        break;
+    case DT_GUARD_QUIET:
+    case DT_GUARD_QUIET_CONTENTS:
+    case DT_GUARD_QUIET_ATTR:
+    case DT_GUARD_QUIET_GLOBAL:
+        dt_strbuf_add(buf, "something does");
+        break;
     case DT_GUARD_SYM: {
         bool *seen = PyMem_Calloc(program->nsymbols + 1, sizeof(bool));
         uint32_t count = 0;

@@ -109,6 +109,21 @@ typedef struct DtSymCheck {
     const DtSym *sym;
 } DtSymCheck;
 
+/* A reference that goes. */
+typedef struct DtQuiet {
+    uint8_t kind;   /* DtGuardKind: QUIET ... */
+    int64_t reg;    /* of the object, container or owner; -1: the frame's globals */
+    int64_t stays;  /* register of what is referenced once more; -1: none */
+    DtPlace place;  /* QUIET_ATTR, QUIET_GLOBAL */
+    int32_t origin; /* fact */
+} DtQuiet;
+
+/* All that go: they are played through together, since two of them may be of one object. */
+typedef struct DtQuiets {
+    DtQuiet *rows;
+    uint32_t count;
+} DtQuiets;
+
 /* Shared with the callbacks of weak references. */
 typedef struct DtLife {
     uint32_t refs;

@@ -85,6 +85,8 @@ collect(DtLower *lower, const DtSource *const *wanted, uint32_t nwanted)
         if (fact->other != NULL) {
             DT_TRY(need(lower, fact->other, &found));
             found->needed = true;
+        }
+        if (fact->source != NULL && (fact->other != NULL || dt_lower_is_quiet(fact))) {
             dt_lower_find(lower, fact->source)->needed = true;
         }
         DT_TRY(need_symbols(lower, fact->sym));
@@ -298,7 +300,8 @@ emit_all(DtLower *lower)
         DT_TRY(dt_lower_source(lower, lower->sources.items[i]));
     }
     DT_TRY(dt_lower_groups(lower));
-    return dt_lower_relations(lower, done);
+    DT_TRY(dt_lower_relations(lower, done));
+    return dt_lower_quiets(lower);
 }
 
 /* The three lists become one array; checks of groups are numbered within it. */

@@ -50,6 +50,13 @@ typedef struct DtLower {
     DT_VEC(DtGroup *) made;
 } DtLower;
 
+/* Whether the fact says that nothing acts when something goes. */
+static inline bool
+dt_lower_is_quiet(const DtFact *fact)
+{
+    return fact->kind >= DT_GUARD_QUIET && fact->kind <= DT_GUARD_QUIET_GLOBAL;
+}
+
 DtLowerSource *dt_lower_find(DtLower *lower, const DtSource *source); /* or NULL */
 DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr) DT_MUST_CHECK;
 /* The name, interned and kept by the program. */
@@ -71,6 +78,9 @@ DtStatus dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded) DT_M
 bool dt_lower_has_warm_facts(DtLower *lower, const DtLowerSource *source);
 /* Emits every relation whose sources are loaded by now; done[i] tells of each fact. */
 DtStatus dt_lower_relations(DtLower *lower, bool *done) DT_MUST_CHECK;
+
+/* Emits the check that nothing acts when what goes goes: the last one. */
+DtStatus dt_lower_quiets(DtLower *lower) DT_MUST_CHECK;
 
 /* lower_load.c: sorts sources and absent names into groups. */
 DtStatus dt_lower_group(DtLower *lower) DT_MUST_CHECK;

@@ -9,6 +9,7 @@
 #include "guards/lower.h"
 
 #include "compat/dict.h"
+#include "compat/dying.h"
 #include "compat/type.h"
 
 static int32_t
@@ -372,6 +373,78 @@ condition_instr(DtLower *lower, const DtFact *fact, DtGuardInstr *instr)
     return dt_sym_compile(&lower->program->arena, check->sym, &check->program);
 }
 
+/* What goes is of a type of which nobody notices: another fact says so. */
+static bool
+goes_unnoticed(DtLower *lower, const DtFact *fact)
+{
+    static const DtSourceKind kinds[] = {DT_SOURCE_ATTR, DT_SOURCE_OWN_ATTR};
+    const DtLowerSource *source = dt_lower_find(lower, fact->source);
+    if (fact->kind == DT_GUARD_QUIET) {
+        PyTypeObject *type = dt_lower_known_type(source);
+        return type != NULL && dt_dying_is_plain_type(type);
+    }
+    for (size_t i = 0; fact->kind == DT_GUARD_QUIET_ATTR && i < Py_ARRAY_LENGTH(kinds); i++) {
+        for (uint32_t k = 0; k < lower->sources.count; k++) {
+            const DtLowerSource *value = lower->sources.items[k];
+            if (value->base != source || value->source->kind != kinds[i]
+                || value->source->key != fact->object) {
+                continue;
+            }
+            PyTypeObject *type = dt_lower_known_type(value);
+            return type != NULL && dt_dying_is_plain_type(type);
+        }
+    }
+    return false;
+}
+
+static DtStatus
+add_quiet(DtLower *lower, const DtFact *fact, int32_t origin, DtQuiets *quiets)
+{
+    const DtLowerSource *source = dt_lower_find(lower, fact->source);
+    const DtLowerSource *stays = dt_lower_find(lower, fact->other);
+    DtQuiet *quiet = &quiets->rows[quiets->count++];
+    *quiet = (DtQuiet){.kind = fact->kind,
+                       .reg = source != NULL ? (int64_t)source->reg : -1,
+                       .stays = stays != NULL ? (int64_t)stays->reg : -1,
+                       .origin = origin};
+    if (fact->object != NULL) {
+        DtPlace *place;
+        DT_TRY(dt_lower_place(lower, fact->object, NULL, &place));
+        quiet->place = *place;
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_lower_quiets(DtLower *lower)
+{
+    const DtGuardRecipe *recipe = lower->trace->guards;
+    DtArena *arena = &lower->program->arena;
+    DtQuiets *quiets = NULL;
+    for (uint32_t i = 0; i < recipe->facts.count; i++) {
+        const DtFact *fact = recipe->facts.items[i];
+        if (!dt_lower_is_quiet(fact) || goes_unnoticed(lower, fact)) {
+            continue;
+        }
+        if (quiets == NULL) {
+            quiets = DT_ARENA_NEW(arena, DtQuiets);
+            if (quiets == NULL) {
+                return dt_no_memory();
+            }
+            quiets->rows = DT_ARENA_ARRAY(arena, DtQuiet, recipe->facts.count - i);
+            if (quiets->rows == NULL) {
+                return dt_no_memory();
+            }
+        }
+        DT_TRY(add_quiet(lower, fact, (int32_t)i, quiets));
+    }
+    if (quiets == NULL) {
+        return DT_OK;
+    }
+    DtGuardInstr instr = {.op = DT_GOP_QUIET, .origin = quiets->rows[0].origin, .x = quiets};
+    return dt_lower_emit(lower, &lower->pure, instr);
+}
+
 /* Emits every relation whose sources are loaded. */
 DtStatus
 dt_lower_relations(DtLower *lower, bool *done)
@@ -391,13 +464,15 @@ dt_lower_relations(DtLower *lower, bool *done)
             DT_TRY(read_symbols(lower, fact->sym, user ? &lower->user : &lower->pure));
             DT_TRY(condition_instr(lower, fact, &instr));
         }
-        else if (fact->kind == DT_GUARD_SAME || fact->kind == DT_GUARD_NOT_SAME) {
+        else if (fact->kind >= DT_GUARD_SAME && fact->kind <= DT_GUARD_NOT_DICT_OF) {
             const DtLowerSource *a = dt_lower_find(lower, fact->source);
             const DtLowerSource *b = dt_lower_find(lower, fact->other);
             if (!a->loaded || !b->loaded) {
                 continue;
             }
-            instr.op = fact->kind == DT_GUARD_SAME ? DT_GOP_IS_SAME : DT_GOP_IS_NOT_SAME;
+            instr.op = fact->kind == DT_GUARD_SAME       ? DT_GOP_IS_SAME
+                       : fact->kind == DT_GUARD_NOT_SAME ? DT_GOP_IS_NOT_SAME
+                                                         : DT_GOP_NOT_DICT_OF;
             instr.a = a->reg;
             instr.dst = b->reg;
         }

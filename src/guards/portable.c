@@ -343,6 +343,8 @@ write_payload(const DtFact *fact)
         return Py_BuildValue("(O)", fact->object);
     case DT_GUARD_ATTR_ABSENT:
     case DT_GUARD_GLOBAL_ABSENT:
+    case DT_GUARD_QUIET_ATTR:
+    case DT_GUARD_QUIET_GLOBAL:
         return write_key(fact->object);
     case DT_GUARD_DICT_KEYS:
     case DT_GUARD_SET_ITEMS:
@@ -366,6 +368,9 @@ write_payload(const DtFact *fact)
     case DT_GUARD_CELL_EMPTY:
     case DT_GUARD_SAME:
     case DT_GUARD_NOT_SAME:
+    case DT_GUARD_NOT_DICT_OF:
+    case DT_GUARD_QUIET:
+    case DT_GUARD_QUIET_CONTENTS:
     case DT_GUARD_PRESENT:
     case DT_GUARD_COUNT:
         break;
@@ -679,6 +684,8 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
         break;
     case DT_GUARD_ATTR_ABSENT:
     case DT_GUARD_GLOBAL_ABSENT:
+    case DT_GUARD_QUIET_ATTR:
+    case DT_GUARD_QUIET_GLOBAL:
         DT_TRY(read_key(payload, NULL, &object));
         break;
     case DT_GUARD_DICT_KEYS:
@@ -730,8 +737,8 @@ read_fact(Reader *reader, PyObject *row)
         return damaged("guard");
     }
     int kind = kind_by_name(name);
-    if (kind < 0 || (source < 0 && kind < DT_GUARD_SYM)
-        || (other < 0 && (kind == DT_GUARD_SAME || kind == DT_GUARD_NOT_SAME))) {
+    if (kind < 0 || (source < 0 && kind < DT_GUARD_QUIET_GLOBAL)
+        || (other < 0 && kind >= DT_GUARD_SAME && kind <= DT_GUARD_NOT_DICT_OF)) {
         return damaged("guard");
     }
     fact.kind = (uint8_t)kind;

@@ -420,6 +420,18 @@ do_STATE:
         ANSWER(adapter->check_state(adapter, in->x));
     }
 
+do_NOT_DICT_OF:
+    HOLD(dt_object_existing_dict(regs[in->a]) != regs[in->dst]);
+do_QUIET:
+    {
+        int32_t origin;
+        if (DT_UNLIKELY(!dt_read_are_quiet(in->x, frame, regs, &origin))) {
+            program->failed = origin;
+            goto fail;
+        }
+        NEXT;
+    }
+
 do_CMP_CONST:
     HOLD(compare_ints(in->dst, numbers[in->a].i, in->y.i));
 do_CMP:

@@ -2,6 +2,7 @@
 #include "guards/read.h"
 
 #include "compat/dict.h"
+#include "compat/dying.h"
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type.h"
@@ -24,6 +25,61 @@ dt_read_own_attr(PyObject *object, DtPlace *place)
         place->shared = place->hint >= 0 && dt_object_inline_values(object) != NULL;
     }
     return value;
+}
+
+/* What lies at the place, in the object itself or in a slot; NULL: nothing. */
+static PyObject *
+read_kept(PyObject *object, DtPlace *place)
+{
+    PyObject *value = dt_read_own_attr(object, place);
+    return value != NULL ? value
+                         : dt_read_member(object, dt_type_lookup(Py_TYPE(object), place->name));
+}
+
+static bool
+goes_quietly(DtDying *play, DtQuiet *quiet, const DtGuardFrame *frame, PyObject *const *regs)
+{
+    PyObject *object = quiet->reg >= 0 ? regs[quiet->reg] : frame->globals;
+    int found;
+    switch (quiet->kind) {
+    case DT_GUARD_QUIET_CONTENTS:
+        return dt_dying_contents_go(play, object);
+    case DT_GUARD_QUIET_ATTR:
+        object = read_kept(object, &quiet->place);
+        break;
+    case DT_GUARD_QUIET_GLOBAL:
+        if (!PyDict_Check(object)) {
+            return false;
+        }
+        object = dt_read_dict(object, quiet->place.name, &quiet->place.hint, &found);
+        if (found < 0) {
+            return false;
+        }
+        break;
+    default:
+        break;
+    }
+    return object == NULL || dt_dying_goes(play, object);
+}
+
+bool
+dt_read_are_quiet(const DtQuiets *quiets, const DtGuardFrame *frame, PyObject *const *regs,
+                  int32_t *origin)
+{
+    DtDying play;
+    dt_dying_begin(&play, NULL);
+    for (uint32_t i = 0; i < quiets->count; i++) {
+        if (quiets->rows[i].stays >= 0) {
+            dt_dying_stays(&play, regs[quiets->rows[i].stays]);
+        }
+    }
+    bool quiet = true;
+    for (uint32_t i = 0; quiet && i < quiets->count; i++) {
+        *origin = quiets->rows[i].origin;
+        quiet = goes_quietly(&play, &quiets->rows[i], frame, regs);
+    }
+    dt_dying_end(&play);
+    return quiet;
 }
 
 PyObject *

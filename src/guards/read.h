@@ -44,6 +44,9 @@ bool dt_read_has_keys(DtKeys *keys, PyObject *dict);
 bool dt_read_has_items(PyObject *items, PyObject *set);
 /* The same in the same slots of the table: `layout` is (slots, element, element ...). */
 bool dt_read_has_layout(PyObject *layout, PyObject *set);
+/* Whether nothing acts when all of these go; *origin is the fact that does not hold. */
+bool dt_read_are_quiet(const DtQuiets *quiets, const DtGuardFrame *frame, PyObject *const *regs,
+                       int32_t *origin);
 /* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with
  * an error. */
 int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);

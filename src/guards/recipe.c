@@ -137,6 +137,8 @@ same_object(uint8_t kind, PyObject *a, PyObject *b)
     case DT_GUARD_CONSTANT:
     case DT_GUARD_ATTR_ABSENT:
     case DT_GUARD_GLOBAL_ABSENT:
+    case DT_GUARD_QUIET_ATTR:
+    case DT_GUARD_QUIET_GLOBAL:
         return dt_recipe_same_constant(a, b);
     default: /* equal tuples of keys are kept twice: that does no harm */
         return false;
@@ -182,7 +184,8 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
 {
     DtGuardRecipe *recipe = trace->guards;
     bool sourceless = fact->kind == DT_GUARD_SYM || fact->kind == DT_GUARD_GLOBAL_ABSENT
-                      || fact->kind == DT_GUARD_ADAPTER_STATE;
+                      || fact->kind == DT_GUARD_ADAPTER_STATE
+                      || fact->kind == DT_GUARD_QUIET_GLOBAL;
     if (fact->source == NULL && !sourceless) {
         return DT_OK; /* made by the trace: nothing outside can change it */
     }
@@ -388,6 +391,43 @@ dt_guard_alias(DtTrace *trace, const DtSource *a, const DtSource *b, bool same)
         fact.source = b;
         fact.other = a;
     }
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_not_dict_of(DtTrace *trace, const DtSource *instance, const DtSource *dict)
+{
+    DtFact fact = {.kind = DT_GUARD_NOT_DICT_OF, .source = instance, .other = dict};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_quiet(DtTrace *trace, const DtSource *source, const DtSource *stays)
+{
+    DtFact fact = {.kind = DT_GUARD_QUIET, .source = source, .other = stays};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_quiet_contents(DtTrace *trace, const DtSource *container)
+{
+    DtFact fact = {.kind = DT_GUARD_QUIET_CONTENTS, .source = container};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_quiet_attr(DtTrace *trace, const DtSource *owner, PyObject *name, const DtSource *stays)
+{
+    DtFact fact = {.kind = DT_GUARD_QUIET_ATTR, .source = owner, .object = name, .other = stays};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_quiet_global(DtTrace *trace, const DtSource *globals, PyObject *name,
+                      const DtSource *stays)
+{
+    DtFact fact = {
+        .kind = DT_GUARD_QUIET_GLOBAL, .source = globals, .object = name, .other = stays};
     return add_here(trace, &fact);
 }
 

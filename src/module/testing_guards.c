@@ -327,6 +327,16 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
     case DT_GUARD_NOT_SAME:
         return dt_guard_alias(trace, source, source_at(maker, PyLong_AsSsize_t(argument)),
                               kind == DT_GUARD_SAME);
+    case DT_GUARD_NOT_DICT_OF:
+        return dt_guard_not_dict_of(trace, source, source_at(maker, PyLong_AsSsize_t(argument)));
+    case DT_GUARD_QUIET:
+        return dt_guard_quiet(trace, source, NULL);
+    case DT_GUARD_QUIET_CONTENTS:
+        return dt_guard_quiet_contents(trace, source);
+    case DT_GUARD_QUIET_ATTR:
+        return dt_guard_quiet_attr(trace, source, argument, NULL);
+    case DT_GUARD_QUIET_GLOBAL:
+        return dt_guard_quiet_global(trace, source, argument, NULL);
     case DT_GUARD_SYM:
         DT_TRY(make_sym(maker, argument, &sym));
         return dt_guard_sym(trace, sym);

@@ -194,6 +194,42 @@ add_writes(DtTrace *trace, Reach *reach)
     return DT_OK;
 }
 
+/* An existing instance, or NULL. */
+static const DtInstanceVar *
+existing_instance(const DtVar *var)
+{
+    const DtInstanceVar *instance = (const DtInstanceVar *)var;
+    return var->type->kind == DT_KIND_INSTANCE && instance->object != NULL && var->source != NULL
+                   && dt_object_type_has_dict(instance->cls)
+               ? instance
+               : NULL;
+}
+
+/* An existing dict that is not known to be the attributes of an instance, or NULL. */
+static const DtDictVar *
+existing_dict(const DtVar *var)
+{
+    const DtDictVar *dict = (const DtDictVar *)var;
+    return var->type->kind == DT_KIND_DICT && dict->object != NULL && var->source != NULL
+                   && var->source->kind != DT_SOURCE_ATTR_DICT && PyDict_CheckExact(dict->object)
+               ? dict
+               : NULL;
+}
+
+/* A later call may pass an instance and its own __dict__ where this one has two things. */
+static DtStatus
+guard_dict(DtTrace *trace, const DtVar *changed, const DtVar *other)
+{
+    const DtInstanceVar *instance = existing_instance(changed);
+    const DtDictVar *dict = existing_dict(instance != NULL ? other : changed);
+    if (instance == NULL) {
+        instance = existing_instance(other);
+    }
+    return instance != NULL && dict != NULL
+               ? dt_guard_not_dict_of(trace, instance->base.source, dict->base.source)
+               : DT_OK;
+}
+
 /* An object that the trace changed must not be another one that it read: a later call may pass the
  * same object twice. */
 static DtStatus
@@ -210,6 +246,7 @@ guard_aliases(DtTrace *trace, const DtVar *changed)
             continue;
         }
         other = dt_var_peek(other);
+        DT_TRY(guard_dict(trace, changed, other));
         if (other == changed || other->source == NULL || is_new(other) || !dt_var_is_mutable(other)
             || other->type->kind != changed->type->kind
             || dt_var_python_type(trace, other) != type) {

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "compat/dying.h"
 #include "sideeffects/journal.h"
 
 DtStatus
@@ -117,24 +118,11 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     return DT_OK;
 }
 
-/* Has a finaliser, or somebody waits for its death.  A class written in C never dies: 3.10 has
- * the class of a handled exception on the stack, and an abstract class may hold a weak reference to
- * it. */
+/* Whether somebody acts when the value goes out of its slot. */
 static bool
-acts_when_it_dies(PyObject *object)
+acts_when_it_goes(const DtTrace *trace, PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
-    if (PyType_Check(object) && !PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE)) {
-        return false;
-    }
-    if (type->tp_finalize != NULL || type->tp_del != NULL) {
-        return true;
-    }
-    if (type->tp_weaklistoffset == 0) { /* negative: before the object, 3.12 on */
-        return false;
-    }
-    PyObject **list = (PyObject **)((char *)object + type->tp_weaklistoffset);
-    return *list != NULL;
+    return !dt_dying_is_quiet(object, &trace->kept_set);
 }
 
 DtStatus
@@ -145,11 +133,11 @@ dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
         return DT_OK;
     }
     PyObject *object = ((DtLazyVar *)value)->object;
-    if (acts_when_it_dies(object)) {
+    if (acts_when_it_goes(trace, object)) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
                         Py_TYPE(object)->tp_name);
     }
-    return dt_guard_type(trace, value->source, Py_TYPE(object));
+    return dt_guard_quiet(trace, value->source, NULL);
 }
 
 DtStatus
@@ -234,10 +222,9 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
         return DT_OK;
     }
     if (var->type->kind == DT_KIND_LAZY) {
-        held->found = acts_when_it_dies(((DtLazyVar *)var)->object);
-        return held->found || var->source == NULL
-                   ? DT_OK
-                   : dt_guard_type(trace, var->source, Py_TYPE(((DtLazyVar *)var)->object));
+        held->found = acts_when_it_goes(trace, ((DtLazyVar *)var)->object);
+        return held->found || var->source == NULL ? DT_OK
+                                                  : dt_guard_quiet(trace, var->source, NULL);
     }
     if (var->source != NULL) {
         PyTypeObject *type = dt_var_python_type(trace, var);

@@ -264,6 +264,19 @@ DtStatus dt_guard_global_absent(DtTrace *, const DtSource *function, PyObject *n
  * Every other guard of the source says as much and takes its place. */
 DtStatus dt_guard_present(DtTrace *, const DtSource *) DT_MUST_CHECK;
 DtStatus dt_guard_cell_empty(DtTrace *, const DtSource *cell) DT_MUST_CHECK;
+/* The dict is not the __dict__ of the instance, which need not have one yet. */
+DtStatus dt_guard_not_dict_of(DtTrace *, const DtSource *instance,
+                              const DtSource *dict) DT_MUST_CHECK;
+/* No code runs when the reference that the source stands for goes.  `stays`: the source of what
+ * takes its place, which lives on; or NULL. */
+DtStatus dt_guard_quiet(DtTrace *, const DtSource *, const DtSource *stays) DT_MUST_CHECK;
+DtStatus dt_guard_quiet_contents(DtTrace *, const DtSource *container) DT_MUST_CHECK;
+/* The same for an own attribute or slot, if it is there, and for a global; `globals`: NULL for the
+ * root's, else a dict. */
+DtStatus dt_guard_quiet_attr(DtTrace *, const DtSource *owner, PyObject *name,
+                             const DtSource *stays) DT_MUST_CHECK;
+DtStatus dt_guard_quiet_global(DtTrace *, const DtSource *globals, PyObject *name,
+                               const DtSource *stays) DT_MUST_CHECK;
 /* `refs` are the objects that the spec's bytes refer to. */
 DtStatus dt_guard_adapter(DtTrace *, const DtSource *, const DtAdapter *, const void *spec,
                           size_t size, PyObject *const *refs, uint32_t nrefs) DT_MUST_CHECK;

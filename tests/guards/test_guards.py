@@ -186,6 +186,85 @@ def case_not_same(r):
     return [(one, [1])], [(one, one)], ["L['x'] is not L['y']", "one object"]
 
 
+class Loud:
+    def __del__(self):
+        pass
+
+
+KEPT = Loud()
+
+
+def case_not_dict_of(r):
+    r.fact("NOT_DICT_OF", r.local("x"), r.local("y"))
+    plain = Plain(a=1)
+    return (
+        [(Plain(), {}), (Plain(a=1), plain.__dict__), (Direct(1, 2), {})],
+        [(plain, plain.__dict__)],
+        ["L['x'].__dict__ is not L['y']", "is it"],
+    )
+
+
+def case_quiet(r):
+    r.fact("QUIET", r.source("INDEX", r.local("x")))
+    tree = [[[1, "a"], {"b": (2.0, Plain(c=[]))}] for _ in range(20)]
+    circle = [1]
+    circle.append(circle)
+    return (
+        [([1],), ([Plain(a=[1, 2])],), ([KEPT],), ([[KEPT]],), ([tree],), ([circle],), ([Loud],)],
+        [([Loud()],), ([Plain(a=[{"b": Loud()}])],), ([(i for i in [1])],)],
+        ["nothing acts when L['x'][0] goes", "something does"],
+    )
+
+
+def case_quiet_contents(r):
+    r.fact("QUIET_CONTENTS", r.local("x"))
+    return (
+        [([1, [2]],), ({"a": Plain()},), ([KEPT],), ([],), (1,)],
+        [([1, Loud()],), ({"a": [Loud()]},), (Plain(a=Loud()),)],
+        ["nothing acts when the contents of L['x'] go", "something does"],
+    )
+
+
+def case_quiet_attr(r):
+    r.fact("QUIET_ATTR", r.local("x"), "left")
+    slots, loud = Slots(), Slots()
+    slots.left, loud.left = 1, Loud()
+    return (
+        [(Plain(),), (Plain(left=1),), (Slots(),), (slots,), (Plain(right=Loud()),)],
+        [(Plain(left=Loud()),), (loud,), (Plain(left=[Loud()]),)],
+        ["nothing acts when L['x'].'left' goes", "something does"],
+    )
+
+
+def case_quiet_global(r):
+    r.fact("QUIET_GLOBAL", -1, "SCALE").fact("QUIET_GLOBAL", -1, "not_there")
+    return [(1,)], [], ["nothing acts when the global 'SCALE' of the function goes"]
+
+
+def test_quiet_global_notices():
+    program = CASES_build("QUIET_GLOBAL")
+    before = target.__globals__["SCALE"]
+    try:
+        for make, quiet in ((Plain, True), (Loud, False), (lambda: [Loud()], False), (int, True)):
+            target.__globals__["SCALE"] = make()
+            assert program.holds(1) == quiet
+    finally:
+        target.__globals__["SCALE"] = before
+    assert program.holds(1)
+
+
+def test_quiet_counts_what_goes():
+    """Two references that go at the same time may be all that the object has."""
+    one, both = Recipe(target), Recipe(target)
+    one.fact("QUIET", one.source("INDEX", one.local("x")))
+    both.fact("QUIET", both.source("INDEX", both.local("x")))
+    both.fact("QUIET", both.source("INDEX", both.local("x"), index=1))
+    loud = Loud()
+    pair = [loud, loud]
+    del loud
+    assert one.build().holds(pair) and not both.build().holds(pair)
+
+
 def case_sym(r):
     x = r.local("x")
     r.fact("ADAPTER", x, ("testing", 0)).source("ARRAY_DIM", x)
@@ -982,7 +1061,7 @@ class Trap:
 def test_no_user_code_runs():
     trap = Trap()
     for name, case in CASES.items():
-        if name in ("ADAPTER_STATE", "GLOBAL_ABSENT", "NOT_SAME"):
+        if name in ("ADAPTER_STATE", "GLOBAL_ABSENT") or name.startswith(("NOT_", "QUIET")):
             continue  # these do hold
         r = Recipe(target)
         case(r)

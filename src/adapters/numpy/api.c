@@ -8,6 +8,7 @@
 #include "adapters/numpy/api.h"
 
 #include "adapters/numpy/internal.h"
+#include "compat/dying.h"
 
 const DtAdapter dt_np_adapter = {
     .name = "numpy",
@@ -38,6 +39,17 @@ const DtAdapter dt_np_adapter = {
     .can_write = dt_np_can_write,
 };
 
+/* An array holds the owner of its memory.  Objects among its items are not looked at. */
+static int
+traverse_array(PyObject *object, visitproc visit, void *arg)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (PyDataType_REFCHK(PyArray_DESCR(array))) {
+        return 1;
+    }
+    return PyArray_BASE(array) != NULL ? visit(PyArray_BASE(array), arg) : 0;
+}
+
 int
 dt_numpy_init(void)
 {
@@ -48,5 +60,9 @@ dt_numpy_init(void)
         return 0; /* importing NumPy has led here before */
     }
     dt_np_arrays_init();
+    if (dt_dying_register(&PyArray_Type, traverse_array) < 0) {
+        PyErr_SetString(PyExc_SystemError, "too many kinds of arrays");
+        return -1;
+    }
     return dt_adapter_register(&dt_np_adapter);
 }

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from differential import check
+from differential import Compiled, check
 
 A = np.linspace(0.5, 2.0, 4)
 KEPT = {}
@@ -457,3 +457,63 @@ def test_object_and_dict_that_are_only_read():
         return (box, box.__dict__, A.copy()), {}
 
     check(run, make=apart)
+
+
+def writes_object(box, table, x):
+    box.v = x + 1.0
+    return table["v"] * 2.0
+
+
+def writes_dict(box, table, x):
+    table["v"] = x + 1.0
+    return box.v * 2.0
+
+
+def writes_both(box, table, x):
+    box.v = x + 1.0
+    table["v"] = x + 2.0
+    box.v = box.v + x
+    return box.v + table["v"], list(table)
+
+
+def deletes(box, table, x):
+    del table["v"]
+    return hasattr(box, "v"), x * 2.0
+
+
+def writes_and_asks(box, table, x):
+    box.__dict__["v"] = x + 1.0
+    return table["v"] * 2.0
+
+
+@pytest.mark.parametrize(
+    "fn", [writes_object, writes_dict, writes_both, deletes, writes_and_asks], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("first", ["one", "two"])
+def test_an_object_and_its_dict_are_two_arguments(fn, first):
+    """Two names for the same memory, in the call that is traced or in a later one."""
+
+    def arguments(kind):
+        box, other = Box(v=A), Box(v=A + 5.0)
+        return box, box.__dict__ if kind == "one" else dict(other.__dict__), A
+
+    compiled = Compiled(fn)
+    second = "two" if first == "one" else "one"
+    for kind in (first, first, second, first, second, second):
+        plain, mine = arguments(kind), arguments(kind)
+        assert repr(fn(*plain)) == repr(compiled(*mine))
+        assert repr(plain[0].__dict__) == repr(mine[0].__dict__)
+        assert repr(plain[1]) == repr(mine[1])
+
+
+def test_objects_without_a_dict_get_none():
+    """Guarding that a dict is not an object's own does not make the object's dict."""
+    import sys
+
+    compiled = Compiled(writes_object)
+    for _ in range(3):
+        box, table = Box.__new__(Box), {"v": A}
+        size = sys.getsizeof(box)
+        compiled(box, table, A)
+        assert sys.getsizeof(box) == size
+    assert not compiled.breaks
