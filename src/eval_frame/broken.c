@@ -112,10 +112,26 @@ dt_broken_close(DtPoint *point)
 #define PATIENCE 1024
 
 bool
+dt_broken_is_settled(const DtBroken *broken)
+{
+    if (broken == NULL) {
+        return true;
+    }
+    /* Outside of loops a point gets no samples: it does not keep the others waiting. */
+    const DtScale *scale = broken->weighed != NULL ? &broken->weighed->cache.scale : NULL;
+    bool weighing = scale != NULL && scale->taken[0] + scale->taken[1] > 0;
+    return !weighing && broken->builds > 0 && (!broken->stale || broken->builds >= BUILD_LIMIT);
+}
+
+bool
 dt_broken_weigh(DtPoint *point, const void *frame)
 {
     DtScale *scale = &point->cache.scale;
     DtBroken *broken = point->broken;
+    if (broken->owner->scale.state == DT_SCALE_WEIGHING) {
+        scale->countdown = 0;
+        return scale->state != DT_SCALE_FORSAKEN; /* the whole is on the scale */
+    }
     if (broken->weighed != NULL && broken->weighed != point
         && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_KEPT)) {
         scale->countdown = 0;

@@ -71,6 +71,10 @@ DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
  * counts and builds nothing. */
 bool dt_broken_is_spent(const DtBroken *broken);
 
+/* The code is run by the driver that it will keep, as far as is known, and none of its points is
+ * being weighed.  True for NULL: the code does not break. */
+bool dt_broken_is_settled(const DtBroken *broken);
+
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
 DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;
 

@@ -14,6 +14,7 @@
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
+#define SETTLING_WAIT 8
 
 uint64_t
 dt_scale_news(void)
@@ -134,9 +135,13 @@ dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news)
 }
 
 void
-dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleRun *run)
+dt_scale_begin(DtScale *scale, const DtRegion *region, bool settled, DtScaleRun *run)
 {
     *run = (DtScaleRun){.side = DT_SIDE_COMPILED};
+    if (!settled && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_WEIGHING)) {
+        wait(scale, SETTLING_WAIT);
+        return;
+    }
     if (scale->busy) {
         run->side = scale->state == DT_SCALE_WEIGHING ? dt_scale_next_side(scale) : run->side;
         scale->countdown = 0;

@@ -66,8 +66,9 @@ dt_scale_is_due(DtScale *scale)
     return true;
 }
 
-/* Which way a call goes (run->side); dt_scale_end() after it. */
-void dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleRun *run);
+/* Which way a call goes (run->side); dt_scale_end() after it.  `settled`: what compiled calls run
+ * now is what they will go on running; a scale that is not waits. */
+void dt_scale_begin(DtScale *scale, const DtRegion *region, bool settled, DtScaleRun *run);
 /* True if this was the call after which it is known that plain execution is as fast. */
 bool dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed);
 

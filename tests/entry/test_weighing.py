@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import dyntrace
 import numpy as np
 import pytest
@@ -147,3 +149,27 @@ def test_a_long_loop_stays_a_loop():
             assert (compiled(np.ones(4), n) == steps(np.ones(4), n)).all()
     whole = dyntrace.compile(steps, fullgraph=True)
     assert (whole(np.ones(4), 300) == steps(np.ones(4), 300)).all()
+
+
+def test_a_broken_function_is_weighed_when_its_driver_is_settled():
+    """The first driver has probes wherever a break can lead to: what it costs says nothing."""
+    codes = []
+
+    @dyntrace.disable
+    def construct():
+        codes.append(sys._getframe(1).f_code)
+
+    def broken(x):
+        y = x * 2.0 + 1.0
+        construct()
+        return y * 3.0 - x
+
+    x = np.ones(4)
+    with dyntrace.config.patch(weigh_after=1):
+        compiled = dyntrace.compile(broken)
+        for _ in range(80):
+            compiled(x)
+    plain = [code is broken.__code__ for code in codes]
+    assert not any(plain[:8])
+    assert len(set(codes[:8])) > 1  # another driver has taken the place of the first
+    assert any(plain[8:])
