@@ -125,6 +125,14 @@ acts_when_it_goes(const DtTrace *trace, PyObject *object)
     return !dt_dying_is_quiet(object, &trace->kept_set);
 }
 
+/* Of numbers and texts the type says it all, and is checked in no time. */
+static DtStatus
+guard_quiet(DtTrace *trace, const DtSource *source, PyObject *object)
+{
+    return dt_dying_is_plain_type(Py_TYPE(object)) ? dt_guard_type(trace, source, Py_TYPE(object))
+                                                   : dt_guard_quiet(trace, source, NULL);
+}
+
 DtStatus
 dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
 {
@@ -137,7 +145,7 @@ dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
                         Py_TYPE(object)->tp_name);
     }
-    return dt_guard_quiet(trace, value->source, NULL);
+    return guard_quiet(trace, value->source, object);
 }
 
 DtStatus
@@ -223,8 +231,9 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
     }
     if (var->type->kind == DT_KIND_LAZY) {
         held->found = acts_when_it_goes(trace, ((DtLazyVar *)var)->object);
-        return held->found || var->source == NULL ? DT_OK
-                                                  : dt_guard_quiet(trace, var->source, NULL);
+        return held->found || var->source == NULL
+                   ? DT_OK
+                   : guard_quiet(trace, var->source, ((DtLazyVar *)var)->object);
     }
     if (var->source != NULL) {
         PyTypeObject *type = dt_var_python_type(trace, var);
