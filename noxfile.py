@@ -138,6 +138,14 @@ def stress(session: nox.Session) -> None:
     pytest_with(session, build(session, "stress"))
 
 
+@nox.session(python=list(run_tests.VERSIONS))
+def cpython(session: nox.Session) -> None:
+    """CPython's own test files, plainly and with every frame traced: a table of what differs and is
+    not in tests/cpython/expected.toml. Hours; `-- --fast` takes a chosen set, `-- test_json` files."""
+    session.install(".[test]", "tomli; python_version < '3.11'")
+    session.run("python", "tests/cpython/run.py", *session.posargs)
+
+
 @nox.session
 def breaks(session: nox.Session) -> None:
     """tests/semantics and tests/sideeffects with a break before every n-th instruction that a trace

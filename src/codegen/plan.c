@@ -51,27 +51,53 @@ position_of_graph(const DtTrace *trace, DtSpan fallback)
 
 /* ---- Epilogue -------------------------------------------------------------------------------- */
 
+/* The values of one kind of writes.  A value that is only kept is dropped unless it was made. */
+static DtStatus
+emit_written(DtCodegen *codegen, DtCut *cut, bool kept)
+{
+    for (uint32_t i = 0; i < cut->nwrites; i++) {
+        DtCutWrite *write = &cut->writes[i];
+        if (write->kept != kept || write->value == NULL) {
+            continue;
+        }
+        if (kept && dt_map_get(&codegen->shared, dt_var_peek(write->value)) == NULL) {
+            write->value = NULL;
+            continue;
+        }
+        DT_TRY(dt_codegen_var(codegen, write->value));
+    }
+    return DT_OK;
+}
+
+/* In the reverse order. */
+static DtStatus
+emit_stores(DtCodegen *codegen, const DtCut *cut, bool kept)
+{
+    for (uint32_t i = cut->nwrites; i-- > 0;) {
+        const DtCutWrite *write = &cut->writes[i];
+        if (write->kept == kept) {
+            int op = write->value != NULL ? DT_OP_STORE_FAST : DT_OP_DELETE_FAST;
+            DT_TRY(dt_emit_slot(codegen->emit, op, write->place));
+        }
+    }
+    return DT_OK;
+}
+
 /* What a segment leaves: first all values, then the places of the frame; what it pushes stays. */
 static DtStatus
 emit_cut(DtCodegen *codegen)
 {
     const DtTrace *trace = codegen->trace;
-    const DtCut *cut = &trace->cut;
+    DtCut *cut = &codegen->trace->cut;
     codegen->plan->npushed = cut->npushed;
     for (uint32_t i = 0; i < cut->npushed; i++) {
         DT_TRY(cut->pushed[i] == trace->null ? dt_codegen_op(codegen, DT_OP_PUSH_NULL, 0)
                                              : dt_codegen_var(codegen, cut->pushed[i]));
     }
-    for (uint32_t i = 0; i < cut->nwrites; i++) {
-        if (cut->writes[i].value != NULL) {
-            DT_TRY(dt_codegen_var(codegen, cut->writes[i].value));
-        }
-    }
-    for (uint32_t i = cut->nwrites; i-- > 0;) {
-        const DtCutWrite *write = &cut->writes[i];
-        int op = write->value != NULL ? DT_OP_STORE_FAST : DT_OP_DELETE_FAST;
-        DT_TRY(dt_emit_slot(codegen->emit, op, write->place));
-    }
+    DT_TRY(emit_written(codegen, cut, false));
+    DT_TRY(emit_written(codegen, cut, true));
+    DT_TRY(emit_stores(codegen, cut, true));
+    DT_TRY(emit_stores(codegen, cut, false));
     return dt_codegen_op(codegen, DT_OP_RETURN_VALUE, 0);
 }
 

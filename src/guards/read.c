@@ -124,10 +124,10 @@ dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
     if (*value == NULL) {
         PyObject *attr = dt_type_lookup(Py_TYPE(object), place->name);
         PyObject *member = dt_read_member(object, attr);
-        *value = member != NULL ? member : attr;
-        if (attr != NULL && Py_TYPE(attr) == &PyMemberDescr_Type && member == NULL) {
-            *value = NULL; /* an empty slot */
-        }
+        /* A function or another descriptor is not what the attribute would give: an own attribute
+         * that hid it has gone.  So has what an empty slot held. */
+        bool binds = attr != NULL && Py_TYPE(attr)->tp_descr_get != NULL;
+        *value = member != NULL ? member : binds ? NULL : attr;
     }
     return *value != NULL;
 }

@@ -50,12 +50,30 @@ find_module(DtTrace *trace, PyObject *wanted, PyObject *name, DtVar **out)
     return source != NULL ? dt_var_build(trace, module, source, out) : DT_ERROR;
 }
 
+/* `from package import name` imports a submodule that the package does not have yet. */
+static bool
+lacks_one(DtVar *module, DtVar *names)
+{
+    PyObject *list = dt_var_peek_constant(names), *object = dt_payload_object(module), *value;
+    PyObject *dict = object != NULL && PyModule_Check(object) ? PyModule_GetDict(object) : NULL;
+    if (dict == NULL || list == NULL || !PyTuple_CheckExact(list)) {
+        return true;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
+        if (dt_dict_get(dict, PyTuple_GET_ITEM(list, i), &value) != 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 DtStatus
 dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     PyObject *name = dt_decode_name(frame->bytecode, instr);
     PyObject *level = dt_var_peek_constant(*dt_frame_at(frame, 2));
-    bool whole = dt_var_peek_constant(*dt_frame_at(frame, 1)) == Py_None;
+    DtVar *names = *dt_frame_at(frame, 1);
+    bool whole = dt_var_peek_constant(names) == Py_None;
     frame->sp -= 2;
     if (level == NULL || !PyLong_CheckExact(level) || PyLong_AsLong(level) != 0) {
         return break_import(trace, name, "a relative import");
@@ -63,6 +81,9 @@ dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DT_TRY(check_import_function(trace, name));
     DtVar *module;
     DT_TRY(find_module(trace, name, name, &module));
+    if (!whole && lacks_one(module, names)) {
+        return break_import(trace, name, "a name that it lacks, or a submodule");
+    }
     Py_ssize_t dot = whole ? PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1) : -1;
     if (dot == -2) {
         return DT_ERROR;

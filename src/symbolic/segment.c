@@ -276,7 +276,8 @@ cut_slots(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
         if (!live) {
             DT_TRY(lives_on(trace, value, &live));
         }
-        cut->writes[cut->nwrites++] = (DtCutWrite){slot, live ? value : NULL};
+        bool kept = !live && value != NULL && value->type->kind != DT_KIND_ARRAY;
+        cut->writes[cut->nwrites++] = (DtCutWrite){slot, live || kept ? value : NULL, kept};
     }
     return DT_OK;
 }
@@ -297,7 +298,7 @@ cut_stack(DtTrace *trace, DtFrame *root, int32_t base)
                             "a handler is left, and entered again");
         }
         DtVar *value = root->stack[i] == dt_null(trace) ? NULL : root->stack[i];
-        cut->writes[cut->nwrites++] = (DtCutWrite){nslots + i, value};
+        cut->writes[cut->nwrites++] = (DtCutWrite){nslots + i, value, false};
     }
     cut->pushed = root->stack + shared;
     cut->npushed = (uint32_t)(root->sp - shared);
@@ -315,7 +316,7 @@ all_values(DtTrace *trace, DtVar **out)
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < cut->nwrites; i++) {
-        if (cut->writes[i].value != NULL) {
+        if (cut->writes[i].value != NULL && !cut->writes[i].kept) {
             items[count++] = cut->writes[i].value;
         }
     }

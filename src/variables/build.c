@@ -330,11 +330,14 @@ build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, Dt
     DtVar *seen = dt_map_get(&trace->by_object, object);
     if (seen != NULL) {
         *out = seen;
-        if (trusted || source == NULL || seen->source == NULL || seen->source == source
-            || source->kind == DT_SOURCE_OBJECT) {
+        if (source == NULL || seen->source == NULL || seen->source == source
+            || dt_map_get(&trace->stand_ins, object) != NULL) {
             return DT_OK;
         }
-        return dt_guard_alias(trace, seen->source, source, true);
+        /* Known by now which object the second source holds: then the first one holds it, too. */
+        return trusted || source->kind == DT_SOURCE_OBJECT
+                   ? dt_build_guard_identity(trace, object, seen->source, false)
+                   : dt_guard_alias(trace, seen->source, source, true);
     }
     DT_TRY(dt_trace_keep(trace, object));
     DT_TRY(choose_builder(object)(trace, object, source, trusted, out));

@@ -31,7 +31,10 @@ dt_made_find(const DtTrace *trace, PyObject *object)
 static DtStatus
 stand_for(DtTrace *trace, PyObject *object, DtVar *var)
 {
-    return dt_map_set(&trace->arena, &trace->by_object, object, var) == 0 ? DT_OK : dt_no_memory();
+    return dt_map_set(&trace->arena, &trace->by_object, object, var) == 0
+                   && dt_map_set(&trace->arena, &trace->stand_ins, object, var) == 0
+               ? DT_OK
+               : dt_no_memory();
 }
 
 static DtStatus

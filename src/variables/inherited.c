@@ -14,6 +14,7 @@
 
 #include "compat/type.h"
 #include "variables/fold.h"
+#include "variables/pure.h"
 #include "variables/text.h"
 
 typedef struct SlotRow {
@@ -563,12 +564,24 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     if (self->type->kind == DT_KIND_INSTANCE && is_format_without_spec(trace, name, &rest)) {
         return dt_text_str(trace, self, out); /* of everything but the exact builtin type */
     }
+    PyTypeObject *layout =
+        self->type->kind == DT_KIND_INSTANCE ? dt_build_layout(((DtInstanceVar *)self)->cls) : NULL;
+    if (layout != NULL && layout != of && dt_payload_is_own(layout)
+        && dt_type_lookup(layout, name) != descriptor) {
+        /* dict.__delitem__(ordered, key): behind the back of what OrderedDict keeps beside. */
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,
+                        dt_kinds_type_name(trace, self));
+    }
     DtVar *subject = subject_of(trace, self, descriptor, of);
     if (subject != NULL && subject != self && names_its_class(subject, of)
         && (PyUnicode_CompareWithASCIIString(name, "__repr__") == 0
             || PyUnicode_CompareWithASCIIString(name, "__str__") == 0)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the text of a %s",
                         dt_kinds_type_name(trace, self));
+    }
+    if (subject != NULL && subject->type->kind == DT_KIND_OPAQUE
+        && dt_pure_is(((DtObjectVar *)subject)->object)) {
+        return dt_pure_call(trace, descriptor, args, out); /* this very slot, not its operator */
     }
     const SlotRow *row = NULL;
     if (subject != NULL && subject != self) {
@@ -590,6 +603,11 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         is_method && subject != NULL ? dt_kinds_find_method(subject->type, name) : NULL;
     if (method != NULL) {
         DT_TRY(dt_kinds_call_row(trace, subject, method, &rest, out));
+    }
+    else if (row != NULL && dt_payload_is_own(of) && !DT_BINARY_IS_INPLACE(row->op)
+             && (row->call == slot_binary || row->call == slot_reflected)) {
+        /* `|` of an OrderedDict or defaultdict makes another one. */
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s.%s()", of->tp_name, text);
     }
     else if (row != NULL) {
         DT_TRY(call_row(trace, row, subject, &rest, out));

@@ -158,7 +158,8 @@ try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
     if (DT_BINARY_PLAIN(op) == DT_BINARY_REMAINDER && is_text(left)) {
         return left->type->nb_binary(trace, op, left, right, out); /* asks for its str() */
     }
-    DtVar *payload = dt_payload_of(right);
+    /* A type of which nothing else is known may ask the instance for its methods. */
+    DtVar *payload = left->type->kind == DT_KIND_OPAQUE ? right : dt_payload_of(right);
     switch (dt_number_slot_takes(trace, left, payload)) {
     case DT_SLOT_TAKES:
         return dt_var_binary(trace, op, left, payload, out);

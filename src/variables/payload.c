@@ -232,15 +232,20 @@ build_dict(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObjec
 {
     (void)base;
     DtDictVar *self;
+    PyObject *keys = dt_trace_keep_take(trace, dt_dict_keys_in_order(object));
+    if (keys == NULL && PyErr_ExceptionMatches(PyExc_KeyError)) {
+        PyErr_Clear(); /* KeyError: a method of dict has changed an OrderedDict behind its back */
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a %s that has lost count of its keys",
+                        Py_TYPE(object)->tp_name);
+    }
+    if (keys == NULL) {
+        return DT_ERROR;
+    }
     DT_TRY(dt_guard_dict_keys(trace, source, object));
     DT_TRY(dt_dict_new(trace, &self));
     self->base.source = source;
     self->base.mutation = DT_VALUE_MUTATION_EXISTING;
     self->object = object;
-    PyObject *keys = dt_trace_keep_take(trace, dt_dict_keys_in_order(object));
-    if (keys == NULL) {
-        return DT_ERROR;
-    }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) {
         PyObject *key = PyTuple_GET_ITEM(keys, i), *value;
         DtEntry entry;

@@ -81,6 +81,8 @@ typedef struct DtExcInfo {
 typedef struct DtCutWrite {
     int32_t place;
     DtVar *value; /* NULL: unbound, or a NULL that belongs to a callable */
+    bool
+        kept; /* nobody reads it again, but it lives on in its slot: written if it is made anyway */
 } DtCutWrite;
 
 typedef struct DtCut {
@@ -131,6 +133,7 @@ struct DtTrace {
     DtExcInfo *exc_info; /* the innermost level */
     DtVar *none, *not_implemented, *null;
     DtMap made;                 /* real object that stands for one the trace has made -> DtMade */
+    DtMap stand_ins;            /* objects that lead to a tracker of another one */
     DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
     DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
     DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */

@@ -3,6 +3,7 @@
  *
  * Not in here: what a method of a builtin kind does (the rows of that kind).
  */
+#include "compat/type.h"
 #include "variables/kinds.h"
 
 /* ---- Bound methods --------------------------------------------------------------------------- */
@@ -65,6 +66,11 @@ method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     if (PyUnicode_CompareWithASCIIString(name, "__func__") == 0) {
         *out = self->function;
         return DT_OK;
+    }
+    /* Only what the type of methods lacks is looked up in the function. */
+    if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0
+        && dt_type_lookup(&PyMethod_Type, name) != NULL) {
+        return dt_kind_base.tp_getattro(trace, var, name, out);
     }
     return dt_var_getattr(trace, self->function, name, out);
 }

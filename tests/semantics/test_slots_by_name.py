@@ -1,0 +1,144 @@
+"""Slots that are called by name do what that very slot does, not what the operator would."""
+
+import datetime
+from collections import OrderedDict, defaultdict
+
+import dyntrace
+import pytest
+from differential import Compiled, check
+
+DAY = datetime.date(2020, 1, 1)
+MOMENT = datetime.datetime(2020, 1, 1)
+
+
+class Odd(float):
+    def as_integer_ratio(self):
+        return 5
+
+
+class Ordered(OrderedDict):
+    pass
+
+
+class Plain(dict):
+    pass
+
+
+def by_name(a, b):
+    return a.__eq__(b), a.__ne__(b)
+
+
+def by_class(a, b):
+    return datetime.date.__eq__(a, b)
+
+
+def by_operator(a, b):
+    return a == b, a != b
+
+
+def divided(a, b):
+    try:
+        return a / b
+    except TypeError as error:
+        return str(error)
+
+
+def merged(a, b):
+    result = a | b
+    return type(result).__name__, result
+
+
+def merged_in_place(a, b):
+    before = a
+    a |= b
+    return a is before, a
+
+
+def calls_of_calls():
+    def same(x):
+        return x
+
+    return [same][0].__call__.__call__(5), same.__call__(3), len.__call__([1])
+
+
+class Counter:
+    def method(self, x):
+        "doc"
+        return x
+
+
+def of_a_method():
+    method = Counter().method
+    return method.__name__, method.__doc__, method.__qualname__, method.__call__(4)
+
+
+def outcome(fn, args):
+    try:
+        result = fn(*args)
+    except TypeError as error:
+        return str(error)
+    return repr(result)
+
+
+def compare(fn, *makers):
+    with dyntrace.config.patch(everything=True, strict=True):
+        compiled = Compiled(fn)
+        for _ in range(2):
+            assert outcome(compiled, [make() for make in makers]) == outcome(
+                fn, [make() for make in makers]
+            )
+
+
+@pytest.mark.parametrize("fn", [by_name, by_class, by_operator])
+@pytest.mark.parametrize("other", [DAY, MOMENT, datetime.date(2021, 1, 1), 5])
+def test_dates(fn, other):
+    compare(fn, lambda: DAY, lambda: other)
+
+
+def test_float_with_a_method_that_c_asks():
+    compare(divided, lambda: datetime.timedelta(1), lambda: Odd(2))
+
+
+MAKERS = [
+    lambda: {1: 2},
+    lambda: OrderedDict({3: 4}),
+    lambda: defaultdict(int, {5: 6}),
+    lambda: Ordered({7: 8}),
+    lambda: Plain({9: 1}),
+    lambda: [(1, 2)],
+]
+
+
+@pytest.mark.parametrize("a", MAKERS)
+@pytest.mark.parametrize("b", MAKERS)
+@pytest.mark.parametrize("fn", [merged, merged_in_place])
+def test_merging(fn, a, b):
+    compare(fn, a, b)
+
+
+def behind_its_back(method, *args):
+    ordered = OrderedDict(spam=1, ham=2)
+    getattr(dict, method)(ordered, *args)
+    try:
+        return repr(ordered)
+    except KeyError as error:
+        return repr(error)
+
+
+@pytest.mark.parametrize(
+    "case", [("__delitem__", "spam"), ("pop", "spam"), ("popitem",), ("get", "spam")]
+)
+def test_dict_methods_of_an_ordered_dict(case):
+    compare(behind_its_back, *(lambda value=value: value for value in case))
+
+
+@pytest.mark.parametrize("fn", [calls_of_calls, of_a_method])
+def test_methods_of_methods(fn):
+    compare(fn)
+
+
+def test_names_of_a_method_are_known():
+    def fn(counter):
+        return counter.method.__name__, counter.method.__doc__
+
+    check(fn, Counter())
