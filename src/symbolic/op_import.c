@@ -50,14 +50,24 @@ find_module(DtTrace *trace, PyObject *wanted, PyObject *name, DtVar **out)
     return source != NULL ? dt_var_build(trace, module, source, out) : DT_ERROR;
 }
 
-/* `from package import name` imports a submodule that the package does not have yet. */
+/* `from package import name` imports a submodule that the package does not have yet.  A module
+ * without a __path__ is no package. */
 static bool
-lacks_one(DtVar *module, DtVar *names)
+lacks_one(DtTrace *trace, DtVar *module, DtVar *names)
 {
-    PyObject *list = dt_var_peek_constant(names), *object = dt_payload_object(module), *value;
+    PyObject *list = dt_var_as_constant(trace, names), *value;
+    PyObject *object = dt_payload_object(module);
     PyObject *dict = object != NULL && PyModule_Check(object) ? PyModule_GetDict(object) : NULL;
     if (dict == NULL || list == NULL || !PyTuple_CheckExact(list)) {
         return true;
+    }
+    PyObject *path = dt_trace_keep_take(trace, PyUnicode_InternFromString("__path__"));
+    if (path == NULL) {
+        PyErr_Clear(); /* no memory: not followed */
+        return true;
+    }
+    if (dt_dict_get(dict, path, &value) == 0) {
+        return false;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
         if (dt_dict_get(dict, PyTuple_GET_ITEM(list, i), &value) != 1) {
@@ -72,7 +82,7 @@ dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     PyObject *name = dt_decode_name(frame->bytecode, instr);
     PyObject *level = dt_var_peek_constant(*dt_frame_at(frame, 2));
-    DtVar *names = *dt_frame_at(frame, 1);
+    DtVar *names = *dt_frame_at(frame, 1); /* a tuple, or None */
     bool whole = dt_var_peek_constant(names) == Py_None;
     frame->sp -= 2;
     if (level == NULL || !PyLong_CheckExact(level) || PyLong_AsLong(level) != 0) {
@@ -81,7 +91,7 @@ dt_op_import_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DT_TRY(check_import_function(trace, name));
     DtVar *module;
     DT_TRY(find_module(trace, name, name, &module));
-    if (!whole && lacks_one(module, names)) {
+    if (!whole && lacks_one(trace, module, names)) {
         return break_import(trace, name, "a name that it lacks, or a submodule");
     }
     Py_ssize_t dot = whole ? PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1) : -1;

@@ -176,6 +176,11 @@ try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar 
 {
     if (self->type->kind == DT_KIND_INSTANCE) {
         DtVar *result;
+        PyObject *method;
+        DT_TRY(intern(trace, name, &method));
+        if (dt_type_lookup(instance_of(self)->cls, method) == Py_None) {
+            return dt_raise(trace, PyExc_TypeError, "'NoneType' object is not callable");
+        }
         DT_TRY(call_special(trace, self, name, &other, 1, &result));
         if (result != NULL) {
             DT_TRY(dt_var_realize(trace, result, &result)); /* `NotImplemented` is a global */

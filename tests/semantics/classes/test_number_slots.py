@@ -84,3 +84,40 @@ def test_by_operator(op):
         for b in OTHERS:
             check(call, a, b)
             check(call, b, a)
+
+
+class Base:
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return self.value + other
+
+    __radd__ = __add__
+
+
+class NoInPlace(Base):
+    __iadd__ = None
+
+
+class NoLeft(Base):
+    __add__ = None
+
+
+class NoRight(Base):
+    __radd__ = None
+
+
+def add_in_place(a, b):
+    a += b
+    return a
+
+
+@pytest.mark.parametrize("left", [1, Base(1), NoInPlace(2), NoLeft(3), NoRight(4)])
+@pytest.mark.parametrize("right", [1, Base(1), NoInPlace(2), NoLeft(3), NoRight(4)])
+@pytest.mark.parametrize("function", [operator.add, add_in_place])
+def test_operators_that_are_none(function, left, right):
+    def call(a, b):
+        return function(a, b)
+
+    check(call, left, right)
