@@ -19,6 +19,18 @@ dt_codegen_trace(DtCodegen *codegen)
     return codegen->trace;
 }
 
+void
+dt_codegen_set_operands(DtCodegen *codegen, bool operands)
+{
+    codegen->operands = operands;
+}
+
+bool
+dt_codegen_is_operands(const DtCodegen *codegen)
+{
+    return codegen->operands;
+}
+
 DtStatus
 dt_codegen_op(DtCodegen *codegen, int op, int32_t arg)
 {

@@ -43,6 +43,7 @@ struct DtCodegen {
     DtEmit *emit;
     DtCodeLayout layout;       /* of the root's code; unified slots are slots of `emit` too */
     bool effects;              /* something is replayed: sources are read before it */
+    bool operands;             /* emitting those of the writes */
     bool prologue;             /* emitting it: sources are loaded in place */
     DtMap shared;              /* DtVar -> DtShared */
     DT_VEC(DtShared *) pairs;  /* in order of emission */

@@ -156,12 +156,16 @@ is_put_back(const DtTrace *trace, const DtJournalEntry *entry)
     return true;
 }
 
+/* First what new objects hold, of which nobody knows yet; then everything else, in order. */
 static DtStatus
-add_writes(DtTrace *trace, Reach *reach)
+add_writes(DtTrace *trace, Reach *reach, bool of_new)
 {
     DtJournal *journal = trace->journal;
     for (uint32_t i = 0; i < journal->entries.count; i++) {
         const DtJournalEntry *entry = &journal->entries.items[i];
+        if ((entry->kind == DT_ENTRY_ATTR && is_new(entry->object)) != of_new) {
+            continue;
+        }
         switch ((DtEntryKind)entry->kind) {
         case DT_ENTRY_ATTR:
             if (dt_map_get(&reach->seen, entry->object) != NULL && !is_put_back(trace, entry)) {
@@ -300,7 +304,8 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
     }
     Reach reach = {0};
     DT_TRY(reach_all(trace, result, &reach));
-    DT_TRY(add_writes(trace, &reach));
+    DT_TRY(add_writes(trace, &reach, true));
+    DT_TRY(add_writes(trace, &reach, false));
     DT_TRY(dt_drops_check(trace, &reach.seen));
     DtMap guarded = {0};
     for (uint32_t i = 0; i < journal->entries.count; i++) {

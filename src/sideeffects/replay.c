@@ -2,6 +2,9 @@
  *
  *   operands of the last write ... operands of the first │ first write ... last write
  *
+ * The attributes of new objects are written before all else: what comes after it may hash them, and
+ * other threads see them.
+ *
  * All operands are on the stack before anything is written, because a write
  * may change what the source of a later operand loads.
  */
@@ -179,9 +182,11 @@ DtStatus
 dt_journal_replay(DtTrace *trace, DtCodegen *codegen)
 {
     const DtJournal *journal = trace->journal;
+    dt_codegen_set_operands(codegen, true);
     for (uint32_t i = journal->writes.count; i > 0; i--) {
         DT_TRY(push_operands(codegen, &journal->writes.items[i - 1]));
     }
+    dt_codegen_set_operands(codegen, false);
     for (uint32_t i = 0; i < journal->writes.count; i++) {
         DT_TRY(emit_write(codegen, &journal->writes.items[i]));
     }

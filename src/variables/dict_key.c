@@ -209,3 +209,16 @@ dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
     }
     return DT_OK;
 }
+
+DtStatus
+dt_dict_check_keys(DtCodegen *codegen, const DtDictVar *dict)
+{
+    for (uint32_t i = 0; dt_codegen_is_operands(codegen) && i < dict->count; i++) {
+        if (dict->items[i].traced && dict->items[i].key == NULL) {
+            return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                            "a new %s whose keys have a __hash__ of Python is stored",
+                            dict->base.type->name);
+        }
+    }
+    return DT_OK;
+}

@@ -39,6 +39,10 @@ typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of ins
     const DtSetStep *layout;
 } DtDictVar;
 
+/* Breaks if a dict or set can't be built yet: it would hash objects that have no attributes so far.
+ */
+DtStatus dt_dict_check_keys(DtCodegen *codegen, const DtDictVar *dict) DT_MUST_CHECK;
+
 typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
     DtVar base;
     DtDictVar *dict;

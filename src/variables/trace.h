@@ -345,6 +345,10 @@ DtStatus dt_codegen_push_callable_var(DtCodegen *, DtVar *callable) DT_MUST_CHEC
 DtStatus dt_codegen_call(DtCodegen *, uint32_t argc) DT_MUST_CHECK;
 /* MAKE_FUNCTION of the code (and what `flags` say) on the stack, with its qualified name. */
 DtStatus dt_codegen_make_function(DtCodegen *, PyObject *qualname, int32_t flags) DT_MUST_CHECK;
+/* Whether the operands of the writes are emitted: objects that the trace made have no attributes
+ * yet, so nothing may ask for the hash of one. */
+void dt_codegen_set_operands(DtCodegen *, bool operands);
+bool dt_codegen_is_operands(const DtCodegen *);
 DtTrace *dt_codegen_trace(DtCodegen *);
 
 #endif

@@ -518,6 +518,7 @@ dict_reconstruct(DtCodegen *codegen, DtVar *var)
         DT_TRY(dt_codegen_var(codegen, self->owner));
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, name);
     }
+    DT_TRY(dt_dict_check_keys(codegen, self));
     for (uint32_t i = 0; i < self->count; i++) {
         DT_TRY(dt_codegen_var(codegen, self->items[i].key_var));
         DT_TRY(dt_codegen_var(codegen, self->items[i].value));

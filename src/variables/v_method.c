@@ -153,9 +153,12 @@ method_reconstruct(DtCodegen *codegen, DtVar *var)
         if (bind == NULL) {
             return DT_ERROR;
         }
+        /* Without a type, methods that are told their class crash (method_get of CPython). */
+        PyObject *type = (PyObject *)((PyDescrObject *)dt_payload_object(function))->d_type;
         DT_TRY(dt_codegen_push_callable(codegen, bind));
         DT_TRY(dt_codegen_var(codegen, self->self));
-        return dt_codegen_call(codegen, 1);
+        DT_TRY(dt_codegen_const(codegen, type));
+        return dt_codegen_call(codegen, 2);
     }
     DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyMethod_Type));
     DT_TRY(dt_codegen_var(codegen, self->function));

@@ -950,7 +950,11 @@ set_reconstruct(DtCodegen *codegen, DtVar *var)
 {
     bool done;
     DT_TRY(dt_kinds_load_source(codegen, var, &done));
-    return done ? DT_OK : dt_layout_emit(codegen, (DtDictVar *)var);
+    if (done) {
+        return DT_OK;
+    }
+    DT_TRY(dt_dict_check_keys(codegen, (DtDictVar *)var));
+    return dt_layout_emit(codegen, (DtDictVar *)var);
 }
 
 static DtStatus
