@@ -19,47 +19,45 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "guide" / "numpy-functions.md"
 OPS = ROOT / "src" / "adapters" / "numpy" / "ops.def"
+POLYFILLS = ROOT / "python" / "dyntrace" / "polyfills" / "numpy.py"
 LOOPS = ROOT / "src" / "backend" / "native" / "ufuncs.def"
 
 HEAD = """\
 # NumPy's functions
 
-Made by `nox -s numpy` from the tables of the adapter and NumPy {version}. *Fused*: runs block-wise with its
-neighbours. *In the graph*: NumPy runs it, its neighbours stay together. *Dry run*: the same, its result's
-dtype and shape learned by a [dry run](../internals/native-executor.md). *Break*: runs plainly, and compiled
-code goes on after it.
+Made by `nox -s numpy` from the tables of the adapter and NumPy {version}. *Fused*: runs block-wise with
+its neighbours. *In the graph*: NumPy runs it, its neighbours stay together. *Dry run*: the same, its
+result's dtype and shape learned by a [dry run](../internals/native-executor.md); *counted*: and how long
+the result is depends on the data; *quiet*: and where it would warn about the data, the call is made again
+plainly. *Followed*: views and other captured functions in its place. *Known*: the answer is known while
+tracing. *Break*: runs plainly, and compiled code goes on after it. Some forms of a function (an option, a
+list for an array) may be breaks too.
 
 """
 
 #: Why a function that has no row can't be in a graph, or need not be.
 REASONS = {
     "the size of the result depends on the data": """
-        argwhere bincount compress delete extract flatnonzero intersect1d nonzero poly roots
-        setdiff1d setxor1d trim_zeros union1d unique unique_all unique_counts unique_inverse
-        unique_values insert histogram_bin_edges histogram2d histogramdd linalg.lstsq""",
+        poly roots trim_zeros unique_all unique_counts unique_inverse linalg.lstsq""",
+    "gives a list": "histogramdd einsum_path polydiv",
     "the dtype of the result depends on the data": "real_if_close linalg.eig linalg.eigvals",
     "gives a Python number or bool": """
-        allclose array_equal array_equiv count_nonzero iscomplexobj isrealobj isscalar iterable
-        may_share_memory shares_memory linalg.matrix_rank""",
+        allclose array_equal array_equiv may_share_memory shares_memory isfortran""",
+    "deprecated: warns": "row_stack",
     "calls a function of the user's": """
-        apply_along_axis apply_over_axes fromfunction frompyfunc fromiter piecewise vectorize""",
+        apply_along_axis apply_over_axes fromfunction frompyfunc fromiter vectorize mask_indices""",
     "reads or writes files or text": """
-        array2string array_repr array_str base_repr binary_repr format_float_positional
-        format_float_scientific frombuffer fromfile fromregex fromstring genfromtxt load loadtxt
-        save savetxt savez savez_compressed info show_config show_runtime from_dlpack""",
+        array2string array_repr array_str format_float_positional format_float_scientific
+        frombuffer fromfile fromregex fromstring genfromtxt load loadtxt save savetxt savez
+        savez_compressed info show_config show_runtime from_dlpack""",
     "changes or reads settings": """
         geterr geterrcall getbufsize get_include get_printoptions printoptions set_printoptions
         setbufsize seterr seterrcall test errstate""",
-    "about dtypes": """
-        astype can_cast common_type isdtype issubdtype iinfo finfo min_scalar_type mintypecode
-        promote_types result_type typename dtype""",
-    "may warn from Python about the data": """
-        corrcoef cov nanargmax nanargmin nanmax nanmean nanmedian nanmin nanpercentile nanquantile
-        nanstd nanvar polyfit""",
-    "gives a named tuple": "linalg.eigh linalg.qr linalg.slogdet linalg.svd",
-    "for objects, text, dates or bits": """
-        busday_count busday_offset is_busday datetime_as_string datetime_data packbits unpackbits
+    "for matrices and objects, text or dates": """
+        busday_count busday_offset is_busday datetime_as_string datetime_data isnat asmatrix bmat
         char rec strings""",
+    "gives a view that may not be written": "diagonal linalg.diagonal broadcast_arrays",
+    "may give its argument": "asarray_chkfinite require nested_iters",
 }
 
 
@@ -75,10 +73,20 @@ def captured() -> dict[str, str]:
         name: "fused" if name in loops else "in the graph" for (name,) in rows(OPS, "NP_UFUNC")
     }
     own = {"where": "fused", "clip": "fused"}
+    ways = {
+        "dt_np_fn_dry": "dry run", "dt_np_fn_counted": "dry run, counted",
+        "dt_np_fn_quiet": "dry run, quiet", "dt_np_fn_about": "known",
+    }  # fmt: skip
     for name, handler in rows(OPS, "NP_FUNC"):
-        kinds[name] = own.get(name, "dry run" if handler == "dt_np_fn_dry" else "in the graph")
+        kinds[name] = own.get(name, ways.get(handler, "in the graph"))
     for _, path, handler in rows(OPS, "NP_FUNC_AT"):
-        kinds[path] = "dry run" if handler == "dt_np_fn_dry" else "in the graph"
+        kinds[path] = ways.get(handler, "in the graph")
+    text = POLYFILLS.read_text()
+    for name in re.findall(r"^@polyfill\(np\.(\w+)\)", text, re.MULTILINE):
+        kinds[name] = "followed"
+    for below, names in re.findall(r"getattr\(np(\.linalg)?, name\) for name in \(([^)]*)\)", text):
+        for name in re.findall(r'"(\w+)"', names):
+            kinds[(below[1:] + "." if below else "") + name] = "followed"
     return kinds
 
 
@@ -115,7 +123,9 @@ def page() -> str:
     groups: dict[str, list[str]] = {}
     for name in sorted(functions):
         groups.setdefault(find(kinds, name, functions), []).append(name)
-    order = ["fused", "in the graph", "dry run"]
+    order = [
+        "fused", "in the graph", "dry run", "dry run, counted", "dry run, quiet", "followed", "known",
+    ]  # fmt: skip
     keys = order + sorted(set(groups) - set(order))
     lines = ["| | functions | |", "| --- | --- | --- |"]
     for key in keys:

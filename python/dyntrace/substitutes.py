@@ -38,6 +38,8 @@ POLYFILL_MODULES = {
     "json": "json",
     "logging": "logging",
     "math": "math",
+    "numpy": "numpy",
+    "numpy.linalg": "numpy",
     "operator": "operator",
     "nt": "os",
     "posix": "os",

@@ -258,16 +258,12 @@ dt_substitute_hides_class(PyTypeObject *cls)
     return hides;
 }
 
-/* The polyfills that the callable's module still waits for, or NULL. */
+/* The polyfills that the module (taken; or NULL) still waits for, or NULL. */
 static PyObject *
-wanted_by(PyObject *object)
+wanted_by(DT_STEALS PyObject *module)
 {
-    if (pending == NULL || PyDict_GET_SIZE(pending) == 0) {
-        return NULL;
-    }
-    PyObject *module = module_of(object);
     PyObject *name = NULL;
-    if (module != NULL && PyUnicode_CheckExact(module)) {
+    if (pending != NULL && module != NULL && PyUnicode_CheckExact(module)) {
         name = PyDict_GetItemWithError(pending, module);
     }
     Py_XDECREF(module);
@@ -276,16 +272,22 @@ wanted_by(PyObject *object)
 }
 
 static DtStatus
-find(DtTrace *trace, PyObject *callable, PyObject *owner, PyObject **out)
+want(DtTrace *trace, PyObject *wanted)
 {
-    *out = dt_map_get(&functions, callable);
-    PyObject *wanted = *out == NULL ? wanted_by(owner) : NULL;
     if (wanted == NULL) {
         return DT_OK;
     }
     trace->wanted_polyfills = wanted;
     DT_TRY(dt_trace_keep(trace, wanted)); /* another thread may load them meanwhile */
     return DT_RESTART;
+}
+
+static DtStatus
+find(DtTrace *trace, PyObject *callable, PyObject *owner, PyObject **out)
+{
+    *out = dt_map_get(&functions, callable);
+    bool waits = *out == NULL && pending != NULL && PyDict_GET_SIZE(pending) > 0;
+    return waits ? want(trace, wanted_by(module_of(owner))) : DT_OK;
 }
 
 DtStatus
@@ -305,6 +307,13 @@ dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out)
         return DT_OK;
     }
     return find(trace, object, object, out);
+}
+
+DtStatus
+dt_substitute_find_object(DtTrace *trace, PyObject *callable, const char *module, PyObject **out)
+{
+    *out = dt_map_get(&functions, callable);
+    return *out == NULL ? want(trace, wanted_by(PyUnicode_FromString(module))) : DT_OK;
 }
 
 DtStatus

@@ -19,6 +19,10 @@
  * code.  DT_RESTART: trace->wanted_polyfills names what must be loaded first. */
 DtStatus dt_substitute_find(DtTrace *trace, DtVar *callable, PyObject **out) DT_MUST_CHECK;
 
+/* The same for the callable of an adapter that has no row for it, from the library `module`. */
+DtStatus dt_substitute_find_object(DtTrace *trace, PyObject *callable, const char *module,
+                                   PyObject **out) DT_MUST_CHECK;
+
 /* Whether the arguments fit the signature of a polyfill.  Those that do not are the original's to
  * refuse; a user's substitute takes what comes. */
 bool dt_substitute_fits(PyObject *function, const DtArgs *args);

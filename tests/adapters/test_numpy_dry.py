@@ -183,4 +183,6 @@ def test_the_page_knows_what_is_captured():
     assert "`exp`" in rows["fused"]
     assert "`concatenate`" in rows["in the graph"]
     assert "`linalg.cholesky`" in rows["dry run"]
-    assert "`unique`" in rows["break: the size of the result depends on the data"]
+    assert "`unique`" in rows["dry run, counted"] and "`flip`" in rows["followed"]
+    assert "`roots`" in rows["break: the size of the result depends on the data"]
+    assert "break: no rule yet" not in rows

@@ -144,7 +144,7 @@ def array_to_scalar():
 @case("array-op")
 def array_op():
     def fn(x):
-        return np.linalg.svd(x.reshape(2, 2))[1]
+        return np.linalg.eigvals(x.reshape(2, 2))
 
     expect("array-op", fn, A)
 

@@ -24,7 +24,12 @@ typedef struct Dry {
     DtNpOp op;
     const char *function;
     PyObject *dummies; /* DT_OWNED list */
+    bool about;        /* the result is no array and known at once */
+    bool counted;      /* the first size of results depends on data, and no size matters */
 } Dry;
+
+/* Sizes of dummies where the size does not matter. */
+enum { SMALL = 4 };
 
 /* ---- Dummies --------------------------------------------------------------------------------- */
 
@@ -49,12 +54,13 @@ fill(PyArrayObject *array)
 
 /* Integers are indices, and small; the order is the operand's as far as it is known. */
 static PyObject *
-make_dummy(const DtMeta *meta)
+make_dummy(const DtMeta *meta, bool small)
 {
     npy_intp shape[DT_NP_MAXDIMS];
     npy_intp count = 1;
     for (uint32_t i = 0; i < meta->ndim; i++) {
         shape[i] = (npy_intp)meta->shape[i]->hint.i;
+        shape[i] = small && shape[i] > SMALL ? SMALL : shape[i];
         count *= shape[i];
     }
     PyArray_Descr *descr = dt_np_descr(meta->dtype);
@@ -81,7 +87,7 @@ static DtStatus
 fix_sizes(Dry *dry, const DtMeta *meta)
 {
     int64_t count = 1;
-    for (uint32_t i = 0; i < meta->ndim; i++) {
+    for (uint32_t i = 0; i < meta->ndim && !dry->counted; i++) {
         if (!dt_sym_is_const(meta->shape[i])) {
             DT_TRY(dt_trace_specialize(dry->trace, meta->shape[i]));
         }
@@ -108,6 +114,13 @@ is_plain_constant(PyObject *value)
            || PyUnicode_CheckExact(value);
 }
 
+/* Histograms whose number of bins is found by looking at the data. */
+static bool
+takes_text(DtNpOp op)
+{
+    return op != DT_NP_histogram && op != DT_NP_histogram_bin_edges && op != DT_NP_histogram2d;
+}
+
 static DtStatus
 read_constant(Dry *dry, DtVar *var, DtOperand *operand, PyObject **example)
 {
@@ -115,15 +128,21 @@ read_constant(Dry *dry, DtVar *var, DtOperand *operand, PyObject **example)
     if (value == NULL || !(PyArray_DescrCheck(value) || PyType_Check(value))) {
         value = dt_var_as_constant(dry->trace, var);
     }
-    else if (PyType_Check(value)) {
+    else if (PyType_Check(value) && !dry->about) {
         PyObject *dtype;
         DT_TRY(dt_np_dtype_arg(dry->trace, dry->function, var, &dtype));
         value = dtype;
     }
-    if (value == NULL || !(is_plain_constant(value) || PyArray_DescrCheck(value))) {
+    if (value == NULL
+        || !(is_plain_constant(value) || PyArray_DescrCheck(value)
+             || (dry->about && PyType_Check(value)))) {
         return PyErr_Occurred() ? DT_ERROR
                                 : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with a %s",
                                            dry->function, var->type->name);
+    }
+    if (PyUnicode_CheckExact(value) && !takes_text(dry->op)) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s by a rule that looks at the data",
+                        dry->function);
     }
     DT_TRY(dt_trace_keep(dry->trace, value));
     *operand = dt_np_const(value);
@@ -135,13 +154,24 @@ read_constant(Dry *dry, DtVar *var, DtOperand *operand, PyObject **example)
 /* Not where NumPy warns of the conversion: functions that drop an imaginary part, histograms of
  * booleans. */
 static bool
-takes_type(DtNpOp op, int type_num)
+takes_type(const Dry *dry, int type_num)
 {
+    DtNpOp op = dry->op;
     static const DtNpOp rows[] = {
-        DT_NP_kron,     DT_NP_inner,  DT_NP_vdot,   DT_NP_convolve, DT_NP_correlate,
-        DT_NP_einsum,   DT_NP_angle,  DT_NP_diag,   DT_NP_isreal,   DT_NP_iscomplex,
-        DT_NP_diagflat, DT_NP_append, DT_NP_resize, DT_NP_cross,    DT_NP_pad,
+        DT_NP_kron,      DT_NP_inner,          DT_NP_vdot,
+        DT_NP_convolve,  DT_NP_correlate,      DT_NP_einsum,
+        DT_NP_angle,     DT_NP_diag,           DT_NP_isreal,
+        DT_NP_iscomplex, DT_NP_diagflat,       DT_NP_append,
+        DT_NP_resize,    DT_NP_cross,          DT_NP_pad,
+        DT_NP_nonzero,   DT_NP_flatnonzero,    DT_NP_argwhere,
+        DT_NP_unique,    DT_NP_compress,       DT_NP_extract,
+        DT_NP_block,     DT_NP_asfortranarray, DT_NP_sort_complex,
+        DT_NP_vecdot,    DT_NP_matvec,         DT_NP_vecmat,
+        DT_NP_delete,
     };
+    if (dry->about) {
+        return true;
+    }
     if (!PyTypeNum_ISCOMPLEX(type_num)) {
         return op != DT_NP_histogram || !PyTypeNum_ISBOOL(type_num);
     }
@@ -171,11 +201,11 @@ read_operand(Dry *dry, DtVar *var, uint32_t depth, DtOperand *operand, PyObject 
         DT_TRY(dt_np_need_operand(dry->trace, var, dry->function, &found));
         DT_TRY(fix_sizes(dry, array->meta));
         if (!(array->meta->layout & DT_LAYOUT_NATIVE)
-            || !takes_type(dry->op, dt_np_descr(array->meta->dtype)->type_num)) {
+            || !takes_type(dry, dt_np_descr(array->meta->dtype)->type_num)) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);
         }
         *operand = found.operand;
-        *example = make_dummy(array->meta);
+        *example = make_dummy(array->meta, dry->counted);
         return *example != NULL && PyList_Append(dry->dummies, *example) == 0 ? DT_OK : DT_ERROR;
     }
     DT_TRY(dt_np_items(dry->trace, var, &items, &count, &many));
@@ -271,7 +301,7 @@ shares_memory(const Dry *dry, PyObject *result)
 }
 
 static DtStatus
-read_result(Dry *dry, PyObject *result, DtMeta *out)
+read_result(Dry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
 {
     bool scalar = PyArray_IsScalar(result, Generic);
     if ((!scalar && !PyArray_CheckExact(result)) || shares_memory(dry, result)) {
@@ -292,7 +322,8 @@ read_result(Dry *dry, PyObject *result, DtMeta *out)
         return DT_ERROR;
     }
     for (uint32_t i = 0; i < ndim; i++) {
-        meta->shape[i] = dt_np_size(dry->trace, PyArray_DIM(array, (int)i));
+        bool counts = i == 0 && counted != NULL;
+        meta->shape[i] = counts ? counted : dt_np_size(dry->trace, PyArray_DIM(array, (int)i));
         if (meta->shape[i] == NULL) {
             return DT_ERROR;
         }
@@ -309,6 +340,36 @@ read_result(Dry *dry, PyObject *result, DtMeta *out)
     return DT_OK;
 }
 
+/* What a function about dtypes says; takes `result`. */
+static DtStatus
+known_result(Dry *dry, DT_STEALS PyObject *result, DtVar **out)
+{
+    bool plain = is_plain_constant(result) || PyArray_DescrCheck(result) || PyType_Check(result);
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(result) && i < PyTuple_GET_SIZE(result); i++) {
+        plain = PyLong_CheckExact(PyTuple_GET_ITEM(result, i)) && (plain || i == 0);
+    }
+    result = dt_trace_keep_take(dry->trace, result);
+    if (result == NULL) {
+        return DT_ERROR;
+    }
+    return plain ? dt_build_known(dry->trace, result, out)
+                 : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that gives a %s", dry->function,
+                            Py_TYPE(result)->tp_name);
+}
+
+/* The tuple *out becomes one of the class `type`, a named tuple. */
+static DtStatus
+name_results(DtTrace *trace, PyTypeObject *type, DtVar **out)
+{
+    DtVar *cls, **items;
+    uint32_t count;
+    bool many;
+    DT_TRY(dt_np_items(trace, *out, &items, &count, &many));
+    DT_TRY(dt_build_known(trace, (PyObject *)type, &cls));
+    DtArgs args = {.pos = items, .npos = count};
+    return dt_var_call(trace, cls, &args, out);
+}
+
 static DtStatus
 learn_and_emit(Dry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtVar **out)
 {
@@ -317,21 +378,34 @@ learn_and_emit(Dry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtV
     if (result == NULL) {
         return dt_break_on_exception(dry->trace);
     }
+    if (dry->about) {
+        return known_result(dry, result, out);
+    }
     DtStatus status = DT_OK;
-    bool many = PyTuple_CheckExact(result);
+    bool many = PyTuple_Check(result);
     Py_ssize_t count = many ? PyTuple_GET_SIZE(result) : 1;
-    if (many && (count < 2 || count > DT_NP_MAXARGS)) {
+    const DtSym *counted = NULL;
+    PyTypeObject *type = Py_TYPE(result);
+    if (dry->counted) {
+        status = dt_trace_symbol(dry->trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &counted);
+    }
+    if (many && type != &PyTuple_Type && status == DT_OK) {
+        status = dt_trace_keep(dry->trace, (PyObject *)type);
+    }
+    if (status == DT_OK && many && (count < 2 || count > DT_NP_MAXARGS)) {
         status = dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with %d results", dry->function,
                           (int)count);
     }
     for (Py_ssize_t i = 0; i < count && status == DT_OK; i++) {
-        status = read_result(dry, many ? PyTuple_GET_ITEM(result, i) : result, &results[i]);
+        status =
+            read_result(dry, many ? PyTuple_GET_ITEM(result, i) : result, counted, &results[i]);
     }
     Py_DECREF(result);
     DT_TRY(status);
     spec->results = results;
     spec->nresults = (uint32_t)count;
-    return dt_np_emit(dry->trace, spec, out);
+    DT_TRY(dt_np_emit(dry->trace, spec, out));
+    return many && type != &PyTuple_Type ? name_results(dry->trace, type, out) : DT_OK;
 }
 
 static DtStatus
@@ -375,13 +449,17 @@ may_write(DtNpOp op, const DtArgs *args)
                                                    : 3);
 }
 
-DtStatus
-dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+static DtStatus
+call_dry(DtTrace *trace, DtNpOp op, PyObject *callee, bool counted, bool about, const DtArgs *args,
+         DtVar **out)
 {
-    if (may_write(op, args)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
-    }
-    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    Dry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .about = about,
+        .counted = counted,
+    };
     uint32_t nargs = args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, nargs + 1);
     PyObject *kwnames = NULL;
@@ -400,7 +478,7 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     DtCallSpec spec = {
         .target = dry.function,
-        .callee = dt_np_callee(op),
+        .callee = callee,
         .args = operands,
         .nargs = nargs,
         .kwnames = kwnames,
@@ -415,6 +493,110 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     Py_XDECREF(pos);
     Py_XDECREF(kwargs);
     return status;
+}
+
+DtStatus
+dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    if (may_write(op, args)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
+    }
+    if ((op == DT_NP_delete || op == DT_NP_insert) && args->npos > 1) {
+        DtVar *where; /* in an array there may be one index twice */
+        DT_TRY(dt_var_realize(trace, args->pos[1], &where));
+        if (dt_np_array_of(where) != NULL) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at places that depend on data",
+                            dt_np_target(op));
+        }
+    }
+    PyObject *callee = dt_np_callee(op);
+    return callee != NULL ? call_dry(trace, op, callee, false, false, args, out) : DT_ERROR;
+}
+
+/* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
+ * may change more than that. */
+DtStatus
+dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        DtNpOp op;
+        uint32_t arguments;
+    } rows[] = {
+        {DT_NP_compress, 2},  {DT_NP_extract, 2},     {DT_NP_union1d, 2},
+        {DT_NP_setdiff1d, 2}, {DT_NP_intersect1d, 2}, {DT_NP_setxor1d, 2},
+    };
+    uint32_t most = 1;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        most = rows[i].op == op ? rows[i].arguments : most;
+    }
+    bool plain = args->nkw == 0 && args->npos == most;
+    for (uint32_t i = 0; i < args->npos && plain; i++) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        plain = array != NULL && array->meta->ndim > 0;
+        for (uint32_t axis = 0; plain && axis < array->meta->ndim; axis++) {
+            plain = !dt_np_size_is(array->meta->shape[axis], 0);
+        }
+    }
+    if (!plain) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
+    }
+    const DtArrayVar *only = dt_np_array_of(dt_var_peek(args->pos[0]));
+    bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
+    op = one ? DT_NP_flatnonzero : op;
+    PyObject *callee = dt_np_callee(op);
+    if (callee == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(call_dry(trace, op, callee, true, false, args, out));
+    return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
+}
+
+/* About dtypes: the values of arrays and their sizes do not matter, those of numbers that are no
+ * constants might. */
+DtStatus
+dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    for (uint32_t i = 0; i < args->npos && op == DT_NP_min_scalar_type; i++) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        if (array != NULL && array->meta->ndim == 0) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a value", dt_np_target(op));
+        }
+    }
+    PyObject *callee = dt_np_callee(op);
+    return callee != NULL ? call_dry(trace, op, callee, true, true, args, out) : DT_ERROR;
+}
+
+/* The copy that raises where NumPy would warn (python/dyntrace/_numpy_quiet.py): then the call is
+ * made again plainly. */
+DtStatus
+dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        DtNpOp op;
+        uint32_t before_out; /* arguments by place */
+    } rows[] = {
+        {DT_NP_nanmax, 2},      {DT_NP_nanmin, 2},    {DT_NP_nanargmax, 2},
+        {DT_NP_nanargmin, 2},   {DT_NP_nanmedian, 2}, {DT_NP_nanmean, 3},
+        {DT_NP_nanstd, 3},      {DT_NP_nanvar, 3},    {DT_NP_nanpercentile, 3},
+        {DT_NP_nanquantile, 3},
+    };
+    bool overwrites = false;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        overwrites = overwrites || (rows[i].op == op && args->npos > rows[i].before_out);
+    }
+    if (may_write(op, args) || overwrites) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
+    }
+    PyObject *module = PyImport_ImportModule("dyntrace._numpy_quiet");
+    PyObject *callee = module != NULL ? PyObject_GetAttrString(module, dt_np_name(op)) : NULL;
+    Py_XDECREF(module);
+    return dt_trace_keep_take(trace, callee) != NULL
+               ? call_dry(trace, op, callee, false, false, args, out)
+               : DT_ERROR;
 }
 
 /* The product of vectors of two items is deprecated, and says so. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 typedef enum RowKind { ROW_UFUNC, ROW_FUNC, ROW_CALLEE } RowKind;
 
@@ -408,6 +409,15 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (row >= 0 && rows[row].kind == ROW_UFUNC
         && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "at") == 0) {
         return dt_np_call_at(trace, (DtNpOp)row, callable, args, out);
+    }
+    PyObject *substitute = NULL;
+    if (ufunc == NULL) {
+        DT_TRY(dt_substitute_find_object(trace, callable, "numpy", &substitute));
+    }
+    if (substitute != NULL && dt_substitute_fits(substitute, args)) {
+        DtVar *function;
+        DT_TRY(dt_build_known(trace, substitute, &function));
+        return dt_var_call(trace, function, args, out);
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy: %s%s%s is not captured",
                     ufunc != NULL ? ((PyUFuncObject *)ufunc)->name : "", ufunc != NULL ? "." : "",

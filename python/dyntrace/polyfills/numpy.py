@@ -1,0 +1,301 @@
+"""NumPy's functions about shapes, by indexing and views that the adapter captures.
+
+A function that is asked for something that its original refuses, or about what is no plain array, gives
+up: then the original runs.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from dyntrace.polyfills import polyfill, unfollowable
+
+
+def _array(a: Any) -> Any:
+    if not isinstance(a, np.ndarray):
+        unfollowable("a function of shapes about what is no array")
+    return a
+
+
+def _axis(axis: Any, ndim: int) -> Any:
+    if type(axis) is not int or not -ndim <= axis < ndim:
+        unfollowable("an axis that the array does not have")
+    return axis % ndim
+
+
+def _along(ndim: int, axis: int, index: Any) -> Any:
+    """The index that is `index` on one axis and everything on the others."""
+    return (slice(None),) * axis + (index,) + (slice(None),) * (ndim - axis - 1)
+
+
+REVERSED = slice(None, None, -1)
+PLANE = signature(np.rot90).parameters["axes"].default
+
+
+@polyfill(np.flip)
+def flip(m: Any, axis: Any = None) -> Any:
+    ndim = _array(m).ndim
+    if axis is None:
+        return m[(REVERSED,) * ndim]
+    axes = axis if type(axis) is tuple else (axis,)
+    index = [slice(None)] * ndim
+    for one in axes:
+        one = _axis(one, ndim)
+        if index[one] is REVERSED:
+            unfollowable("one axis twice")
+        index[one] = REVERSED
+    return m[tuple(index)]
+
+
+@polyfill(np.fliplr)
+def fliplr(m: Any) -> Any:
+    if _array(m).ndim < 2:
+        unfollowable("fliplr of fewer than two dimensions")
+    return m[:, ::-1]
+
+
+@polyfill(np.flipud)
+def flipud(m: Any) -> Any:
+    if _array(m).ndim < 1:
+        unfollowable("flipud of no dimensions")
+    return m[::-1, ...]
+
+
+@polyfill(np.rot90)
+def rot90(m: Any, k: Any = 1, axes: Any = PLANE) -> Any:
+    ndim = _array(m).ndim
+    if type(axes) is not tuple or len(axes) != 2 or type(k) is not int:
+        unfollowable("rot90 of such axes")
+    one, other = _axis(axes[0], ndim), _axis(axes[1], ndim)
+    if one == other:
+        unfollowable("rot90 of one axis")
+    k %= 4
+    if k == 0:
+        return m[:]
+    if k == 2:
+        return flip(flip(m, one), other)
+    if k == 1:
+        return np.swapaxes(flip(m, other), one, other)
+    return flip(np.swapaxes(m, one, other), other)
+
+
+@polyfill(np.rollaxis)
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    ndim = _array(a).ndim
+    axis = _axis(axis, ndim)
+    if type(start) is not int or not -ndim <= start <= ndim:
+        unfollowable("rollaxis to such a place")
+    if start < 0:
+        start += ndim
+    if axis < start:
+        start -= 1
+    if axis == start:
+        return a[...]
+    order = list(range(ndim))
+    order.remove(axis)
+    order.insert(start, axis)
+    return a.transpose(order)
+
+
+@polyfill(*(getattr(np, name) for name in ("matrix_transpose",) if hasattr(np, name)))
+@polyfill(*(getattr(np.linalg, name) for name in ("matrix_transpose",) if hasattr(np.linalg, name)))
+def matrix_transpose(x: Any, /) -> Any:
+    if _array(x).ndim < 2:
+        unfollowable("a transposed matrix of fewer than two dimensions")
+    return np.swapaxes(x, -1, -2)
+
+
+@polyfill(*(getattr(np.linalg, name) for name in ("matmul",) if hasattr(np.linalg, name)))
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    return np.matmul(x1, x2)
+
+
+@polyfill(*(getattr(np.linalg, name) for name in ("trace",) if hasattr(np.linalg, name)))
+def linalg_trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    if dtype is not None or offset != 0 or _array(x).ndim != 2:
+        unfollowable("the traces of several matrices, or beside the diagonal")
+    return np.trace(x)
+
+
+@polyfill(np.atleast_1d)
+def atleast_1d(*arys: Any) -> Any:
+    found = []
+    for a in arys:
+        a = _array(a)
+        found.append(a.reshape(1) if a.ndim == 0 else a)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@polyfill(np.atleast_2d)
+def atleast_2d(*arys: Any) -> Any:
+    found = []
+    for a in arys:
+        a = _array(a)
+        found.append(a.reshape(1, 1) if a.ndim == 0 else a[None, :] if a.ndim == 1 else a)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@polyfill(np.atleast_3d)
+def atleast_3d(*arys: Any) -> Any:
+    found = []
+    for a in arys:
+        a = _array(a)
+        if a.ndim == 0:
+            a = a.reshape(1, 1, 1)
+        elif a.ndim == 1:
+            a = a[None, :, None]
+        elif a.ndim == 2:
+            a = a[:, :, None]
+        found.append(a)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _pieces(ary: Any, borders: list[int], axis: int) -> list[Any]:
+    swapped = np.swapaxes(ary, axis, 0)
+    return [
+        np.swapaxes(swapped[borders[i] : borders[i + 1]], axis, 0) for i in range(len(borders) - 1)
+    ]
+
+
+def _split(ary: Any, sections: Any, axis: Any, equal: bool) -> Any:
+    axis = _axis(axis, _array(ary).ndim)
+    total = ary.shape[axis]
+    if type(sections) in (list, tuple):
+        borders = [0, *sections, total]
+        for border in borders:
+            if type(border) is not int:
+                unfollowable("borders that are no ints")
+        return _pieces(ary, borders, axis)
+    if type(sections) is not int or sections <= 0:
+        unfollowable("so many sections")
+    each, more = divmod(total, sections)
+    if equal and more:
+        unfollowable("sections of unequal sizes")
+    borders = [0]
+    for i in range(sections):
+        borders.append(borders[-1] + each + (1 if i < more else 0))
+    return _pieces(ary, borders, axis)
+
+
+@polyfill(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    return _split(ary, indices_or_sections, axis, False)
+
+
+@polyfill(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+    return _split(ary, indices_or_sections, axis, True)
+
+
+@polyfill(np.vsplit)
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if _array(ary).ndim < 2:
+        unfollowable("vsplit of fewer than two dimensions")
+    return _split(ary, indices_or_sections, 0, True)
+
+
+@polyfill(np.hsplit)
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if _array(ary).ndim == 0:
+        unfollowable("hsplit of no dimensions")
+    return _split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0, True)
+
+
+@polyfill(np.dsplit)
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if _array(ary).ndim < 3:
+        unfollowable("dsplit of fewer than three dimensions")
+    return _split(ary, indices_or_sections, 2, True)
+
+
+@polyfill(*(getattr(np, name) for name in ("unstack",) if hasattr(np, name)))
+def unstack(x: Any, /, *, axis: Any = 0) -> Any:
+    axis = _axis(axis, _array(x).ndim)
+    moved = np.moveaxis(x, axis, 0)
+    return tuple([moved[i] for i in range(x.shape[axis])])
+
+
+@polyfill(np.ix_)
+def ix_(*args: Any) -> Any:
+    found = []
+    for place, new in enumerate(args):
+        if not isinstance(new, np.ndarray):
+            if type(new) not in (list, tuple) or len(new) == 0:
+                unfollowable("ix_ of such a sequence")
+            new = np.array(new)
+        if new.ndim != 1 or not np.issubdtype(new.dtype, np.integer):
+            unfollowable("ix_ of what are no indices")
+        found.append(new.reshape((1,) * place + (new.shape[0],) + (1,) * (len(args) - place - 1)))
+    return tuple(found)
+
+
+@polyfill(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    if axis is None and not keepdims:
+        unfollowable("count_nonzero gives a Python number")
+    a = _array(a)
+    truth = a if np.issubdtype(a.dtype, np.bool_) else a.astype(bool)
+    return truth.sum(axis=axis, dtype=np.intp, keepdims=keepdims)
+
+
+# ---- Kinds of objects ------------------------------------------------------------------------
+
+
+@polyfill(np.isscalar)
+def isscalar(element: Any) -> Any:
+    if isinstance(element, np.ndarray) or type(element) in (list, tuple, dict, set):
+        return False
+    if element is None:
+        return False
+    if isinstance(element, (np.generic, int, float, complex, str, bytes)):
+        return True
+    unfollowable("isscalar of something else")
+
+
+@polyfill(np.iterable)
+def iterable(y: Any) -> Any:
+    if isinstance(y, np.ndarray):
+        return y.ndim > 0
+    if type(y) in (list, tuple, dict, set, str, range):
+        return True
+    if type(y) in (int, float, complex, bool) or y is None:
+        return False
+    unfollowable("iterable() of something else")
+
+
+@polyfill(*(getattr(np, name) for name in ("astype",) if hasattr(np, name)))
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
+    if device is not None or not copy:
+        unfollowable("astype() that may give its argument")
+    return _array(x).astype(dtype)
+
+
+# ---- Calls of the user's functions -----------------------------------------------------------
+
+
+@polyfill(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    if _array(x).ndim == 0 or type(condlist) is not list or type(funclist) is not list:
+        unfollowable("piecewise over such conditions")
+    for condition in condlist:
+        if not isinstance(condition, np.ndarray) or not np.issubdtype(condition.dtype, np.bool_):
+            unfollowable("piecewise over such conditions")
+        if condition.shape != x.shape:
+            unfollowable("piecewise over conditions of another shape")
+    conditions = list(condlist)
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for condition in conditions[1:]:
+            rest = rest | condition
+        conditions.append(~rest)
+    elif len(funclist) != len(conditions):
+        unfollowable("piecewise with so many functions")
+    y = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if callable(function):
+            unfollowable("piecewise with functions, which it does not call for nothing")
+        y[condition] = function
+    return y
