@@ -13,6 +13,15 @@ from graphs import assert_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+
+
+@pytest.fixture(autouse=True)
+def numpys_own_error_state():
+    """Whatever another module's tests have left."""
+    with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        yield
+
+
 SHAPES = [
     (1,), (2,), (5,), (7,), (8,), (129,), (1000,), (8193,), (20001,), (1, 1), (1, 5), (5, 1), (4, 5),
     (2000, 3), (3, 2000), (2, 9000), (9000, 2), (300, 1), (1, 300), (100, 100), (3, 4, 5), (5, 1, 7),

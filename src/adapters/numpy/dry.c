@@ -3,9 +3,9 @@
  *   operands ─► sizes guarded ─► dummies of the same dtypes, sizes and order ─► call ─► metadata
  *
  * Rows come here only if dtype, shape and kind of the result rest on nothing but dtypes, sizes
- * and constants, if they give new memory, write nothing, and warn from Python about nothing
- * but what they are given (floating-point flags are the executor's business).  A dry run that
- * raises, or whose result is a view, is a graph break: plain execution does what it does.
+ * and constants, if they give new memory and write nothing (floating-point flags are the executor's
+ * business).  Functions that may warn from Python are called as copies that raise instead.  A dry
+ * run that raises, or whose result is a view, is a graph break: plain execution does what it does.
  *
  * Sizes become constants of the trace: another size is another entry.
  */
@@ -449,6 +449,24 @@ may_write(DtNpOp op, const DtArgs *args)
                                                    : 3);
 }
 
+/* Of a function that may warn from Python, the copy that raises there: the call is then made again
+ * plainly (python/dyntrace/_numpy_quiet.py). */
+static DtStatus
+find_quiet(Dry *dry, PyObject **callee)
+{
+    PyObject *module = PyImport_ImportModule("dyntrace._numpy_quiet");
+    PyObject *found =
+        module != NULL ? PyObject_CallMethod(module, "replacement", "O", *callee) : NULL;
+    Py_XDECREF(module);
+    *callee = dt_trace_keep_take(dry->trace, found);
+    if (*callee == NULL) {
+        return DT_ERROR;
+    }
+    return *callee != Py_None
+               ? DT_OK
+               : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s, which may warn", dry->function);
+}
+
 static DtStatus
 call_dry(DtTrace *trace, DtNpOp op, PyObject *callee, bool counted, bool about, const DtArgs *args,
          DtVar **out)
@@ -460,6 +478,7 @@ call_dry(DtTrace *trace, DtNpOp op, PyObject *callee, bool counted, bool about, 
         .about = about,
         .counted = counted,
     };
+    DT_TRY(find_quiet(&dry, &callee));
     uint32_t nargs = args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, nargs + 1);
     PyObject *kwnames = NULL;
@@ -570,8 +589,7 @@ dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return callee != NULL ? call_dry(trace, op, callee, true, true, args, out) : DT_ERROR;
 }
 
-/* The copy that raises where NumPy would warn (python/dyntrace/_numpy_quiet.py): then the call is
- * made again plainly. */
+/* Functions that warn about the data. */
 DtStatus
 dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -591,12 +609,8 @@ dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (may_write(op, args) || overwrites) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
     }
-    PyObject *module = PyImport_ImportModule("dyntrace._numpy_quiet");
-    PyObject *callee = module != NULL ? PyObject_GetAttrString(module, dt_np_name(op)) : NULL;
-    Py_XDECREF(module);
-    return dt_trace_keep_take(trace, callee) != NULL
-               ? call_dry(trace, op, callee, false, false, args, out)
-               : DT_ERROR;
+    PyObject *callee = dt_np_callee(op);
+    return callee != NULL ? call_dry(trace, op, callee, false, false, args, out) : DT_ERROR;
 }
 
 /* The product of vectors of two items is deprecated, and says so. */
