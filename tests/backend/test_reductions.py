@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 
@@ -12,7 +13,6 @@ from dyntrace import _core
 from graphs import assert_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 
 
 @pytest.fixture(autouse=True)
@@ -183,7 +183,12 @@ def doubled(x):
     return x.sum(axis=1) * 2, np.abs(x).max(axis=1, keepdims=True) + 1
 
 
-CHAINS = [softmax, standardised, logsumexp, scaled, used_later, mixed, counts, doubled]
+def begins_with_rows(x):
+    y = x / (np.abs(x.max(axis=1, keepdims=True)) + 1)
+    return (np.maximum(y, x[0]).min(axis=1),)
+
+
+CHAINS = [softmax, standardised, logsumexp, scaled, used_later, mixed, counts, doubled, begins_with_rows]
 
 
 @pytest.mark.parametrize("f", CHAINS, ids=lambda f: f.__name__)
@@ -280,7 +285,10 @@ def programs(draw):
     return "def f(x, w, m):\n" + "\n".join(lines) + f"\n    return ({', '.join(results)},)\n"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+PROGRAMS = int(os.environ.get("DYNTRACE_ARRAY_PROGRAMS", "150"))
+
+
+@settings(max_examples=PROGRAMS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     programs(), st.sampled_from([(1, 3), (3, 1), (7, 5), (40, 30), (2, 6000), (6000, 2)]),
     st.sampled_from("df"), st.integers(0, 5), st.sampled_from(["C", "F", "steps", "reversed"]),

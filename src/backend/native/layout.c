@@ -176,6 +176,9 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
     }
     uint32_t outputs = 0;
     layout->c_order = true;
+    for (int i = 0; i < ndim; i++) {
+        first_order[i] = ndim - 1 - i; /* of a stage that begins with a reduction */
+    }
     for (uint32_t i = 0; i < fused->nops; i++) {
         const DtFusedOp *op = &fused->ops[i];
         const npy_intp *operands[DT_LOOP_MAX_ARGS];
