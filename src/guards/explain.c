@@ -111,6 +111,22 @@ print_sym(const DtGuardProgram *program, const DtSym *sym, bool outer, DtStrbuf 
     dt_strbuf_add(buf, outer ? "" : ")");
 }
 
+/* A number that was read when its group was verified has no register. */
+static void
+print_number(const DtGuardProgram *program, const DtSym *symbol, PyObject *object, DtStrbuf *buf)
+{
+    DtNumber number = program->numbers[symbol->id];
+    if (object != NULL) {
+        dt_program_describe(object, buf);
+    }
+    else if (symbol->type == DT_SYM_FLOAT) {
+        dt_strbuf_addf(buf, "%.17g", number.d);
+    }
+    else {
+        dt_strbuf_addf(buf, "%lld", (long long)number.i);
+    }
+}
+
 /* The value of every symbol of the condition, once each. */
 static void
 print_numbers(const DtGuardProgram *program, const DtSym *sym, PyObject *const *regs, bool *seen,
@@ -131,7 +147,7 @@ print_numbers(const DtGuardProgram *program, const DtSym *sym, PyObject *const *
     dt_strbuf_add(buf, (*count)++ == 0 ? "" : ", ");
     const DtSource *source = program->symbols[sym->id].source;
     if (source->kind != DT_SOURCE_ARRAY_DIM) {
-        dt_program_describe(regs[source->id], buf);
+        print_number(program, sym, regs[source->id], buf);
         return;
     }
     const DtAdapter *adapter = NULL;

@@ -83,6 +83,24 @@ typedef struct DtPlace {
     Py_ssize_t nkeys; /* DT_GOP_ABSENT: shared keys seen last */
 } DtPlace;
 
+/* Several attributes of one object, all loaded or compared at once. */
+typedef struct DtAttr {
+    uint32_t hint;      /* index into the type's shared keys */
+    uint32_t dst;       /* a register, or one of the two below: nobody reads it */
+    PyObject *expected; /* DT_ATTR_IS, DT_ATTR_CONST; of a loaded one its exact type, or NULL */
+} DtAttr;
+#define DT_ATTR_IS UINT32_MAX
+#define DT_ATTR_CONST (UINT32_MAX - 1)
+
+typedef struct DtAttrRun {
+    PyTypeObject *type;
+    uint32_t count;
+    bool shared; /* all hints are good for an object with inline values */
+    DtAttr *attrs;
+    DtPlace **places;      /* by name, when there are no inline values */
+    int32_t (*origins)[2]; /* of the load and of the check */
+} DtAttrRun;
+
 typedef struct DtKeys {
     uint64_t version;   /* of the dict that matched last */
     PyObject *keys;     /* tuple */

@@ -11,7 +11,7 @@
  * behind the load, in the order of guards.def.
  *
  * Not in here: loads by kind of source (lower_load.c), the instructions of facts
- * (lower_facts.c), running (program.c).
+ * (lower_facts.c), several in one (lower_runs.c), running (program.c).
  */
 #include "guards/lower.h"
 
@@ -61,10 +61,15 @@ need_symbols(DtLower *lower, const DtSym *sym)
         return DT_OK;
     }
     if (sym->op == DT_SYM_OP_SYMBOL) {
+        const DtSource *source = lower->trace->symbols.items[sym->id].source;
         DtLowerSource *place;
-        DT_TRY(need(lower, dt_lower_symbol_place(lower->trace->symbols.items[sym->id].source),
-                    &place));
-        place->needed = true;
+        DT_TRY(need(lower, dt_lower_symbol_place(source), &place));
+        if (source->kind == DT_SOURCE_ARRAY_DIM) {
+            place->needed = true;
+        }
+        else {
+            place->symbol = sym->id + 1;
+        }
         return DT_OK;
     }
     DT_TRY(need_symbols(lower, sym->a));
@@ -389,9 +394,12 @@ dt_program_lower(DtTrace *trace, const DtSource *const *wanted, uint32_t nwanted
     DT_TRY_DONE(dt_lower_group(&lower));
     for (uint32_t i = 0; i < lower.sources.count; i++) {
         DtLowerSource *source = lower.sources.items[i];
-        source->needed = source->needed || dt_lower_has_warm_facts(&lower, source);
+        source->read = source->needed;
+        source->needed = source->needed || dt_lower_has_warm_facts(&lower, source)
+                         || (source->symbol != 0 && !dt_lower_folds_symbol(source));
     }
     DT_TRY_DONE(emit_all(&lower));
+    DT_TRY_DONE(dt_lower_join_runs(&lower, &lower.pure));
     DT_TRY_DONE(join(&lower));
     DT_TRY_DONE(set_wanted(&lower, wanted, nwanted));
     *out = lower.program;

@@ -13,7 +13,9 @@ typedef struct DtLowerSource {
     const DtFact *facts; /* newest first */
     DtLowerGroup *group; /* of which it is a name, or NULL */
     uint32_t reg;
-    bool needed; /* its register is read on every call */
+    uint32_t symbol; /* id + 1 of the symbol that it is, where a condition reads it; else 0 */
+    bool needed;     /* its register is read on every call */
+    bool read;       /* ... by others than its own facts */
     bool loaded;
 } DtLowerSource;
 
@@ -46,6 +48,7 @@ typedef struct DtLower {
     DtMap fact_index;   /* fact -> index + 1 */
     DtMap absent_names; /* facts that became names of a group */
     bool *symbol_read;
+    bool *read_again; /* lower_runs.c */
     DtInstrs pure, user, folded;
     DT_VEC(DtGroup *) made;
 } DtLower;
@@ -81,6 +84,14 @@ DtStatus dt_lower_relations(DtLower *lower, bool *done) DT_MUST_CHECK;
 
 /* Emits the check that nothing acts when what goes goes: the last one. */
 DtStatus dt_lower_quiets(DtLower *lower) DT_MUST_CHECK;
+
+/* Whether a number's symbol is read when its group is verified, and not on every call. */
+bool dt_lower_folds_symbol(const DtLowerSource *source);
+/* Emits the read of a number's symbol, if a condition reads it. */
+DtStatus dt_lower_number(DtLower *lower, const DtLowerSource *source, DtInstrs *list) DT_MUST_CHECK;
+
+/* lower_runs.c: joins neighbours into one instruction, once all are there. */
+DtStatus dt_lower_join_runs(DtLower *lower, DtInstrs *list) DT_MUST_CHECK;
 
 /* lower_load.c: sorts sources and absent names into groups. */
 DtStatus dt_lower_group(DtLower *lower) DT_MUST_CHECK;

@@ -182,6 +182,17 @@ is_folded(const DtLowerSource *source, const DtFact *fact)
     }
 }
 
+/* A number of a group is read again when the group has changed: int, float and bool never do. */
+bool
+dt_lower_folds_symbol(const DtLowerSource *source)
+{
+    bool typed = false;
+    for (const DtFact *fact = source->facts; fact != NULL; fact = fact->previous) {
+        typed = typed || (fact->kind == DT_GUARD_TYPE && is_folded(source, fact));
+    }
+    return source->symbol != 0 && typed;
+}
+
 static bool
 has_own_instr(const DtFact *fact)
 {
@@ -207,13 +218,24 @@ runs_user_code(const DtAdapter *adapter)
     return adapter->state != NULL;
 }
 
-/* An argument's type is checked by the instruction that loads it. */
+/* An argument's type, or all that an adapter asks of it, is checked by the instruction that loads
+ * it. */
 static bool
 fused_with_load(DtInstrs *list, const DtGuardInstr *instr)
 {
     DtGuardInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
-    if (last == NULL || instr->op != DT_GOP_IS_TYPE || last->op != DT_GOP_LOCAL
-        || last->dst != instr->a) {
+    if (last == NULL || last->op != DT_GOP_LOCAL || last->dst != instr->a) {
+        return false;
+    }
+    if (instr->op == DT_GOP_ADAPTER) {
+        last->op = DT_GOP_LOCAL_ARRAY;
+        last->a = (uint32_t)last->y.i;
+        last->x = instr->x;
+        last->y.p = instr->y.p;
+        last->origin = instr->origin;
+        return true;
+    }
+    if (instr->op != DT_GOP_IS_TYPE) {
         return false;
     }
     last->op = DT_GOP_LOCAL_TYPE;
@@ -280,6 +302,27 @@ symbols_ready(DtLower *lower, const DtSym *sym, bool *user)
 }
 
 static DtStatus
+emit_number(DtLower *lower, const DtLowerSource *place, uint32_t id, DtInstrs *list)
+{
+    static const uint8_t ops[] = {[DT_SYM_INT] = DT_GOP_SYM_INT,
+                                  [DT_SYM_FLOAT] = DT_GOP_SYM_FLOAT,
+                                  [DT_SYM_BOOL] = DT_GOP_SYM_BOOL};
+    DtGuardInstr instr = {.op = ops[lower->trace->symbols.items[id].type],
+                          .dst = id,
+                          .a = place->reg,
+                          .origin = ~(int32_t)place->reg};
+    lower->symbol_read[id] = true;
+    return dt_lower_emit(lower, list, instr);
+}
+
+DtStatus
+dt_lower_number(DtLower *lower, const DtLowerSource *source, DtInstrs *list)
+{
+    bool wanted = source->symbol != 0 && !lower->symbol_read[source->symbol - 1];
+    return wanted ? emit_number(lower, source, source->symbol - 1, list) : DT_OK;
+}
+
+static DtStatus
 read_symbols(DtLower *lower, const DtSym *sym, DtInstrs *list)
 {
     if (sym == NULL) {
@@ -295,20 +338,18 @@ read_symbols(DtLower *lower, const DtSym *sym, DtInstrs *list)
     lower->symbol_read[sym->id] = true;
     const DtSymbol *symbol = &lower->trace->symbols.items[sym->id];
     const DtLowerSource *place = dt_lower_find(lower, dt_lower_symbol_place(symbol->source));
-    DtGuardInstr instr = {.dst = sym->id, .a = place->reg, .origin = ~(int32_t)place->reg};
-    if (symbol->source->kind == DT_SOURCE_ARRAY_DIM) {
-        instr.op = DT_GOP_SYM_DIM;
-        instr.y.i = symbol->source->index;
-        instr.x = (void *)(uintptr_t)adapter_of(place);
-        if (instr.x == NULL) {
-            PyErr_SetString(PyExc_SystemError, "a dimension of a source that no adapter guards");
-            return DT_ERROR;
-        }
+    if (symbol->source->kind != DT_SOURCE_ARRAY_DIM) {
+        return emit_number(lower, place, sym->id, list);
     }
-    else {
-        instr.op = symbol->type == DT_SYM_INT     ? DT_GOP_SYM_INT
-                   : symbol->type == DT_SYM_FLOAT ? DT_GOP_SYM_FLOAT
-                                                  : DT_GOP_SYM_BOOL;
+    DtGuardInstr instr = {.op = DT_GOP_SYM_DIM,
+                          .dst = sym->id,
+                          .a = place->reg,
+                          .origin = ~(int32_t)place->reg,
+                          .x = (void *)(uintptr_t)adapter_of(place),
+                          .y.i = symbol->source->index};
+    if (instr.x == NULL) {
+        PyErr_SetString(PyExc_SystemError, "a dimension of a source that no adapter guards");
+        return DT_ERROR;
     }
     return dt_lower_emit(lower, list, instr);
 }
@@ -445,6 +486,38 @@ dt_lower_quiets(DtLower *lower)
     return dt_lower_emit(lower, &lower->pure, instr);
 }
 
+/* Two dimensions of arrays that are equal: no need for their numbers. */
+static bool
+equal_dims(DtLower *lower, const DtSym *sym, DtGuardInstr *instr)
+{
+    const DtSource *dims[2];
+    const DtSym *sides[2] = {sym->a, sym->b};
+    const DtAdapter *adapter = NULL;
+    if (sym->op != DT_SYM_OP_EQ) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!is_int_symbol(sides[i]) || lower->symbol_read[sides[i]->id]) {
+            return false;
+        }
+        dims[i] = lower->trace->symbols.items[sides[i]->id].source;
+        if (dims[i]->kind != DT_SOURCE_ARRAY_DIM) {
+            return false;
+        }
+        const DtAdapter *own = adapter_of(dt_lower_find(lower, dims[i]->base));
+        if (own == NULL || runs_user_code(own) || (i == 1 && own != adapter)) {
+            return false;
+        }
+        adapter = own;
+    }
+    instr->op = DT_GOP_DIMS_EQUAL;
+    instr->x = (void *)(uintptr_t)adapter;
+    instr->a = dt_lower_find(lower, dims[0]->base)->reg;
+    instr->dst = dt_lower_find(lower, dims[1]->base)->reg;
+    instr->y.i = dims[0]->index | dims[1]->index << 32;
+    return true;
+}
+
 /* Emits every relation whose sources are loaded. */
 DtStatus
 dt_lower_relations(DtLower *lower, bool *done)
@@ -461,8 +534,10 @@ dt_lower_relations(DtLower *lower, bool *done)
             if (!symbols_ready(lower, fact->sym, &user)) {
                 continue;
             }
-            DT_TRY(read_symbols(lower, fact->sym, user ? &lower->user : &lower->pure));
-            DT_TRY(condition_instr(lower, fact, &instr));
+            if (!equal_dims(lower, fact->sym, &instr)) {
+                DT_TRY(read_symbols(lower, fact->sym, user ? &lower->user : &lower->pure));
+                DT_TRY(condition_instr(lower, fact, &instr));
+            }
         }
         else if (fact->kind >= DT_GUARD_SAME && fact->kind <= DT_GUARD_NOT_DICT_OF) {
             const DtLowerSource *a = dt_lower_find(lower, fact->source);

@@ -177,6 +177,9 @@ place_name(DtLower *lower, DtGroup *group, const DtLowerName *name, uint32_t ind
     out->origin = ~(int32_t)out->reg;
     out->first_check = lower->folded.count;
     DT_TRY(dt_lower_facts(lower, name->source, true));
+    if (dt_lower_folds_symbol(name->source)) {
+        DT_TRY(dt_lower_number(lower, name->source, &lower->folded));
+    }
     DtGuardInstr end = {.op = DT_GOP_END};
     DT_TRY(dt_lower_emit(lower, &lower->folded, end));
     if (name->source->needed) {
@@ -251,6 +254,7 @@ emit_group(DtLower *lower, DtLowerGroup *from)
     for (uint32_t i = 0; i < count; i++) {
         if (from->names.items[i].source != NULL) {
             DT_TRY(dt_lower_facts(lower, from->names.items[i].source, false));
+            DT_TRY(dt_lower_number(lower, from->names.items[i].source, &lower->pure));
         }
     }
     return DT_OK;
@@ -459,5 +463,6 @@ dt_lower_source(DtLower *lower, DtLowerSource *source)
     }
     DT_TRY(load_single(lower, source));
     source->loaded = true;
-    return dt_lower_facts(lower, source, false);
+    DT_TRY(dt_lower_facts(lower, source, false));
+    return dt_lower_number(lower, source, &lower->pure);
 }

@@ -12,6 +12,8 @@
  */
 #include "guards/read.h"
 
+#include <string.h>
+
 #include "compat/dict.h"
 #include "compat/function.h"
 #include "compat/object.h"
@@ -37,6 +39,72 @@ read_known_attr(PyObject *object, DtPlace *place)
         }
     }
     return dt_read_own_attr(object, place);
+}
+
+/* The attribute of a run that does not hold; what was found in its place is for explanations. */
+static bool __attribute__((noinline))
+blame_attr(DtGuardProgram *program, const DtAttrRun *run, uint32_t i, PyObject *value,
+           PyObject **regs)
+{
+    int32_t origin = run->origins[i][value != NULL];
+    if (origin >= 0) {
+        regs[program->facts[origin].fact.source->id] = value;
+    }
+    program->failed = origin;
+    return false;
+}
+
+/* One attribute of a run: is it what was expected, or of the type that was? */
+static inline bool
+take_attr(DtGuardProgram *program, const DtAttrRun *run, uint32_t i, PyObject *value,
+          PyObject **regs)
+{
+    const DtAttr *attr = &run->attrs[i];
+    if (attr->dst >= DT_ATTR_CONST) {
+        return DT_LIKELY(value == attr->expected)
+               || (value != NULL && attr->dst == DT_ATTR_CONST
+                   && dt_recipe_same_constant(value, attr->expected))
+               || blame_attr(program, run, i, value, regs);
+    }
+    regs[attr->dst] = value;
+    bool holds = value != NULL
+                 && (attr->expected == NULL || Py_TYPE(value) == (PyTypeObject *)attr->expected);
+    return DT_LIKELY(holds) || blame_attr(program, run, i, value, regs);
+}
+
+static int __attribute__((noinline))
+run_attrs_by_name(DtGuardProgram *program, DtAttrRun *run, PyObject *object, PyObject **regs)
+{
+    bool shared = dt_object_inline_values(object) != NULL;
+    for (uint32_t i = 0; i < run->count; i++) {
+        DtPlace *place = run->places[i];
+        PyObject *value = dt_read_own_attr(object, place);
+        if (!take_attr(program, run, i, value, regs)) {
+            return 0;
+        }
+        run->attrs[i].hint = (uint32_t)place->hint;
+        shared = shared && place->shared;
+    }
+    run->shared = shared;
+    return 1;
+}
+
+static inline int
+run_attrs(DtGuardProgram *program, DtAttrRun *run, PyObject *object, PyObject **regs)
+{
+    if (DT_UNLIKELY(Py_TYPE(object) != run->type)) {
+        return 0;
+    }
+    PyObject **values = run->shared ? dt_object_inline_values(object) : NULL;
+    if (DT_UNLIKELY(values == NULL)) {
+        return run_attrs_by_name(program, run, object, regs);
+    }
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (DT_UNLIKELY(!take_attr(program, run, i, values[run->attrs[i].hint], regs))) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -239,6 +307,14 @@ do_LOCAL_TYPE:
     NEED(a != NULL);
     regs[in->dst] = a;
     HOLD(Py_TYPE(a) == (PyTypeObject *)in->x);
+do_LOCAL_ARRAY:
+    {
+        const DtAdapter *adapter = in->y.p;
+        a = frame->locals[in->a];
+        NEED(a != NULL);
+        regs[in->dst] = a;
+        ANSWER(adapter->check(adapter, in->x, a));
+    }
 do_LOCAL_CONTENTS:
     a = frame->locals[in->y.i];
     NEED(a != NULL && PyCell_Check(a));
@@ -294,6 +370,8 @@ do_ATTR:
         NEED(Py_TYPE(a) == place->type);
         LOAD(read_known_attr(a, place));
     }
+do_ATTRS:
+    ANSWER(run_attrs(program, in->x, regs[in->a], regs));
 do_ATTR_ANY:
     {
         PyObject *value = NULL;
@@ -311,6 +389,18 @@ do_TYPE_OF:
     LOAD((PyObject *)Py_TYPE(regs[in->a]));
 do_INDEX:
     LOAD(dt_read_index(regs[in->a], in->y.i));
+do_INDEX_FLOAT:
+    {
+        PyObject *items = regs[in->a];
+        size_t index = (size_t)in->y.i;
+        a = PyList_CheckExact(items) && index < (size_t)PyList_GET_SIZE(items)
+                ? PyList_GET_ITEM(items, index)
+                : dt_read_index(items, in->y.i);
+        NEED(a != NULL && PyFloat_CheckExact(a));
+        regs[in->dst] = a;
+        numbers[(uintptr_t)in->x].d = PyFloat_AS_DOUBLE(a);
+        NEXT;
+    }
 do_DICT_KEY:
     a = regs[in->a];
     LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
@@ -436,6 +526,12 @@ do_CMP_CONST:
     HOLD(compare_ints(in->dst, numbers[in->a].i, in->y.i));
 do_CMP:
     HOLD(compare_ints(in->dst, numbers[in->a].i, numbers[in->y.i].i));
+do_DIMS_EQUAL:
+    {
+        const DtAdapter *adapter = in->x;
+        HOLD(adapter->dim(adapter, regs[in->a], (int)(in->y.i & INT32_MAX))
+             == adapter->dim(adapter, regs[in->dst], (int)(in->y.i >> 32)));
+    }
 do_SYM:
     HOLD(holds(in->x, numbers));
 
@@ -462,6 +558,17 @@ release_all(PyObject **held, uint32_t count)
     }
 }
 
+/* The pure part with numbers of its own; those that groups have read stay with the program. */
+static int
+run_pure(RUN_PARAMS, const DtGuardInstr **failed)
+{
+    size_t size = program->nsymbols * sizeof(DtNumber);
+    memcpy(numbers, program->numbers, size);
+    int ok = run_list(RUN_ARGS, program->instrs, failed);
+    memcpy(program->numbers, numbers, size);
+    return ok;
+}
+
 /* A program with Python adapters' guards.  The registers are kept alive while those run; what they
  * might have changed is seen by a second run of the pure part.  Other threads may check the same
  * program meanwhile, so this run has numbers of its own.  With `keep` the registers are owned when
@@ -482,7 +589,7 @@ run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bo
     for (uint32_t i = 0; i < nregs; i++) {
         regs[i] = NULL; /* some are loaded by the user part, some only when a group has changed */
     }
-    ok = run_list(RUN_ARGS, program->instrs, failed);
+    ok = run_pure(RUN_ARGS, failed);
     if (ok != 1) {
         goto done;
     }
@@ -495,7 +602,7 @@ run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bo
         release_all(held, nregs);
     }
     if (ok == 1) {
-        ok = program->life->dead ? 0 : run_list(RUN_ARGS, program->instrs, failed);
+        ok = program->life->dead ? 0 : run_pure(RUN_ARGS, failed);
     }
 done:
     if (keep && held != NULL) {

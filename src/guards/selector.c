@@ -365,7 +365,8 @@ load_of(const DtGuardProgram *program, const DtSource *source)
 {
     for (const DtGuardInstr *instr = program->instrs; instr->op != DT_GOP_END; instr++) {
         bool loads = instr->op == DT_GOP_LOCAL || instr->op == DT_GOP_LOCAL_TYPE
-                     || instr->op == DT_GOP_LOCAL_CONTENTS || instr->op == DT_GOP_CLOSURE;
+                     || instr->op == DT_GOP_LOCAL_ARRAY || instr->op == DT_GOP_LOCAL_CONTENTS
+                     || instr->op == DT_GOP_CLOSURE;
         if (loads && instr->dst == source->id) {
             return instr;
         }
@@ -384,8 +385,9 @@ step_to(const State *state, const DtSource *source, Step *step)
         if (load == NULL) {
             return false;
         }
-        step->kind = load->op == DT_GOP_LOCAL_TYPE ? DT_GOP_LOCAL : load->op;
-        step->index = load->y.i;
+        bool contents = load->op == DT_GOP_LOCAL_CONTENTS || load->op == DT_GOP_CLOSURE;
+        step->kind = contents ? load->op : DT_GOP_LOCAL;
+        step->index = load->op == DT_GOP_LOCAL_ARRAY ? load->a : load->y.i;
         return true;
     }
     case DT_SOURCE_GLOBAL:

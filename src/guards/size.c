@@ -18,6 +18,10 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
         const DtGroup *group = instr->x;
         return sizeof(*group) + group->nneeded * (sizeof(*group->cached) + sizeof(*group->regs));
     }
+    case DT_GOP_ATTRS: {
+        const DtAttrRun *run = instr->x;
+        return sizeof(*run) + run->count * sizeof(*run->attrs);
+    }
     case DT_GOP_ATTR:
     case DT_GOP_ATTR_ANY:
     case DT_GOP_ABSENT:
@@ -31,6 +35,7 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
         return sizeof(DtTypeState);
     case DT_GOP_SYM:
         return sizeof(DtSymCheck) + dt_sym_program_size(&((DtSymCheck *)instr->x)->program);
+    case DT_GOP_LOCAL_ARRAY:
     case DT_GOP_ADAPTER:
     case DT_GOP_STATE:
         return program->facts[instr->origin].fact.spec_size;

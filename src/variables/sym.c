@@ -520,67 +520,102 @@ dt_sym_eval(const DtSym *sym, const DtNumber *values, DtNumber *out)
     return apply((DtSymOp)sym->op, sym->a->type == DT_SYM_FLOAT, a, b, out);
 }
 
+/* A flat program: the left operand is in the accumulator (what was there before is on a stack), the
+ * right one is a symbol, a constant, or what the accumulator was before. */
+typedef enum Form { PUSH_SYMBOL, PUSH_CONST, WITH_SYMBOL, WITH_CONST, WITH_STACK, ALONE } Form;
+
 struct DtSymInstr {
     uint8_t op;
-    bool is_float; /* of the operands */
-    bool binary;
-    DtNumber number; /* CONST: the value; SYMBOL: its id */
+    uint8_t form;
+    bool is_float;    /* of the operands */
+    uint32_t operand; /* id of a symbol, index of a constant */
 };
 
-static uint32_t
-measure(const DtSym *sym, uint32_t *depth)
+static bool
+is_leaf(const DtSym *sym)
 {
-    uint32_t left = 0, right = 0, count = 1;
+    return sym->op == DT_SYM_OP_CONST || sym->op == DT_SYM_OP_SYMBOL;
+}
+
+static void
+measure(const DtSym *sym, uint32_t *count, uint32_t *nconsts, uint32_t *depth)
+{
+    uint32_t left = 0, right = 0;
+    *nconsts += sym->op == DT_SYM_OP_CONST;
+    *count += 1;
     if (sym->a != NULL) {
-        count += measure(sym->a, &left);
+        measure(sym->a, count, nconsts, &left);
     }
-    if (sym->b != NULL) {
-        count += measure(sym->b, &right);
+    if (sym->b != NULL && is_leaf(sym->b)) {
+        *nconsts += sym->b->op == DT_SYM_OP_CONST;
+    }
+    else if (sym->b != NULL) {
+        measure(sym->b, count, nconsts, &right);
         right++;
     }
     *depth = left > right ? left : right;
-    if (*depth == 0) {
-        *depth = 1;
-    }
-    return count;
+    *depth = *depth == 0 ? 1 : *depth;
 }
 
-static struct DtSymInstr *
-emit_postfix(const DtSym *sym, struct DtSymInstr *next)
+typedef struct Emitter {
+    struct DtSymInstr *next;
+    DtNumber *consts;
+    uint32_t nconsts;
+} Emitter;
+
+static uint32_t
+emit_operand(Emitter *emitter, const DtSym *leaf)
 {
-    if (sym->a != NULL) {
-        next = emit_postfix(sym->a, next);
+    if (leaf->op == DT_SYM_OP_SYMBOL) {
+        return leaf->id;
     }
-    if (sym->b != NULL) {
-        next = emit_postfix(sym->b, next);
+    emitter->consts[emitter->nconsts] = leaf->hint;
+    return emitter->nconsts++;
+}
+
+static void
+emit_code(Emitter *emitter, const DtSym *sym)
+{
+    struct DtSymInstr instr = {.op = sym->op, .form = ALONE};
+    if (is_leaf(sym)) {
+        instr.form = sym->op == DT_SYM_OP_SYMBOL ? PUSH_SYMBOL : PUSH_CONST;
+        instr.operand = emit_operand(emitter, sym);
+        *emitter->next++ = instr;
+        return;
     }
-    next->op = sym->op;
-    next->binary = sym->b != NULL;
-    next->is_float = sym->a != NULL && sym->a->type == DT_SYM_FLOAT;
-    next->number = sym->hint;
-    if (sym->op == DT_SYM_OP_SYMBOL) {
-        next->number.i = sym->id;
+    emit_code(emitter, sym->a);
+    instr.is_float = sym->a->type == DT_SYM_FLOAT;
+    if (sym->b != NULL && is_leaf(sym->b)) {
+        instr.form = sym->b->op == DT_SYM_OP_SYMBOL ? WITH_SYMBOL : WITH_CONST;
+        instr.operand = emit_operand(emitter, sym->b);
     }
-    return next + 1;
+    else if (sym->b != NULL) {
+        emit_code(emitter, sym->b);
+        instr.form = WITH_STACK;
+    }
+    *emitter->next++ = instr;
 }
 
 DtStatus
 dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out)
 {
     memset(out, 0, sizeof(*out));
-    uint32_t depth = 0;
-    uint32_t count = measure(sym, &depth);
+    uint32_t depth = 0, count = 0, nconsts = 0;
+    measure(sym, &count, &nconsts, &depth);
     if (depth > DT_SYM_MAX_DEPTH) {
         return DT_OK;
     }
     struct DtSymInstr *instrs = DT_ARENA_ARRAY(arena, struct DtSymInstr, count);
-    if (instrs == NULL) {
+    DtNumber *consts = DT_ARENA_ARRAY(arena, DtNumber, nconsts);
+    if (instrs == NULL || consts == NULL) {
         return no_memory();
     }
-    emit_postfix(sym, instrs);
+    Emitter emitter = {instrs, consts, 0};
+    emit_code(&emitter, sym);
     out->instrs = instrs;
+    out->consts = consts;
     out->count = count;
-    out->depth = depth;
+    out->nconsts = nconsts;
     out->type = sym->type;
     return DT_OK;
 }
@@ -588,33 +623,67 @@ dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out)
 size_t
 dt_sym_program_size(const DtSymProgram *program)
 {
-    return program->count * sizeof(struct DtSymInstr);
+    return program->count * sizeof(struct DtSymInstr) + program->nconsts * sizeof(DtNumber);
+}
+
+/* The operations that conditions on floats are mostly made of; the rest, and what can fail, goes to
+ * apply(). */
+static inline bool
+apply_fast(const struct DtSymInstr *instr, DtNumber a, DtNumber b, DtNumber *out)
+{
+    if (instr->is_float) {
+        switch ((DtSymOp)instr->op) {
+        case DT_SYM_OP_ADD:
+            out->d = a.d + b.d;
+            return true;
+        case DT_SYM_OP_SUB:
+            out->d = a.d - b.d;
+            return true;
+        case DT_SYM_OP_MUL:
+            out->d = a.d * b.d;
+            return true;
+        default:
+            break;
+        }
+    }
+    return apply((DtSymOp)instr->op, instr->is_float, a, b, out);
 }
 
 bool
 dt_sym_run(const DtSymProgram *program, const DtNumber *values, DtNumber *out)
 {
     DtNumber stack[DT_SYM_MAX_DEPTH + 1];
-    uint32_t top = 0;
-    for (uint32_t i = 0; i < program->count; i++) {
-        const struct DtSymInstr *instr = &program->instrs[i];
-        if (instr->op == DT_SYM_OP_CONST) {
-            stack[top++] = instr->number;
+    DtNumber top = {0}, b;
+    uint32_t depth = 0;
+    const struct DtSymInstr *instr = program->instrs;
+    for (const struct DtSymInstr *end = instr + program->count; instr < end; instr++) {
+        switch ((Form)instr->form) {
+        case PUSH_SYMBOL:
+            stack[depth++] = top;
+            top = values[instr->operand];
             continue;
-        }
-        if (instr->op == DT_SYM_OP_SYMBOL) {
-            stack[top++] = values[instr->number.i];
+        case PUSH_CONST:
+            stack[depth++] = top;
+            top = program->consts[instr->operand];
             continue;
+        case WITH_SYMBOL:
+            b = values[instr->operand];
+            break;
+        case WITH_CONST:
+            b = program->consts[instr->operand];
+            break;
+        case WITH_STACK:
+            b = top;
+            top = stack[--depth];
+            break;
+        case ALONE:
+            b.i = 0;
+            break;
         }
-        DtNumber b = {0};
-        if (instr->binary) {
-            b = stack[--top];
-        }
-        DtNumber a = stack[top - 1];
-        if (!apply((DtSymOp)instr->op, instr->is_float, a, b, &stack[top - 1])) {
+        if (!apply_fast(instr, top, b, &top)) {
             return false;
         }
     }
-    *out = stack[0];
+    *out = top;
     return true;
 }

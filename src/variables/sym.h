@@ -70,8 +70,9 @@ void dt_sym_print(const DtSym *sym, DtStrbuf *buf);
 /* A flat postfix program for the hot path: no recursion, no allocation. */
 typedef struct DtSymProgram {
     const struct DtSymInstr *instrs;
+    const DtNumber *consts;
     uint32_t count;
-    uint32_t depth; /* stack slots needed; at most DT_SYM_MAX_DEPTH */
+    uint32_t nconsts;
     uint8_t type;
 } DtSymProgram;
 #define DT_SYM_MAX_DEPTH 16
