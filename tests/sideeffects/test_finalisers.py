@@ -17,8 +17,11 @@ A = np.linspace(0.5, 2.0, 4)
 @pytest.fixture(autouse=True)
 def small_heap():
     """The collector runs often here: what lives already is none of its business."""
+    global GLOBAL
     gc.freeze()
     yield
+    GLOBAL = None  # what is left here would act at the end of the interpreter
+    vars(MODULE).pop("value", None)
     gc.unfreeze()
 
 
