@@ -324,8 +324,8 @@ dt_lower_slot_offset(PyTypeObject *type, PyObject *name)
                : 0;
 }
 
-/* Whether such an attribute of an object of that type is its own, in its dict: one of the class that
- * it hides must not stand in for it when it is gone. */
+/* Whether such an attribute of an object of that type is its own, in its dict: one of the class
+ * that it hides must not stand in for it when it is gone. */
 static bool
 reads_own_dict(PyTypeObject *type, PyObject *name)
 {
