@@ -43,7 +43,7 @@ REASONS = {
     "the dtype of the result depends on the data": "real_if_close linalg.eig linalg.eigvals",
     "gives a Python number or bool": """
         allclose array_equal array_equiv may_share_memory shares_memory isfortran""",
-    "deprecated: warns": "row_stack",
+    "deprecated: warns": "in1d row_stack trapz",
     "calls a function of the user's": """
         apply_along_axis apply_over_axes fromfunction frompyfunc fromiter vectorize mask_indices""",
     "reads or writes files or text": """
