@@ -1,6 +1,6 @@
 /* Remembering, repeating and emitting the operations of a set: see set_layout.h.
  *
- * Not in here: which operations there are and what they return (v_set.c).
+ * Not in here: which operations there are and what they return (set_operation.c, v_set.c).
  */
 #include "variables/set_layout.h"
 

@@ -1,8 +1,5 @@
-/* Sets and frozensets: the entries of a dict without values (v_dict.c).
- *
- *   all elements known?  the method is performed on real sets, and its result,
- *                        order and choice among equal elements are CPython's
- *   else                 it is followed element by element, the order unknown
+/* Sets and frozensets: the entries of a dict without values (v_dict.c).  Methods that combine sets:
+ * set_operation.h.
  *
  * Invariant: entries change only after dt_kinds_will_change(), together with
  * the layout (set_layout.h).  Entries stand in order of insertion until the
@@ -13,15 +10,10 @@
 #include "compat/set.h"
 #include "variables/fold.h"
 #include "variables/set_layout.h"
+#include "variables/set_operation.h"
 
 /* Larger input sets are not followed: each element would be a tracker. */
 #define MAX_INPUT_ITEMS 16384
-
-static bool
-is_set(DtVar *var)
-{
-    return var->type->kind == DT_KIND_SET;
-}
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
@@ -37,9 +29,8 @@ dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out)
     return dt_layout_begin(trace, *out);
 }
 
-/* Adds an entry without the journal; *added tells whether it is new. */
-static DtStatus
-put_entry(DtTrace *trace, DtDictVar *set, DtVar *item, bool *added)
+DtStatus
+dt_set_put_entry(DtTrace *trace, DtDictVar *set, DtVar *item, bool *added)
 {
     DtEntry entry, *found;
     DT_TRY(dt_dict_key(trace, item, &entry));
@@ -57,7 +48,7 @@ static DtStatus
 put(DtTrace *trace, DtDictVar *set, DtVar *item)
 {
     bool added;
-    DT_TRY(put_entry(trace, set, item, &added));
+    DT_TRY(dt_set_put_entry(trace, set, item, &added));
     /* An equal element changes nothing, not even the table. */
     return added ? dt_layout_add(trace, set, item) : DT_OK;
 }
@@ -99,7 +90,7 @@ fill_from_real(DtTrace *trace, DtDictVar *self, PyObject *real)
         else {
             DT_TRY(dt_build_known(trace, item, &var));
         }
-        DT_TRY(put_entry(trace, self, var, &added));
+        DT_TRY(dt_set_put_entry(trace, self, var, &added));
     }
     return DT_OK;
 }
@@ -167,335 +158,15 @@ dt_set_fold(DtTrace *trace, DtDictVar *set, PyObject **out)
     return DT_OK;
 }
 
-/* ---- Performing methods on real sets --------------------------------------------------------- */
-
-/* The tracker of an element: the one it came from, or a constant. */
-static DtStatus
-tracker_of(DtTrace *trace, DtDictVar *const *sets, uint32_t nsets, PyObject *item, DtVar **out)
-{
-    for (uint32_t s = 0; s < nsets; s++) {
-        for (uint32_t i = 0; i < sets[s]->count; i++) {
-            if (sets[s]->items[i].key == item) {
-                *out = sets[s]->items[i].key_var;
-                return DT_OK;
-            }
-        }
-    }
-    return dt_var_const(trace, item, out);
-}
-
-/* Entries of `set` become those of the real one, in its order. */
-static DtStatus
-take_entries(DtTrace *trace, DtDictVar *set, PyObject *real, DtDictVar *const *from, uint32_t nfrom)
-{
-    DtDictVar fresh = *set;
-    fresh.items = NULL;
-    fresh.count = fresh.capacity = 0;
-    PyObject *item;
-    Py_ssize_t slot = 0;
-    while (dt_set_next(real, &slot, &item)) {
-        DtEntry entry;
-        DtVar *var;
-        DT_TRY(tracker_of(trace, from, nfrom, item, &var));
-        DT_TRY(dt_dict_key(trace, var, &entry));
-        if (dt_vec_push(&trace->arena, &fresh, entry) < 0) {
-            return dt_no_memory();
-        }
-    }
-    set->items = fresh.items;
-    set->count = fresh.count;
-    set->capacity = fresh.capacity;
-    set->changes++;
-    return DT_OK;
-}
-
-/* Each element is hashed as it comes, but here all come first: the effects of a generator must not
- * meet those of __hash__ and __eq__. */
-static DtStatus
-check_order(DtTrace *trace, const DtVar *iterator, DtVar *const *items, uint32_t count)
-{
-    if (iterator->type->kind == DT_KIND_ITERATOR && ((const DtIterVar *)iterator)->function == NULL
-        && ((const DtIterVar *)iterator)->parts == NULL) {
-        return DT_OK; /* over a container: nothing happens between two items */
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        DtVar *item;
-        DT_TRY(dt_var_realize(trace, items[i], &item));
-        if (item->type->kind == DT_KIND_INSTANCE && dt_instance_overrides(item, "__hash__")) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT,
-                            "elements with a __hash__ of their own that come from a %s",
-                            iterator->type->name);
-        }
-    }
-    return DT_OK;
-}
-
-/* What iterating over an argument gives, once and for all: sets stay sets, dicts are copied. */
-static DtStatus
-settle_argument(DtTrace *trace, DtVar *arg, DtVar **out)
-{
-    DT_TRY(dt_var_realize(trace, arg, out));
-    if (is_set(*out)) {
-        return DT_OK;
-    }
-    if ((*out)->type->kind == DT_KIND_DICT && ((DtDictVar *)*out)->cls == &PyDict_Type) {
-        DtDictVar *copy;
-        DT_TRY(dt_dict_new(trace, &copy));
-        DT_TRY(dt_dict_update_from(trace, copy, *out));
-        *out = &copy->base;
-        return DT_OK;
-    }
-    DtVar **items;
-    uint32_t count;
-    /* An update that fails has added the elements before: not modelled. */
-    DT_TRY(dt_var_iter(trace, *out, out));
-    DT_TRY(dt_raised_break_if(trace, dt_collect_rest(trace, *out, &items, &count)));
-    DT_TRY(check_order(trace, *out, items, count));
-    return dt_var_tuple(trace, items, count, out);
-}
-
-typedef struct Operation {
-    DtDictVar *self;
-    const char *method;
-    bool mutates;
-    DtVar **args; /* settled */
-    uint32_t nargs;
-    PyObject *real;   /* of self; owned */
-    PyObject *values; /* (self, arg, ...); owned */
-} Operation;
-
-static DtStatus
-settle(DtTrace *trace, Operation *operation, const DtArgs *args)
-{
-    operation->nargs = args->npos;
-    operation->args = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
-    if (operation->args == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < args->npos; i++) {
-        DT_TRY(settle_argument(trace, args->pos[i], &operation->args[i]));
-    }
-    return DT_OK;
-}
-
-/* Real objects for everything; operation->values stays NULL if something is not known. */
-static DtStatus
-make_real(DtTrace *trace, Operation *operation)
-{
-    DT_TRY(dt_set_fold(trace, operation->self, &operation->real));
-    if (operation->real == NULL) {
-        return DT_OK;
-    }
-    operation->values = PyTuple_New(operation->nargs + 1);
-    if (operation->values == NULL) {
-        return DT_ERROR;
-    }
-    PyTuple_SET_ITEM(operation->values, 0, Py_NewRef(operation->real));
-    for (uint32_t i = 0; i < operation->nargs; i++) {
-        PyObject *value;
-        DT_TRY(dt_fold_value(trace, operation->args[i], &value));
-        if (value == NULL) {
-            Py_CLEAR(operation->values);
-            return DT_OK;
-        }
-        PyTuple_SET_ITEM(operation->values, i + 1, value);
-    }
-    return DT_OK;
-}
-
-/* Sets that elements of the result may come from. */
-static DtStatus
-origins(DtTrace *trace, const Operation *operation, DtDictVar ***out, uint32_t *count)
-{
-    *out = DT_ARENA_ARRAY(&trace->arena, DtDictVar *, operation->nargs + 1);
-    if (*out == NULL) {
-        return dt_no_memory();
-    }
-    (*out)[0] = operation->self;
-    *count = 1;
-    for (uint32_t i = 0; i < operation->nargs; i++) {
-        if (operation->args[i]->type->kind != DT_KIND_TUPLE) {
-            (*out)[(*count)++] = (DtDictVar *)operation->args[i];
-        }
-    }
-    return DT_OK;
-}
-
-static DtStatus
-wrap_result(DtTrace *trace, Operation *operation, PyObject *result, DtVar **out)
-{
-    DtDictVar *self = operation->self, **from, *made;
-    uint32_t nfrom;
-    DT_TRY(origins(trace, operation, &from, &nfrom));
-    if (operation->mutates) {
-        DtVar *element = NULL;
-        if (result != Py_None) {
-            DT_TRY(tracker_of(trace, from, 1, result, &element));
-        }
-        DT_TRY(take_entries(trace, self, operation->real, from, nfrom));
-        DT_TRY(dt_layout_call(trace, self, operation->method, operation->args, operation->nargs));
-        if (self->layout != NULL) {
-            DT_TRY(dt_layout_give(trace, self, Py_NewRef(operation->real)));
-        }
-        *out = element != NULL ? element : dt_none(trace);
-        return DT_OK;
-    }
-    if (!PyAnySet_CheckExact(result)) {
-        return dt_constant_wrap_take(trace, Py_NewRef(result), out);
-    }
-    if (result == operation->real) {
-        *out = &self->base; /* a frozenset that is its own copy */
-        return DT_OK;
-    }
-    DT_TRY(dt_set_new(trace, Py_TYPE(result), &made));
-    DT_TRY(take_entries(trace, made, result, from, nfrom));
-    *out = &made->base;
-    return dt_layout_result(trace, made, self, operation->method, operation->args,
-                            operation->nargs);
-}
-
-/* A method that changes is performed on the real set that stands for this one, or on a copy if that
- * is an object of the program's. */
-static DtStatus
-prepare_change(DtTrace *trace, Operation *operation)
-{
-    PyObject *taken;
-    DT_TRY(dt_kinds_will_change(trace, &operation->self->base));
-    DT_TRY(dt_layout_take(trace, operation->self, &taken));
-    if (taken == NULL) {
-        taken = PySet_New(operation->real);
-    }
-    if (taken == NULL) {
-        return DT_ERROR;
-    }
-    Py_SETREF(operation->real, taken);
-    PyObject *old = PyTuple_GET_ITEM(operation->values, 0);
-    PyTuple_SET_ITEM(operation->values, 0, Py_NewRef(taken));
-    Py_DECREF(old);
-    return DT_OK;
-}
-
-static DtStatus
-perform_real(DtTrace *trace, Operation *operation, DtVar **out)
-{
-    if (operation->mutates) {
-        DT_TRY(prepare_change(trace, operation));
-    }
-    PyObject *method = PyObject_GetAttrString((PyObject *)operation->self->cls, operation->method);
-    if (method == NULL) {
-        return DT_ERROR;
-    }
-    PyObject *result = PyObject_Call(method, operation->values, NULL);
-    Py_DECREF(method);
-    if (result == NULL) {
-        if (operation->mutates && operation->nargs > 1) {
-            PyErr_Clear(); /* an argument before the one that failed may have changed the set */
-            return dt_break(trace, DT_BREAK_RAISES, "set.%s() of several iterables raises",
-                            operation->method);
-        }
-        return dt_break_from_exception(trace);
-    }
-    DtStatus status = wrap_result(trace, operation, result, out);
-    Py_DECREF(result);
-    return status;
-}
-
-/* Performs a method on real sets; *out stays NULL if something is not known. */
-static DtStatus
-perform(DtTrace *trace, Operation *operation, DtVar **out)
-{
-    *out = NULL;
-    DtStatus status = make_real(trace, operation);
-    if (status == DT_OK && operation->values != NULL) {
-        status = perform_real(trace, operation, out);
-    }
-    Py_CLEAR(operation->real);
-    Py_CLEAR(operation->values);
-    return status;
-}
-
-/* ---- Following a method element by element --------------------------------------------------- */
-
-/* The elements of an argument as a set; its own tracker if it is one. */
-static DtStatus
-as_set(DtTrace *trace, DtVar *arg, DtDictVar **out)
-{
-    if (is_set(arg)) {
-        *out = (DtDictVar *)arg;
-        return DT_OK;
-    }
-    DtVar **items, *made;
-    uint32_t count;
-    /* An update that fails has added the elements before: not modelled. */
-    DT_TRY(dt_var_iter(trace, arg, &arg));
-    DT_TRY(dt_raised_break_if(trace, dt_collect_rest(trace, arg, &items, &count)));
-    DT_TRY(check_order(trace, arg, items, count));
-    DT_TRY(dt_var_set(trace, items, count, &made));
-    *out = (DtDictVar *)made;
-    return DT_OK;
-}
-
-static DtStatus
-combine(DtTrace *trace, DtBinaryOp op, DtDictVar *a, DtDictVar *b, DtDictVar **out)
-{
-    DtEntry *found;
-    DtDictVar *made;
-    bool added;
-    DT_TRY(dt_set_new(trace, a->cls, &made));
-    for (uint32_t i = 0; i < a->count; i++) {
-        DT_TRY(dt_dict_find(trace, b, &a->items[i], &found));
-        if (op == DT_BINARY_OR || (op == DT_BINARY_AND) == (found != NULL)) {
-            DT_TRY(put_entry(trace, made, a->items[i].key_var, &added));
-        }
-    }
-    for (uint32_t i = 0; i < b->count && (op == DT_BINARY_OR || op == DT_BINARY_XOR); i++) {
-        DT_TRY(dt_dict_find(trace, a, &b->items[i], &found));
-        if (found == NULL) {
-            DT_TRY(put_entry(trace, made, b->items[i].key_var, &added));
-        }
-    }
-    made->layout = NULL;
-    *out = made;
-    return DT_OK;
-}
-
-static DtStatus
-follow(DtTrace *trace, Operation *operation, DtBinaryOp op, DtVar **out)
-{
-    DtDictVar *self = operation->self, *result = self;
-    for (uint32_t i = 0; i < operation->nargs; i++) {
-        DtDictVar *other;
-        DT_TRY(as_set(trace, operation->args[i], &other));
-        DT_TRY(combine(trace, op, result, other, &result));
-    }
-    if (!operation->mutates) {
-        if (result == self) {
-            DT_TRY(combine(trace, DT_BINARY_OR, self, self, &result));
-        }
-        *out = &result->base;
-        return DT_OK;
-    }
-    *out = dt_none(trace);
-    if (result == self) {
-        return DT_OK;
-    }
-    DT_TRY(dt_kinds_will_change(trace, &self->base));
-    self->items = result->items;
-    self->count = result->count;
-    self->capacity = result->capacity;
-    self->layout = NULL;
-    self->changes++;
-    return DT_OK;
-}
+/* ---- Methods that combine sets --------------------------------------------------------------- */
 
 static DtStatus
 combine_method(DtTrace *trace, DtVar *self, const char *method, bool mutates, DtBinaryOp op,
                const DtArgs *args, DtVar **out)
 {
-    Operation operation = {.self = (DtDictVar *)self, .method = method, .mutates = mutates};
-    DT_TRY(settle(trace, &operation, args));
-    DT_TRY(perform(trace, &operation, out));
-    return *out != NULL ? DT_OK : follow(trace, &operation, op, out);
+    DtSetOperation operation = {.self = (DtDictVar *)self, .method = method, .mutates = mutates};
+    DT_TRY(dt_set_operation_settle(trace, &operation, args));
+    return dt_set_operation_run(trace, &operation, op, out);
 }
 
 #define COMBINE(name, mutates, op)                                                                 \
@@ -519,7 +190,7 @@ static DtStatus
 as_element(DtTrace *trace, DtVar *item, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, item, out));
-    if (is_set(*out) && ((DtDictVar *)*out)->cls == &PySet_Type) {
+    if (dt_set_is(*out) && ((DtDictVar *)*out)->cls == &PySet_Type) {
         DtDictVar *set = (DtDictVar *)*out;
         DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, set->count + 1);
         if (items == NULL) {
@@ -546,7 +217,7 @@ static bool
 is_container(DtVar *var)
 {
     DtKind kind = var->type->kind;
-    return is_set(var) || kind == DT_KIND_DICT || kind == DT_KIND_TUPLE || kind == DT_KIND_LIST;
+    return dt_set_is(var) || kind == DT_KIND_DICT || kind == DT_KIND_TUPLE || kind == DT_KIND_LIST;
 }
 
 /* A set is walked over by C, whatever its class overrides. */
@@ -554,7 +225,7 @@ static DtStatus
 realize_source(DtTrace *trace, DtVar *arg, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, arg, out));
-    if ((*out)->type->kind == DT_KIND_INSTANCE && is_set(dt_payload_of(*out))) {
+    if ((*out)->type->kind == DT_KIND_INSTANCE && dt_set_is(dt_payload_of(*out))) {
         *out = dt_payload_of(*out);
     }
     return DT_OK;
@@ -584,14 +255,13 @@ update_from(DtTrace *trace, DtDictVar *self, DtVar *arg)
         DT_TRY(dt_kinds_will_change(trace, &self->base));
         return add_from_iterator(trace, self, arg);
     }
-    DT_TRY(settle_argument(trace, arg, &settled));
+    DT_TRY(dt_set_operation_settle_argument(trace, arg, &settled));
     if (settled->type->kind != DT_KIND_TUPLE) {
         /* The table grows at once by what a set or dict holds. */
-        Operation operation = {
+        DtSetOperation operation = {
             .self = self, .method = "update", .mutates = true, .args = &settled, .nargs = 1};
         DtVar *done;
-        DT_TRY(perform(trace, &operation, &done));
-        return done != NULL ? DT_OK : follow(trace, &operation, DT_BINARY_OR, &done);
+        return dt_set_operation_run(trace, &operation, DT_BINARY_OR, &done);
     }
     DtSeqVar *items = (DtSeqVar *)settled;
     DT_TRY(dt_kinds_will_change(trace, &self->base));
@@ -662,12 +332,12 @@ set_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         DtVar *ignored;
         return set_discard(trace, self, &one, &ignored);
     }
-    Operation operation = {.self = set, .method = "pop", .mutates = true};
+    DtSetOperation operation = {.self = set, .method = "pop", .mutates = true};
     if (set->object != NULL) {
         /* Where it begins to search is not guarded. */
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "pop() of a set that existed before");
     }
-    DT_TRY(perform(trace, &operation, out));
+    DT_TRY(dt_set_operation_perform(trace, &operation, out));
     return *out != NULL
                ? DT_OK
                : dt_break(trace, DT_BREAK_MISSING_SLOT, "pop() of a set whose order is not known");
@@ -692,10 +362,9 @@ set_copy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         *out = self;
         return DT_OK;
     }
-    Operation operation = {.self = (DtDictVar *)self, .method = "copy"};
-    DT_TRY(settle(trace, &operation, args));
-    DT_TRY(perform(trace, &operation, out));
-    return *out != NULL ? DT_OK : follow(trace, &operation, DT_BINARY_OR, out);
+    DtSetOperation operation = {.self = (DtDictVar *)self, .method = "copy"};
+    DT_TRY(dt_set_operation_settle(trace, &operation, args));
+    return dt_set_operation_run(trace, &operation, DT_BINARY_OR, out);
 }
 
 DtStatus
@@ -709,7 +378,7 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
         *out = &set->base;
         return add_from_iterator(trace, set, iterable);
     }
-    DT_TRY(settle_argument(trace, iterable, &arg));
+    DT_TRY(dt_set_operation_settle_argument(trace, iterable, &arg));
     if (arg->type->kind == DT_KIND_TUPLE) {
         return dt_set_make(trace, cls, ((DtSeqVar *)arg)->items, ((DtSeqVar *)arg)->count, out);
     }
@@ -729,13 +398,13 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
     if (value == NULL) {
         for (uint32_t i = 0; i < from->count; i++) {
             bool added;
-            DT_TRY(put_entry(trace, made, from->items[i].key_var, &added));
+            DT_TRY(dt_set_put_entry(trace, made, from->items[i].key_var, &added));
         }
     }
     else {
         PyObject *real = PyObject_CallOneArg((PyObject *)cls, value);
         Py_DECREF(value);
-        DtStatus status = real != NULL ? take_entries(trace, made, real, &from, 1)
+        DtStatus status = real != NULL ? dt_set_operation_take_entries(trace, made, real, &from, 1)
                                        : dt_break_from_exception(trace);
         Py_XDECREF(real);
         DT_TRY(status);
@@ -765,7 +434,7 @@ static DtStatus
 set_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
     *out = dt_not_implemented(trace);
-    if (!is_set(left) || !is_set(right)) {
+    if (!dt_set_is(left) || !dt_set_is(right)) {
         return DT_OK;
     }
     DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
@@ -787,8 +456,8 @@ compare_method(DtTrace *trace, DtVar *self, DtVar *arg, int what, DtVar **out)
     DtDictVar *a = (DtDictVar *)self, *b;
     DtVar *settled;
     uint32_t common;
-    DT_TRY(settle_argument(trace, arg, &settled));
-    DT_TRY(as_set(trace, settled, &b));
+    DT_TRY(dt_set_operation_settle_argument(trace, arg, &settled));
+    DT_TRY(dt_set_operation_as_set(trace, settled, &b));
     DT_TRY(count_common(trace, a, b, &common));
     return dt_var_bool(trace,
                        what < 0   ? common == a->count
@@ -835,7 +504,7 @@ set_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out
 {
     DtBinaryOp plain = (DtBinaryOp)DT_BINARY_PLAIN(op);
     *out = dt_not_implemented(trace);
-    if (!is_set(left) || !is_set(right)
+    if (!dt_set_is(left) || !dt_set_is(right)
         || (plain != DT_BINARY_OR && plain != DT_BINARY_AND && plain != DT_BINARY_XOR
             && plain != DT_BINARY_SUBTRACT)) {
         return DT_OK;
@@ -848,15 +517,12 @@ set_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out
         [DT_BINARY_XOR] = "symmetric_difference_update",
         [DT_BINARY_SUBTRACT] = "difference_update",
     };
-    Operation operation = {.self = (DtDictVar *)left,
-                           .method = in_place ? updates[plain] : operators[plain].plain,
-                           .mutates = in_place,
-                           .args = &right,
-                           .nargs = 1};
-    DT_TRY(perform(trace, &operation, out));
-    if (*out == NULL) {
-        DT_TRY(follow(trace, &operation, plain, out));
-    }
+    DtSetOperation operation = {.self = (DtDictVar *)left,
+                                .method = in_place ? updates[plain] : operators[plain].plain,
+                                .mutates = in_place,
+                                .args = &right,
+                                .nargs = 1};
+    DT_TRY(dt_set_operation_run(trace, &operation, plain, out));
     if (in_place) {
         *out = left;
     }
@@ -897,7 +563,7 @@ put_in_order(DtTrace *trace, DtDictVar *set)
     for (uint32_t i = 0; i < set->count && dt_set_next(real, &slot, &item); i++) {
         DtEntry key, *found;
         DtVar *var;
-        DT_TRY(tracker_of(trace, &set, 1, item, &var));
+        DT_TRY(dt_set_operation_tracker(trace, &set, 1, item, &var));
         DT_TRY(dt_dict_key(trace, var, &key));
         DT_TRY(dt_dict_find(trace, set, &key, &found));
         if (found == NULL) {
