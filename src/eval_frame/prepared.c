@@ -4,7 +4,6 @@
 #include "bytecode/decode.h"
 #include "compat/code.h"
 #include "compat/function.h"
-#include "compat/tracing.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/reach.h"

@@ -31,6 +31,11 @@ def _along(ndim: int, axis: int, index: Any) -> Any:
     return (slice(None),) * axis + (index,) + (slice(None),) * (ndim - axis - 1)
 
 
+def _present(module: Any, name: str) -> list[Any]:
+    """The function of that name, where this NumPy has one."""
+    return [getattr(module, name)] if hasattr(module, name) else []
+
+
 REVERSED = slice(None, None, -1)
 PLANE = signature(np.rot90).parameters["axes"].default
 
@@ -100,24 +105,28 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
     return a.transpose(order)
 
 
-@polyfill(*(getattr(np, name) for name in ("matrix_transpose",) if hasattr(np, name)))
-@polyfill(*(getattr(np.linalg, name) for name in ("matrix_transpose",) if hasattr(np.linalg, name)))
+@polyfill(*_present(np, "matrix_transpose"))
+@polyfill(*_present(np.linalg, "matrix_transpose"))
 def matrix_transpose(x: Any, /) -> Any:
     if _array(x).ndim < 2:
         unfollowable("a transposed matrix of fewer than two dimensions")
     return np.swapaxes(x, -1, -2)
 
 
-@polyfill(*(getattr(np.linalg, name) for name in ("matmul",) if hasattr(np.linalg, name)))
+@polyfill(*_present(np.linalg, "matmul"))
 def linalg_matmul(x1: Any, x2: Any, /) -> Any:
     return np.matmul(x1, x2)
 
 
-@polyfill(*(getattr(np.linalg, name) for name in ("trace",) if hasattr(np.linalg, name)))
+@polyfill(*_present(np.linalg, "trace"))
 def linalg_trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
     if dtype is not None or offset != 0 or _array(x).ndim != 2:
         unfollowable("the traces of several matrices, or beside the diagonal")
     return np.trace(x)
+
+
+def _one_or_all(found: list[Any]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 @polyfill(np.atleast_1d)
@@ -126,7 +135,7 @@ def atleast_1d(*arys: Any) -> Any:
     for a in arys:
         a = _array(a)
         found.append(a.reshape(1) if a.ndim == 0 else a)
-    return found[0] if len(found) == 1 else tuple(found)
+    return _one_or_all(found)
 
 
 @polyfill(np.atleast_2d)
@@ -135,7 +144,7 @@ def atleast_2d(*arys: Any) -> Any:
     for a in arys:
         a = _array(a)
         found.append(a.reshape(1, 1) if a.ndim == 0 else a[None, :] if a.ndim == 1 else a)
-    return found[0] if len(found) == 1 else tuple(found)
+    return _one_or_all(found)
 
 
 @polyfill(np.atleast_3d)
@@ -150,7 +159,7 @@ def atleast_3d(*arys: Any) -> Any:
         elif a.ndim == 2:
             a = a[:, :, None]
         found.append(a)
-    return found[0] if len(found) == 1 else tuple(found)
+    return _one_or_all(found)
 
 
 def _pieces(ary: Any, borders: list[int], axis: int) -> list[Any]:
@@ -211,7 +220,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     return _split(ary, indices_or_sections, 2, True)
 
 
-@polyfill(*(getattr(np, name) for name in ("unstack",) if hasattr(np, name)))
+@polyfill(*_present(np, "unstack"))
 def unstack(x: Any, /, *, axis: Any = 0) -> Any:
     axis = _axis(axis, _array(x).ndim)
     moved = np.moveaxis(x, axis, 0)
@@ -266,7 +275,7 @@ def iterable(y: Any) -> Any:
     unfollowable("iterable() of something else")
 
 
-@polyfill(*(getattr(np, name) for name in ("astype",) if hasattr(np, name)))
+@polyfill(*_present(np, "astype"))
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
     if device is not None or not copy:
         unfollowable("astype() that may give its argument")
