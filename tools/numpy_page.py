@@ -9,6 +9,7 @@ rule yet".
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import types
@@ -67,6 +68,20 @@ def rows(path: Path, macro: str) -> list[list[str]]:
     return [[part.strip().strip('"') for part in row.split(",")] for row in found]
 
 
+def followed() -> list[str]:
+    """The functions that the polyfills' decorators name, also those that not every NumPy has."""
+    tree = ast.parse(POLYFILLS.read_text())
+    marks = [m for f in tree.body if isinstance(f, ast.FunctionDef) for m in f.decorator_list]
+    names = []
+    for original in (a for m in marks if isinstance(m, ast.Call) for a in m.args):
+        match original:
+            case ast.Starred(ast.Call(args=[module, ast.Constant(name)])):  # *_present(np, "name")
+                names.append(f"{ast.unparse(module)}.{name}")
+            case _:
+                names.append(ast.unparse(original))
+    return [name.removeprefix("np.") for name in names]
+
+
 def captured() -> dict[str, str]:
     loops = {row[0] for row in rows(LOOPS, "UFUNC")}
     kinds = {
@@ -81,13 +96,7 @@ def captured() -> dict[str, str]:
         kinds[name] = own.get(name, ways.get(handler, "in the graph"))
     for _, path, handler in rows(OPS, "NP_FUNC_AT"):
         kinds[path] = ways.get(handler, "in the graph")
-    text = POLYFILLS.read_text()
-    for name in re.findall(r"^@polyfill\(np\.(\w+)\)", text, re.MULTILINE):
-        kinds[name] = "followed"
-    for below, names in re.findall(r"getattr\(np(\.linalg)?, name\) for name in \(([^)]*)\)", text):
-        for name in re.findall(r'"(\w+)"', names):
-            kinds[(below[1:] + "." if below else "") + name] = "followed"
-    return kinds
+    return kinds | dict.fromkeys(followed(), "followed")
 
 
 def public(module: types.ModuleType, prefix: str) -> dict[str, object]:

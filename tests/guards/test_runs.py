@@ -165,7 +165,9 @@ def test_dimensions_that_were_equal():
         return x * y + x
 
     fn = dyntrace.compile(both)
-    for shape, other in [((3,), (3,)), ((5,), (5,)), ((3,), (4,)), ((2, 3), (2, 3)), ((2, 3), (3, 2)), ((2, 3), (3,))] * 2:  # fmt: skip
+    lines = [((3,), (3,)), ((5,), (5,)), ((3,), (4,))]
+    planes = [((2, 3), (2, 3)), ((2, 3), (3, 2)), ((2, 3), (3,))]
+    for shape, other in (lines + planes) * 2:
         arguments = np.ones(shape), np.full(other, 2.0)
         assert outcome(fn, *arguments) == outcome(both, *arguments)
 

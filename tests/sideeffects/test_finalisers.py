@@ -177,8 +177,8 @@ def read_after(items, other, table, holder, x):
 
 FUNCTIONS = [
     from_slot, deleted_slot, from_global, from_module, from_cell, from_deque, twice,
-    replaced_by_what_it_holds, read_after, from_list, popped, cleared, from_dict, from_attribute, from_own_dict, deleted_attribute,
-    kept_by_the_result,
+    replaced_by_what_it_holds, read_after, from_list, popped, cleared, from_dict, from_attribute,
+    from_own_dict, deleted_attribute, kept_by_the_result,
 ]  # fmt: skip
 
 
