@@ -9,7 +9,7 @@
 array([0., 0., 0., 0.])
 """
 
-from dyntrace._errors import BackendError, Unsupported
+from dyntrace._errors import BackendError, RecompileError, Unsupported
 from dyntrace._version import __version__
 from dyntrace.api import (
     assume_constant_result,
@@ -32,6 +32,7 @@ __all__ = [
     "ExplainOutput",
     "Graph",
     "Node",
+    "RecompileError",
     "Unsupported",
     "__version__",
     "adapters",

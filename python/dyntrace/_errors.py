@@ -34,6 +34,13 @@ class Unsupported(RuntimeError):
         return (type(self), (self.info,))
 
 
+class RecompileError(RuntimeError):
+    """A function would be compiled again where that is an error: ``config.error_on_recompile``.
+
+    The text says which guard of each compiled version fails, and what was found instead.
+    """
+
+
 class BackendError(RuntimeError):
     """A backend raised, or returned something that is no compiled graph.
 

@@ -6,6 +6,7 @@ graph break, in a log, in explain() or in an exception, is made here.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import Any
@@ -118,12 +119,39 @@ def log_fault(info: dict[str, Any]) -> None:
     )
 
 
+_FAILED = re.compile(r"(?P<what>.+?) (?:==|is) (?P<value>.+), was (?P<now>.+?)(?P<where> \(.*:\d+\))?")
+
+
+def format_reasons(reasons: list[str]) -> list[str]:
+    """The guards that fail, one line for each thing that varies, with the values it was seen with."""
+    varied: dict[tuple[str, str], list[str]] = {}
+    lines = []
+    for reason in reasons:
+        found = _FAILED.fullmatch(reason)
+        if found is None:
+            lines.append(reason)
+            continue
+        values = varied.setdefault((found["what"], found["where"] or ""), [found["now"]])
+        if found["value"] not in values[1:]:
+            values.append(found["value"])
+    for (what, where), (now, *values) in varied.items():
+        lines.append(f"{what} is {now}, and was {', '.join(reversed(values))}{where}")
+    return list(dict.fromkeys(lines))
+
+
+def format_recompile(info: dict[str, Any]) -> str:
+    """Why none of a function's compiled versions serves a call."""
+    head = f"{info['function']} ({info['file']}:{info['line']}) would be compiled again"
+    return "\n  ".join([head, *format_reasons(info["reasons"])])
+
+
 def warn_recompile_limit(info: dict[str, Any]) -> None:
     """The one loud message at the recompile limit."""
-    warnings.warn(
+    lines = [
         f"dyntrace: {info['function']} ({info['file']}:{info['line']}) was compiled "
-        f"{info['entries']} times, the recompile limit; other calls run plainly. "
-        f"DYNTRACE_LOGS=recompiles shows which guards fail; config.recompile_limit raises the limit.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+        f"{info['entries']} times, the recompile limit; other calls run plainly.",
+        *format_reasons(info["reasons"]),
+        "What varies is best an array, or a number that only meets arrays; what can't be belongs into "
+        "a function of its own. config.recompile_limit raises the limit.",
+    ]
+    warnings.warn("\n  ".join(lines), RuntimeWarning, stacklevel=2)

@@ -13,9 +13,11 @@ from dyntrace._support import core as _core
 _CORE_SETTINGS = (
     "attempt_limit",
     "everything",
+    "error_on_recompile",
     "hot_count",
     "inline_depth",
     "recompile_limit",
+    "recompile_total_limit",
     "strict",
     "trace_budget_ns",
     "trace_limit",
@@ -99,6 +101,11 @@ class Config:
     ----------
     recompile_limit : int
         Compiled versions of one code object in one region (default 8).
+    recompile_total_limit : int
+        The same, those counted that are gone because an object they relied on has died (default 256).
+    error_on_recompile : bool
+        A call that no compiled version of a function serves raises ``dyntrace.RecompileError``, which
+        names the guards that fail, instead of compiling one more (default False).
     attempt_limit : int
         Failed attempts after which a code object runs plainly until ``reset()`` (default 4).
     hot_count : int

@@ -394,8 +394,11 @@ DtCompile
 dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *const *slots)
 {
     int refusing;
-    if (!dt_policy_may_compile(cache)) {
-        return DT_COMPILE_PLAIN;
+    DtGuardFrame frame = {slots, function->func_globals, function->func_builtins,
+                          (PyObject *)function};
+    int may = dt_policy_may_compile(cache, &frame);
+    if (may <= 0) {
+        return may < 0 ? DT_COMPILE_ERROR : DT_COMPILE_PLAIN;
     }
     if (dt_rules_refusing((PyObject *)function, &refusing) != DT_OK) {
         return DT_COMPILE_ERROR;
@@ -403,7 +406,7 @@ dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *con
     cache->refusing = (int8_t)refusing;
     DtAttempt attempt = {
         .cache = cache,
-        .frame = {slots, function->func_globals, function->func_builtins, (PyObject *)function},
+        .frame = frame,
         .from = {.locals = slots, .closure = function->func_closure},
     };
     return compile(&attempt);
@@ -412,8 +415,9 @@ dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *con
 DtCompile
 dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame)
 {
-    if (!dt_policy_may_compile(&point->cache)) {
-        return DT_COMPILE_PLAIN;
+    int may = dt_policy_may_compile(&point->cache, frame);
+    if (may <= 0) {
+        return may < 0 ? DT_COMPILE_ERROR : DT_COMPILE_PLAIN;
     }
     DtSegment segment = {.point = point, .site = site};
     DtAttempt attempt = {.cache = &point->cache, .frame = *frame, .segment = &segment};

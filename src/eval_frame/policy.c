@@ -9,25 +9,82 @@
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
 #define LARGEST_QUIET_BUDGET_NS INT64_C(100000000) /* nobody has asked for it */
 
-bool
-dt_policy_may_compile(DtCodeCache *cache)
+/* Which guard of each entry fails on the frame: a list of str, or NULL with an exception. */
+static PyObject *
+failing_guards(DtCodeCache *cache, const DtGuardFrame *frame)
+{
+    PyObject *list = PyList_New(0);
+    DtEntry *entry = cache->entries;
+    Py_XINCREF(entry); /* a Python adapter may run anything, reset() included */
+    while (list != NULL && entry != NULL) {
+        DtStrbuf text = {0};
+        PyObject *line = dt_program_explain(entry->guards, frame, &text) == DT_OK
+                             ? PyUnicode_FromString(dt_strbuf_text(&text))
+                             : NULL;
+        dt_strbuf_release(&text);
+        if (line == NULL || PyList_Append(list, line) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(line);
+        DtEntry *next = entry->next;
+        Py_XINCREF(next);
+        Py_SETREF(entry, next);
+    }
+    Py_XDECREF(entry);
+    return list;
+}
+
+static PyObject *
+recompile_facts(DtCodeCache *cache, const DtGuardFrame *frame)
+{
+    PyObject *reasons = failing_guards(cache, frame);
+    PyObject *facts = NULL;
+    if (reasons != NULL) {
+        facts = Py_BuildValue("{s:O,s:O,s:i,s:I,s:O}", "function", dt_code_qualname(cache->code),
+                              "file", dt_code_filename(cache->code), "line",
+                              dt_code_firstlineno(cache->code), "entries",
+                              (unsigned int)cache->made, "reasons", reasons);
+        Py_DECREF(reasons);
+    }
+    return facts;
+}
+
+static void
+raise_recompile(DtCodeCache *cache, const DtGuardFrame *frame)
+{
+    PyObject *facts = recompile_facts(cache, frame);
+    PyObject *report = facts != NULL ? PyImport_ImportModule("dyntrace._report") : NULL;
+    PyObject *text =
+        report != NULL ? PyObject_CallMethod(report, "format_recompile", "O", facts) : NULL;
+    if (text != NULL) {
+        PyErr_SetObject(dt_state.recompile_error, text);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(report);
+    Py_XDECREF(facts);
+}
+
+int
+dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
-        return false;
+        return 0;
     }
-    if (cache->nentries < dt_state.recompile_limit) {
-        return true;
+    if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {
+        raise_recompile(cache, frame);
+        return -1;
     }
+    if (cache->nentries < dt_state.recompile_limit
+        && cache->made < dt_state.recompile_total_limit) {
+        return 1;
+    }
+    bool told = cache->closed;
     cache->closed = true;
-    if (cache->point || cache->region->quiet) {
-        return false; /* a part of a frame that varies runs plainly, and the rest does not */
+    /* Of a part of a frame nothing is said: that part runs plainly, and the rest does not. */
+    if (!told && !cache->point && !cache->region->quiet) {
+        dt_record_report("warn_recompile_limit", recompile_facts(cache, frame));
     }
-    dt_record_report("warn_recompile_limit",
-                     Py_BuildValue("{s:O,s:O,s:i,s:I}", "function", dt_code_qualname(cache->code),
-                                   "file", dt_code_filename(cache->code), "line",
-                                   dt_code_firstlineno(cache->code), "entries",
-                                   (unsigned int)cache->nentries));
-    return false;
+    return 0;
 }
 
 bool

@@ -8,8 +8,9 @@
 
 #include "eval_frame/region.h"
 
-/* False: this call runs plainly.  Says so loudly, once, when the recompile limit is reached. */
-bool dt_policy_may_compile(DtCodeCache *cache);
+/* 0: this call runs plainly.  Says so loudly, once, when the recompile limit is reached: which
+ * guards fail on `frame`.  -1 with RecompileError where recompiling is an error. */
+int dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame);
 
 /* Breaks are errors, or said not to be, where this code runs: it runs as compiled, to find them. */
 bool dt_policy_wants_breaks(const DtCodeCache *cache);

@@ -120,6 +120,7 @@ dt_cache_publish(DtCodeCache *cache, DtEntry *entry)
         cache->max_regs = entry->nregs;
     }
     cache->nentries++;
+    cache->made++;
     cache->version++;
     __atomic_store_n(&cache->entries, entry, __ATOMIC_RELEASE);
     dt_state.compiled++;
@@ -158,6 +159,7 @@ dt_cache_reset(DtCodeCache *cache)
     cache->quiet = 0;
     cache->budget_ns = 0;
     cache->misses = 0;
+    cache->made = 0;
     memset(&cache->scale, 0, sizeof(cache->scale));
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;

@@ -65,6 +65,7 @@ dt_state_init(void)
         .dynamic = -1,
     };
     dt_state.recompile_limit = 8;
+    dt_state.recompile_total_limit = 256;
     dt_state.attempt_limit = 4;
     dt_state.hot_count = 3;
     dt_state.weigh_after = 8;
@@ -76,7 +77,11 @@ dt_state_init(void)
         return -1;
     }
     dt_state.unsupported = PyObject_GetAttrString(errors, "Unsupported");
+    dt_state.recompile_error = PyObject_GetAttrString(errors, "RecompileError");
     dt_backend_error = PyObject_GetAttrString(errors, "BackendError");
     Py_DECREF(errors);
-    return dt_state.unsupported != NULL && dt_backend_error != NULL ? 0 : -1;
+    return dt_state.unsupported != NULL && dt_state.recompile_error != NULL
+                   && dt_backend_error != NULL
+               ? 0
+               : -1;
 }

@@ -34,24 +34,27 @@ typedef enum DtLog {
 
 typedef struct DtState {
     DtTraceOptions trace_options;
-    uint32_t recompile_limit; /* entries per code object and region */
-    uint32_t attempt_limit;   /* failed attempts per code object and region */
-    uint32_t hot_count;       /* plain calls of a prepared function before it is compiled */
-    uint32_t weigh_after;     /* calls before compiled code is weighed against plain; 0: never */
-    bool strict;              /* internal faults are raised instead of logged */
-    bool everything;          /* also compile frames in which no array operation was found */
-    uint32_t logs;            /* bit per DtLog */
-    bool fault_next;          /* test hook: the next attempt ends in an internal fault */
-    uint32_t faults;          /* internal faults so far; the first of each kind is logged */
-    DtRegion *regions;        /* all live ones, linked; DT_BORROWED */
-    DtMap prepared;           /* function -> what prepared.c keeps of it */
-    DtArena prepared_arena;   /* of the map */
-    PyObject *given_back;     /* list of dicts: functions that were prepared and are plain again */
-    PyObject *unsupported;    /* dyntrace.Unsupported */
-    PyObject *replay;         /* sentinel returned by rewritten code: make the call again plainly */
-    PyObject *name_key;       /* "__name__" */
-    uint64_t compiled;        /* entries published */
-    uint64_t broken;          /* attempts that ended in a graph break */
+    uint32_t recompile_limit;       /* entries per code object and region */
+    uint32_t recompile_total_limit; /* the same, those that died counted as well */
+    uint32_t attempt_limit;         /* failed attempts per code object and region */
+    uint32_t hot_count;             /* plain calls of a prepared function before it is compiled */
+    uint32_t weigh_after;      /* calls before compiled code is weighed against plain; 0: never */
+    bool error_on_recompile;   /* a function that has an entry is not compiled again: an error */
+    bool strict;               /* internal faults are raised instead of logged */
+    bool everything;           /* also compile frames in which no array operation was found */
+    uint32_t logs;             /* bit per DtLog */
+    bool fault_next;           /* test hook: the next attempt ends in an internal fault */
+    uint32_t faults;           /* internal faults so far; the first of each kind is logged */
+    DtRegion *regions;         /* all live ones, linked; DT_BORROWED */
+    DtMap prepared;            /* function -> what prepared.c keeps of it */
+    DtArena prepared_arena;    /* of the map */
+    PyObject *given_back;      /* list of dicts: functions that were prepared and are plain again */
+    PyObject *unsupported;     /* dyntrace.Unsupported */
+    PyObject *recompile_error; /* dyntrace.RecompileError */
+    PyObject *replay;   /* sentinel returned by rewritten code: make the call again plainly */
+    PyObject *name_key; /* "__name__" */
+    uint64_t compiled;  /* entries published */
+    uint64_t broken;    /* attempts that ended in a graph break */
 } DtState;
 
 extern DtState dt_state;

@@ -13,6 +13,11 @@ def strictly():
     import dyntrace
 
     with dyntrace.config.patch(
-        everything=True, strict=True, trace_budget_ns=0, recompile_limit=10000, attempt_limit=1000
+        everything=True,
+        strict=True,
+        trace_budget_ns=0,
+        recompile_limit=10000,
+        recompile_total_limit=10000,
+        attempt_limit=1000,
     ):
         yield

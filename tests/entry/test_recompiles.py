@@ -1,0 +1,75 @@
+"""Recompiling: the limits, what is said there, and recompiles as errors."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+
+import dyntrace
+import numpy as np
+import pytest
+
+X = np.arange(4.0)
+
+
+@pytest.fixture(autouse=True)
+def never_weighed():
+    with dyntrace.config.patch(weigh_after=0):
+        yield
+
+
+def by_mode(x, mode):
+    return x * len(mode)
+
+
+def test_the_limit_is_told_once_with_what_varied():
+    fn = dyntrace.compile(by_mode)
+    with dyntrace.config.patch(recompile_limit=3), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            for mode in ("a", "bb", "ccc", "dddd", "eeeee"):
+                assert fn(X, mode).tobytes() == by_mode(X, mode).tobytes()
+    (warning,) = told
+    text = str(warning.message)
+    assert "was compiled 3 times, the recompile limit" in text
+    assert "L['mode'] is 'dddd', and was 'a', 'bb', 'ccc'" in text
+    assert "config.recompile_limit" in text
+    assert len(fn.cache_entries()) == 3
+
+
+def test_versions_that_died_count_towards_the_total():
+    def by_class(x, kind):
+        return x * (2 if kind is int else 3)
+
+    fn = dyntrace.compile(by_class)
+    with dyntrace.config.patch(recompile_total_limit=5), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(12):
+            kind = type("Kind", (), {})
+            assert fn(X, kind).tobytes() == (X * 3).tobytes()
+            del kind
+            gc.collect()
+    assert len(told) == 1
+    assert "was compiled 5 times" in str(told[0].message)
+
+
+def test_a_recompile_is_an_error_where_it_is_to_be_one():
+    fn = dyntrace.compile(by_mode)
+    with dyntrace.config.patch(error_on_recompile=True):
+        assert fn(X, "a").tobytes() == X.tobytes()  # the first version is no recompile
+        with pytest.raises(dyntrace.RecompileError, match=r"by_mode .*\n  L\['mode'\] is 'bb', and was 'a'"):
+            fn(X, "bb")
+        assert fn(X, "a").tobytes() == X.tobytes()
+    assert fn(X, "bb").tobytes() == (X * 2).tobytes()
+    assert len(fn.cache_entries()) == 2
+    with dyntrace.config.patch(error_on_recompile=True):
+        assert fn(X, "bb").tobytes() == (X * 2).tobytes()
+
+
+def test_the_log_says_why(capsys):
+    fn = dyntrace.compile(by_mode)
+    fn(X, "a")
+    with dyntrace.config.patch(logs="recompiles"):
+        fn(X, "bb")
+    text = capsys.readouterr().err
+    assert "recompiling" in text and "L['mode'] == 'a', was 'bb'" in text
