@@ -6,6 +6,7 @@
  * the entry of sys.modules are guarded.
  */
 #include "compat/dict.h"
+#include "compat/modules.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 
@@ -43,6 +44,9 @@ find_module(DtTrace *trace, PyObject *wanted, PyObject *name, DtVar **out)
     if (!PyDict_CheckExact(modules) || dt_dict_get(modules, name, &module) != 1
         || !PyModule_CheckExact(module)) {
         return break_import(trace, wanted, "the module is not imported yet");
+    }
+    if (dt_modules_is_initializing(module)) { /* by another thread: the statement waits for it */
+        return dt_break(trace, DT_BREAK_MODULE_NOT_READY, "module %s", dt_frame_text(name));
     }
     DT_TRY(dt_trace_keep(trace, modules));
     const DtSource *base = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, modules, 0);

@@ -10,6 +10,7 @@
 
 #include "compat/code.h"
 #include "compat/function.h"
+#include "compat/modules.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 
@@ -271,11 +272,16 @@ wanted_by(DT_STEALS PyObject *module)
     return name;
 }
 
+/* Polyfills are named after the module that they are for, and import it: while it is being imported
+ * they can't be loaded, and another thread would have to wait for it.  They are asked for again. */
 static DtStatus
 want(DtTrace *trace, PyObject *wanted)
 {
     if (wanted == NULL) {
         return DT_OK;
+    }
+    if (dt_modules_name_is_initializing(wanted)) {
+        return dt_break(trace, DT_BREAK_MODULE_NOT_READY, "module %s", dt_kinds_text(wanted));
     }
     trace->wanted_polyfills = wanted;
     DT_TRY(dt_trace_keep(trace, wanted)); /* another thread may load them meanwhile */

@@ -271,6 +271,23 @@ def symbolic_range():
     expect("symbolic-range", fn, np.arange(4, dtype=np.int8), 300)
 
 
+@case("module-not-ready")
+def module_not_ready():
+    import colorsys
+
+    def fn(x):
+        import colorsys
+
+        return x * colorsys.ONE_THIRD
+
+    colorsys.__spec__._initializing = True  # as while another thread imports it
+    try:
+        expect("module-not-ready", fn, A)
+    finally:
+        del colorsys.__spec__._initializing
+    check(fn, A)
+
+
 @case("skipped-function")
 def skipped_function():
     @dyntrace.disable

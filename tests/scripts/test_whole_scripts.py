@@ -337,3 +337,29 @@ def test_python_of_a_library_that_the_graph_calls(run, tmp_path):
         "print(parts)\n"
     )
     assert run("program.py", DYNTRACE="everything") == run("program.py")
+
+
+def test_modules_that_are_traced_while_they_are_imported(run, tmp_path):
+    # Functions of logging run, and are traced, before logging has its classes; so with the others.
+    names = "logging json copy random functools datetime re heapq bisect types collections os operator"
+    (tmp_path / "program.py").write_text(
+        "import sys, importlib\n"
+        f"for name in {names.split()!r}:\n"
+        "    sys.modules.pop(name, None)\n    importlib.import_module(name)\n"
+        "import logging, copy\nlogging.getLogger('a').debug('not shown')\n"
+        "print(copy.deepcopy({'a': [1, 2]}), logging.getLogger('a'))\n"
+    )
+    assert run("program.py", DYNTRACE="everything") == run("program.py")
+
+
+def test_polyfills_wait_until_their_module_is_there(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import copy, threading, numpy as np, dyntrace\n"
+        "def first(x):\n    return copy.copy([x * 2.0])\n"
+        "def second(x):\n    return copy.copy([x * 2.0])\n"
+        "x = np.ones(4)\ncopy.__spec__._initializing = True\n"
+        "print(dyntrace.explain(first)(x).breaks[0].id)\n"
+        "del copy.__spec__._initializing\n"
+        "print(dyntrace.explain(second)(x).breaks)\n"
+    )
+    assert run("program.py") == (0, "module-not-ready\n[]\n", "")
