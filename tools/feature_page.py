@@ -54,7 +54,7 @@ class Recorder:
         code = getattr(fn, "__code__", None) or getattr(type(fn).__call__, "__code__", None)
         where = f"{Path(code.co_filename).name}:{code.co_firstlineno}" if code else repr(type(fn))
         known = self.seen.setdefault(self.module, {}).setdefault(where, [])
-        known += [b for b in compiled.breaks if b not in known]
+        known[:] = sorted({*known, *compiled.breaks})
 
 
 def record(target: Path) -> int:
