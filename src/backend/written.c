@@ -78,8 +78,18 @@ same_operand(const DtOperand *a, const DtOperand *b)
 }
 
 bool
+dt_written_is_draw(const DtNode *node)
+{
+    return node->effect == DT_EFFECT_MUTATES && node->nmutated > 0 && node->mutated[0] == 0
+           && target_meta(node, 0)->dtype == NULL;
+}
+
+bool
 dt_written_is_same_part(const DtNode *a, const DtNode *b)
 {
+    if (dt_written_is_draw(a) && dt_written_is_draw(b)) {
+        return b->nmutated == 1 && same_operand(&a->args[0], &b->args[0]);
+    }
     return a->nmutated == 1 && b->nmutated == 1
            && same_operand(&a->args[a->mutated[0]], &b->args[b->mutated[0]])
            && dt_written_is_setitem(a) && dt_written_is_setitem(b)

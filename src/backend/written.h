@@ -42,6 +42,9 @@ void dt_written_forget(DtWrittenLog *log);
  */
 bool dt_written_is_same_part(const DtNode *a, const DtNode *b);
 
+/* Does the node draw random numbers: change the state of its first operand, which is no array? */
+bool dt_written_is_draw(const DtNode *node);
+
 /* Is the node array[key] = value? */
 bool dt_written_is_setitem(const DtNode *node);
 

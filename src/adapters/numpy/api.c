@@ -8,6 +8,7 @@
 #include "adapters/numpy/api.h"
 
 #include "adapters/numpy/internal.h"
+#include "adapters/numpy/random.h"
 #include "compat/dying.h"
 
 const DtAdapter dt_np_adapter = {
@@ -64,5 +65,6 @@ dt_numpy_init(void)
         PyErr_SetString(PyExc_SystemError, "too many kinds of arrays");
         return -1;
     }
-    return dt_adapter_register(&dt_np_adapter);
+    return dt_adapter_register(&dt_np_adapter) < 0 ? -1
+                                                   : dt_adapter_register(&dt_np_random_adapter);
 }

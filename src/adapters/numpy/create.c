@@ -10,8 +10,9 @@
 
 /* ---- Shapes and common arguments ------------------------------------------------------------- */
 
-static DtStatus
-shape_arg(DtTrace *trace, const char *function, DtVar *var, const DtSym **shape, uint32_t *ndim)
+DtStatus
+dt_np_shape_arg(DtTrace *trace, const char *function, DtVar *var, const DtSym **shape,
+                uint32_t *ndim)
 {
     DtVar **items = &var;
     bool many;
@@ -92,7 +93,7 @@ dt_np_fn_filled(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtMeta *meta;
     uint32_t ndim;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 1, slots));
-    DT_TRY(shape_arg(trace, function, slots[0], shape, &ndim));
+    DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(need_order(trace, function, slots[2], "C"));
     dtype = dtype != NULL ? dtype : dt_np_dtype(NPY_DOUBLE);
@@ -133,7 +134,7 @@ dt_np_fn_full(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtMeta *meta;
     uint32_t ndim;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 2, slots));
-    DT_TRY(shape_arg(trace, function, slots[0], shape, &ndim));
+    DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[2], &dtype));
     DT_TRY(need_order(trace, function, slots[3], "C"));
     DT_TRY(fill_operand(trace, function, slots[1], &dtype, &fill));
@@ -191,14 +192,14 @@ dt_np_fn_eye(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     int64_t k = 0;
     uint32_t ndim;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 1, slots));
-    DT_TRY(shape_arg(trace, function, slots[0], shape, &ndim));
+    DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
     if (ndim != 1) {
         return dt_break(trace, DT_BREAK_RAISES, "%s with a tuple", function);
     }
     shape[1] = shape[0];
     if (!dt_np_is_none(slots[1])) {
         const DtSym *columns[DT_NP_MAXDIMS];
-        DT_TRY(shape_arg(trace, function, slots[1], columns, &ndim));
+        DT_TRY(dt_np_shape_arg(trace, function, slots[1], columns, &ndim));
         shape[1] = columns[0];
     }
     if (slots[2] != NULL) {

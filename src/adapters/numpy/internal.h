@@ -308,6 +308,9 @@ DtStatus dt_np_call_at(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
 DT_OWNED PyObject *dt_np_save(const DtAdapter *, PyObject *array, PyObject *key);
 int dt_np_restore(const DtAdapter *, PyObject *array, PyObject *key, PyObject *saved);
 int dt_np_can_write(const DtAdapter *, PyObject *array);
+/* A shape argument: an int or a sequence of them. `shape` has room for DT_NP_MAXDIMS. */
+DtStatus dt_np_shape_arg(DtTrace *, const char *function, DtVar *var, const DtSym **shape,
+                         uint32_t *ndim) DT_MUST_CHECK;
 /* Metadata of a new array in C order. */
 DtStatus dt_np_new_meta(DtTrace *, PyObject *dtype, const DtSym *const *shape, uint32_t ndim,
                         DtMeta **out) DT_MUST_CHECK;

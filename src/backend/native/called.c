@@ -37,6 +37,9 @@ dt_called_flags(const DtNode *node)
             return flags | DT_CALLED_QUIET;
         }
     }
+    if (dt_written_is_draw(node)) {
+        return flags | DT_CALLED_QUIET;
+    }
     PyObject *callee = node->callee;
     if (PyObject_TypeCheck(callee, &PyUFunc_Type)) {
         return flags;

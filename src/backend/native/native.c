@@ -63,7 +63,8 @@ static bool
 is_large(const DtNative *exe, PyObject *const *inputs)
 {
     for (uint32_t i = 0; i < exe->nwritten; i++) {
-        if (PyArray_NBYTES((PyArrayObject *)inputs[exe->written[i]]) >= DT_LARGE_WRITE) {
+        PyObject *input = inputs[exe->written[i]];
+        if (PyArray_Check(input) && PyArray_NBYTES((PyArrayObject *)input) >= DT_LARGE_WRITE) {
             return true;
         }
     }

@@ -541,7 +541,8 @@ flush(DtPlan *plan, uint32_t start, uint32_t end, Waiting *waiting)
 static DtStatus
 assign(DtPlan *plan, bool strict)
 {
-    enum { MAX_WAITING = 64 };
+    enum { MAX_WAITING = 64, MAX_EARLY = 8 };
+    uint32_t early = 0;
     uint32_t count = plan->graph->nodes.count;
     Waiting waiting = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -560,7 +561,18 @@ assign(DtPlan *plan, bool strict)
             }
             continue;
         }
-        if (node->effect == DT_EFFECT_MUTATES && !strict && !dt_eager_has_effect(node)) {
+        /* A draw of random numbers passes what it does not look at, so that it does not cut
+         * arithmetic in two; few at a time, for what they draw takes memory. */
+        if (dt_written_is_draw(node) && node->nresults > 0 && !strict && early < MAX_EARLY
+            && !dt_eager_has_effect(node) && node_ready(&plan->nodes[i], plan->nodes)
+            && !looks_at_waiting(plan, node, &waiting)) {
+            early++;
+            DT_TRY(open_stage(plan, i));
+            continue;
+        }
+        early = 0;
+        if (node->effect == DT_EFFECT_MUTATES && node->nresults == 0 && !strict
+            && !dt_eager_has_effect(node)) {
             bool reads = false; /* what it is about to write */
             for (uint32_t j = 0; j < node->nargs; j++) {
                 reads = reads || (j != node->mutated[0] && dt_plan_looks_at(&node->args[j], node));

@@ -192,6 +192,17 @@ overlap(PyArrayObject *a, PyArrayObject *b)
     return low_a < high_b && low_b < high_a;
 }
 
+/* Two generators of random numbers may draw from one state. */
+static bool
+may_overlap(const DtGraph *graph, PyObject *const *inputs, uint32_t a, uint32_t b)
+{
+    if (PyArray_Check(inputs[a]) && PyArray_Check(inputs[b])) {
+        return overlap((PyArrayObject *)inputs[a], (PyArrayObject *)inputs[b]);
+    }
+    return graph->inputs.items[a].node->results[0].dtype == NULL
+           && graph->inputs.items[b].node->results[0].dtype == NULL;
+}
+
 DtWriteInputs
 dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs)
 {
@@ -200,12 +211,12 @@ dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs)
     for (uint32_t i = 0; i < exe->nwritten; i++) {
         uint32_t index = exe->written[i];
         const DtAdapter *adapter = graph->inputs.items[index].node->results[0].adapter;
-        if (!PyArray_CheckExact(inputs[index]) || !adapter->can_write(adapter, inputs[index])) {
+        if (!adapter->can_write(adapter, inputs[index])) {
             return DT_WRITE_REFUSED;
         }
         for (uint32_t j = 0; j < graph->inputs.count; j++) {
-            if (j != index && graph->inputs.items[j].node != NULL && PyArray_Check(inputs[j])
-                && overlap((PyArrayObject *)inputs[index], (PyArrayObject *)inputs[j])) {
+            if (j != index && graph->inputs.items[j].node != NULL
+                && may_overlap(graph, inputs, index, j)) {
                 answer = DT_WRITE_OVERLAP;
             }
         }

@@ -1,0 +1,31 @@
+/* Generators of random numbers: what random.c (tracing) and random_state.c (their state) share.
+ *
+ * A generator is to the graph what an array is that a draw writes: an input or a new one, mutated
+ * by each call, so that draws keep their order and a run that is dropped can put its state back.
+ */
+#ifndef DT_ADAPTERS_NUMPY_RANDOM_H
+#define DT_ADAPTERS_NUMPY_RANDOM_H
+
+#include "adapters/numpy/internal.h"
+
+typedef enum DtRandomClass { DT_RANDOM_LEGACY = 1, DT_RANDOM_MODERN = 2 } DtRandomClass;
+
+extern const DtAdapter dt_np_random_adapter;
+
+/* Of exact RandomState and Generator objects; 0: neither.  No user code, imports nothing. */
+int dt_np_random_class(PyObject *object);
+/* The type of that class, known once an object of it was seen. DT_BORROWED. */
+PyTypeObject *dt_np_random_type(DtRandomClass);
+/* The generator behind numpy.random's functions, or NULL. DT_BORROWED. */
+PyObject *dt_np_random_global(void);
+/* An attribute of numpy.random.mtrand or numpy.random._generator, NULL while they are not loaded
+ * (no error). DT_BORROWED. */
+PyObject *dt_np_random_attr(DtRandomClass, const char *name);
+
+/* The adapter's slots of these names.  A state that can't be saved is no state that can be written.
+ */
+DT_OWNED PyObject *dt_np_random_save(const DtAdapter *, PyObject *object, PyObject *key);
+int dt_np_random_restore(const DtAdapter *, PyObject *object, PyObject *key, PyObject *saved);
+int dt_np_random_can_write(const DtAdapter *, PyObject *object);
+
+#endif
