@@ -498,9 +498,9 @@ typedef struct DtBuiltinTable {
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_sys_table;     /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
-extern const DtBuiltinTable dt_builtin_table, dt_builtin_math_table, dt_builtin_cmath_table,
-    dt_builtin_operator_table, dt_builtin_functools_table, dt_builtin_method_table,
-    dt_builtin_types_table;
+extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,
+    dt_builtin_cmath_table, dt_builtin_operator_table, dt_builtin_functools_table,
+    dt_builtin_method_table, dt_builtin_types_table;
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

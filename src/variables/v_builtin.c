@@ -67,6 +67,7 @@ dt_builtin_init(void)
     }
     dt_arena_init(&table_arena);
     const DtBuiltinTable *tables[] = {&dt_builtin_table,
+                                      &dt_builtin_numbers_table,
                                       &dt_builtin_math_table,
                                       &dt_builtin_cmath_table,
                                       &dt_builtin_operator_table,

@@ -145,7 +145,11 @@ def check_expression(text):
 
 def test_every_builtin_has_a_case():
     assert sorted(BUILTINS) == sorted(
-        [*rows("builtins.c", "builtin_rows"), *rows("builtins_types.c", "type_rows")]
+        [
+            *rows("builtins.c", "builtin_rows"),
+            *rows("builtins_numbers.c", "number_rows"),
+            *rows("builtins_types.c", "type_rows"),
+        ]
     )
 
 
