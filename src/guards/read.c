@@ -31,6 +31,9 @@ dt_read_own_attr(PyObject *object, DtPlace *place)
 static PyObject *
 read_kept(PyObject *object, DtPlace *place)
 {
+    if (PyType_Check(object)) {
+        return dt_type_own_lookup((PyTypeObject *)object, place->name);
+    }
     PyObject *value = dt_read_own_attr(object, place);
     return value != NULL ? value
                          : dt_read_member(object, dt_type_lookup(Py_TYPE(object), place->name));

@@ -98,7 +98,10 @@ check_attr(Drops *drops, const DtJournalEntry *entry)
     if (object->source == NULL || real == NULL) {
         return DT_OK; /* made by the trace: what it held was the trace's */
     }
-    if (dt_object_instance_dict_get(real, entry->name, &old) != 1) {
+    if (PyType_Check(real)) {
+        old = dt_type_own_lookup((PyTypeObject *)real, entry->name);
+    }
+    else if (dt_object_instance_dict_get(real, entry->name, &old) != 1) {
         PyObject *descriptor = dt_type_lookup(Py_TYPE(real), entry->name);
         old = descriptor != NULL ? dt_object_member(real, descriptor) : NULL;
     }

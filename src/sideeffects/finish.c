@@ -240,8 +240,8 @@ static DtStatus
 guard_aliases(DtTrace *trace, const DtVar *changed)
 {
     PyTypeObject *type = dt_var_python_type(trace, (DtVar *)changed);
-    if (changed->type->kind == DT_KIND_FUNCTION) {
-        return DT_OK; /* functions are known by identity already */
+    if (changed->type->kind == DT_KIND_FUNCTION || changed->type->kind == DT_KIND_CLASS) {
+        return DT_OK; /* functions and classes are known by identity already */
     }
     for (uint32_t i = 0; trace->by_object.count > 0 && i <= trace->by_object.mask; i++) {
         DtVar *other =

@@ -159,7 +159,13 @@ dt_journal_set_attr(DtTrace *trace, DtVar *object, PyObject *name, DtVar *value)
     if (globals != NULL) {
         return dt_journal_set_global(trace, globals, name, value);
     }
-    DT_TRY(check_plain_attribute(trace, object, name));
+    if (object->type->kind != DT_KIND_CLASS) { /* of which class_attr.c has checked it */
+        DT_TRY(check_plain_attribute(trace, object, name));
+    }
+    else if (trace->journal->epoch != 0) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                        "a class is changed where it may be taken back");
+    }
     if (has_attributes(object, name)) {
         return dt_attr_dict_store(trace, object, name, value);
     }

@@ -48,6 +48,9 @@ register_made(DtTrace *trace, PyObject *object, DtKind kind, DtMade made, DtVar 
     *copy = made;
     DT_TRY(dt_object_new(trace, kind, object, NULL, &self));
     *out = &self->base;
+    if (kind == DT_KIND_CLASS) {
+        self->base.mutation = DT_ATTRIBUTE_MUTATION_NEW;
+    }
     if (dt_map_set(&trace->arena, &trace->made, object, copy) != 0) {
         return dt_no_memory();
     }
@@ -109,8 +112,8 @@ is_read_by_type(PyObject *name)
 }
 
 /* The real object that stands for a value in the real class. */
-static DtStatus
-stand_in(DtTrace *trace, PyObject *name, DtVar *value, PyObject **out)
+DtStatus
+dt_made_stand_in(DtTrace *trace, PyObject *name, DtVar *value, PyObject **out)
 {
     PyObject *object = dt_payload_object(value);
     if (value->type->kind == DT_KIND_CONSTANT
@@ -190,7 +193,7 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
             return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class body with %s",
                             dt_kinds_text(entry->key));
         }
-        DT_TRY(stand_in(trace, entry->key, value, &object));
+        DT_TRY(dt_made_stand_in(trace, entry->key, value, &object));
         if (PyDict_SetItem(real, entry->key, object) < 0) {
             return DT_ERROR;
         }

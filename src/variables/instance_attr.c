@@ -340,7 +340,7 @@ dt_var_super_getattr(DtTrace *trace, DtVar *cls, DtVar *self, PyObject *name, Dt
     bool after = false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        PyObject *found = after ? dt_type_own_lookup(base, name) : NULL;
+        PyObject *found = after ? dt_class_own_attr(trace, base, name) : NULL;
         if (found != NULL) {
             /* The version of the class, which is guarded in each case, covers its bases. */
             DtClassAttr attr = {.found = found, .trusted = true};

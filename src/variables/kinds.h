@@ -375,6 +375,15 @@ DtStatus dt_class_generic_getattr(DtTrace *trace, DtVar *cls, PyObject *name,
 /* A special method of a metaclass of Python, bound to the class; NULL if there is none but type's.
  */
 DtStatus dt_class_special(DtTrace *trace, DtVar *cls, const char *name, DtVar **out) DT_MUST_CHECK;
+/* ---- attributes that the trace gives classes (class_attr.c) ---- */
+DtStatus dt_class_setattr(DtTrace *trace, DtVar *cls, PyObject *name, DtVar *value) DT_MUST_CHECK;
+/* The look-up of `name` through the MRO of `cls` after such writes; *done false: they don't concern
+ * it. */
+DtStatus dt_class_find_written(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtClassAttr *out,
+                               bool *done) DT_MUST_CHECK;
+/* What the class itself, not its bases, has under the name: what was written, else what its dict
+ * has; NULL: nothing.  DT_BORROWED. */
+PyObject *dt_class_own_attr(const DtTrace *trace, PyTypeObject *cls, PyObject *name);
 /* A call of a class (class_call.c): through its metaclass; what type.__call__ does; what
  * base.__new__(cls, ...) does; whether object.__init__ takes these arguments. */
 DtStatus dt_class_call(DtTrace *trace, DtVar *cls, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
@@ -396,6 +405,11 @@ typedef struct DtMade {
     bool building;         /* the code that makes the class is being emitted ... */
     DT_VEC(DtVar *) cells; /* ... and these cells are to hold it */
 } DtMade;
+/* The real object that stands for what lies under `name` in a class: `value` itself if it exists,
+ * else an object that leads to it.  A break for values that a class would treat in a way of their
+ * own. */
+DtStatus dt_made_stand_in(DtTrace *trace, PyObject *name, DtVar *value,
+                          PyObject **out) DT_MUST_CHECK;
 /* NULL: the object is not one of those. */
 DtMade *dt_made_find(const DtTrace *trace, PyObject *object);
 DtStatus dt_made_children(DtTrace *trace, const DtMade *made,

@@ -94,6 +94,14 @@ typedef struct DtCut {
     uint32_t npushed;
 } DtCut;
 
+/* An attribute that the trace has given a class; `stand_in`: the real object that leads to the
+ * tracker, NULL: deleted. */
+typedef struct DtClassWrite {
+    PyTypeObject *cls;
+    PyObject *name;
+    PyObject *stand_in;
+} DtClassWrite;
+
 struct DtTrace {
     DtArena arena;
     DT_VEC(PyObject *) kept; /* DT_OWNED: every object that the arena refers to */
@@ -132,11 +140,13 @@ struct DtTrace {
     DtExcInfo root_exc_info;
     DtExcInfo *exc_info; /* the innermost level */
     DtVar *none, *not_implemented, *null;
-    DtMap made;                 /* real object that stands for one the trace has made -> DtMade */
-    DtMap stand_ins;            /* objects that lead to a tracker of another one */
-    DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
-    DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
-    DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */
+    DtMap made;            /* real object that stands for one the trace has made -> DtMade */
+    DtMap stand_ins;       /* objects that lead to a tracker of another one */
+    DtMap changed_classes; /* existing class -> the tracker whose attributes are written */
+    DT_VEC(DtClassWrite) class_writes; /* to existing classes, in order */
+    DtMap by_source;                   /* source -> DtVar: lazy trackers already made for it */
+    DT_VEC(DtVar *) generators;        /* generators and coroutines that the trace made */
+    DT_VEC(DtVar *) changed;           /* existing mutable trackers that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);

@@ -5,9 +5,9 @@
  * What is not found, and a class of which an instance is made, by the version
  * of the class: whatever is added to it may be seen.
  *
- * Not in here: what a found attribute gives (descriptors.c), calls of classes
- * (class_call.c), instances (v_instance.c), calls of builtin classes
- * (builtins.c).
+ * Not in here: what a found attribute gives (descriptors.c), storing them
+ * (class_attr.c), calls of classes (class_call.c), instances (v_instance.c), calls of builtin
+ * classes (builtins.c).
  */
 #include "compat/function.h"
 #include "compat/type.h"
@@ -90,6 +90,13 @@ DtStatus
 dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name, DtClassAttr *out)
 {
     *out = (DtClassAttr){0};
+    if (trace->class_writes.count > 0) {
+        bool done;
+        DT_TRY(dt_class_find_written(trace, cls, name, out, &done));
+        if (done) {
+            return DT_OK;
+        }
+    }
     out->found = dt_type_lookup(cls, name);
     if (out->found == NULL) {
         return DT_OK;
@@ -282,15 +289,9 @@ dt_class_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **ou
         }
         return done ? DT_OK : read_of_meta(trace, self, name, of_meta, out);
     }
-    bool deleted = false;
-    DtVar *stored = dt_journal_get_attr(trace, self, name, &deleted);
-    if (stored != NULL) {
-        *out = stored;
-        return DT_OK;
-    }
     DtClassAttr attr;
     DT_TRY(dt_class_lookup(trace, self, cls, name, &attr));
-    if (attr.found != NULL && !deleted) {
+    if (attr.found != NULL) {
         return dt_class_bind(trace, &attr, name, NULL, self, out);
     }
     DT_TRY(dt_class_guard_unchanged(trace, self));
@@ -348,14 +349,6 @@ class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     DT_TRY(dt_class_special(trace, self, "__getattr__", &fallback));
     return fallback != NULL ? call_with_name(trace, fallback, name, out)
                             : dt_kinds_raise_again(trace, exception);
-}
-
-static DtStatus
-class_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
-{
-    (void)value;
-    return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of class %s is set",
-                    dt_kinds_text(name), class_of(self)->tp_name);
 }
 
 static PyTypeObject *
@@ -521,7 +514,7 @@ const DtVarType dt_kind_type_CLASS = {
     .tp_richcompare = class_compare,
     .tp_call = dt_class_call,
     .tp_getattro = class_getattro,
-    .tp_setattro = class_setattro,
+    .tp_setattro = dt_class_setattr,
     .python_type = class_type,
     .as_constant = class_as_constant,
     .reconstruct = class_reconstruct,

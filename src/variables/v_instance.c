@@ -83,6 +83,10 @@ static DtStatus
 instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVar *, void *),
                   void *arg)
 {
+    DtVar *cls = instance_of(self)->cls_var;
+    if (instance_of(self)->object == NULL && cls != NULL) {
+        DT_TRY(visit(trace, cls, arg));
+    }
     if (dt_exception_is(self)) {
         return dt_exception_children(trace, self, visit, arg);
     }

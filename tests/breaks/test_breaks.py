@@ -189,7 +189,7 @@ def object_mutation():
         pass
 
     def fn(cls, x):
-        cls.count = 1
+        cls.__len__ = None
         return x + 1.0
 
     expect("object-mutation", fn, Plain, A)

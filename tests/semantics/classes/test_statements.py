@@ -909,6 +909,15 @@ def a_state_machine(x):
     return x + len(m.trace), m.trace, m.state
 
 
+@captured
+def written(x):
+    class Local:
+        n = 1
+
+    Local.n = 2
+    return x * Local.n
+
+
 @pytest.mark.parametrize("fn", CAPTURED, ids=lambda fn: fn.__name__)
 def test_captured(fn):
     check(fn, A)
@@ -991,19 +1000,10 @@ def a_value_with_set_name(x):
     return x * len(Local.field.name)
 
 
-@broken
-def written(x):
-    class Local:
-        n = 1
-
-    Local.n = 2
-    return x * Local.n
-
-
 @pytest.mark.parametrize("fn", BROKEN, ids=lambda fn: fn.__name__)
 def test_broken(fn):
     WithHook.known.clear()
-    kind = {written: "object-mutation", a_dataclass: "attribute"}.get(fn, "unknown-callable")
+    kind = {a_dataclass: "attribute"}.get(fn, "unknown-callable")
     compiled = check(fn, A, breaks=kind, state=lambda: len(set(WithHook.known)))
     assert not compiled.faults
 
