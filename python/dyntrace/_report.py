@@ -119,7 +119,9 @@ def log_fault(info: dict[str, Any]) -> None:
     )
 
 
-_FAILED = re.compile(r"(?P<what>.+?) (?:==|is) (?P<value>.+), was (?P<now>.+?)(?P<where> \(.*:\d+\))?")
+_FAILED = re.compile(
+    r"(?P<what>.+?) (?:==|is) (?P<value>.+), was (?P<now>.+?)(?P<where> \(.*:\d+\))?"
+)
 
 
 def format_reasons(reasons: list[str]) -> list[str]:

@@ -42,7 +42,10 @@ def test_versions_that_died_count_towards_the_total():
         return x * (2 if kind is int else 3)
 
     fn = dyntrace.compile(by_class)
-    with dyntrace.config.patch(recompile_total_limit=5), warnings.catch_warnings(record=True) as told:
+    with (
+        dyntrace.config.patch(recompile_total_limit=5),
+        warnings.catch_warnings(record=True) as told,
+    ):
         warnings.simplefilter("always")
         for _ in range(12):
             kind = type("Kind", (), {})
@@ -57,7 +60,9 @@ def test_a_recompile_is_an_error_where_it_is_to_be_one():
     fn = dyntrace.compile(by_mode)
     with dyntrace.config.patch(error_on_recompile=True):
         assert fn(X, "a").tobytes() == X.tobytes()  # the first version is no recompile
-        with pytest.raises(dyntrace.RecompileError, match=r"by_mode .*\n  L\['mode'\] is 'bb', and was 'a'"):
+        with pytest.raises(
+            dyntrace.RecompileError, match=r"by_mode .*\n  L\['mode'\] is 'bb', and was 'a'"
+        ):
             fn(X, "bb")
         assert fn(X, "a").tobytes() == X.tobytes()
     assert fn(X, "bb").tobytes() == (X * 2).tobytes()
