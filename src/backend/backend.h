@@ -22,6 +22,7 @@ typedef enum DtRun {
 typedef struct DtExecutable DtExecutable;
 typedef struct DtExecutableType {
     const char *name;
+    /* DT_RUN_OK: all outputs are filled; else none is. */
     DtRun (*run)(DtExecutable *, PyObject *const *inputs, PyObject **outputs);
     void (*dealloc)(DtExecutable *); /* frees the struct */
     int (*traverse)(DtExecutable *, visitproc, void *);

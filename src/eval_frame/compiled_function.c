@@ -110,19 +110,16 @@ refresh_cache(DtCompiledFunction *self)
     return self->cache != NULL;
 }
 
-static PyObject *
-call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *args, size_t nargsf,
-           PyObject *kwnames)
+/* What becomes of a call that no entry has answered yet. */
+static PyObject *__attribute__((noinline))
+answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
+                 const DtGuardFrame *frame, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-    DtGuardFrame frame = {slots, self->base.func_globals, self->base.func_builtins,
-                          (PyObject *)self};
-    DtEntry *entry = NULL;
     PyObject *answer = NULL;
-    DtDispatch found = dt_dispatch_find(self->cache, &frame, NULL, &entry, &answer);
     if (found == DT_DISPATCH_MISS) {
-        switch (dt_compile_attempt(self->cache, &self->base, slots)) {
+        switch (dt_compile_attempt(self->cache, &self->base, frame->locals)) {
         case DT_COMPILE_PUBLISHED:
-            found = dt_dispatch_find(self->cache, &frame, NULL, &entry, &answer);
+            found = dt_dispatch_find(self->cache, frame, NULL, &entry, &answer);
             break;
         case DT_COMPILE_PLAIN:
             break;
@@ -147,18 +144,27 @@ call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *ar
     return call_in_frame(self, args, nargsf, kwnames);
 }
 
-/* What compiled code can serve, and the rest in a frame. */
-static PyObject *
-call_served(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static inline PyObject *
+call_bound(DtCompiledFunction *self, PyObject *const *slots, PyObject *const *args, size_t nargsf,
+           PyObject *kwnames)
+{
+    DtGuardFrame frame = {slots, self->base.func_globals, self->base.func_builtins,
+                          (PyObject *)self};
+    DtEntry *entry = NULL;
+    PyObject *answer = NULL;
+    DtDispatch found = dt_dispatch_find(self->cache, &frame, NULL, &entry, &answer);
+    if (DT_LIKELY(found == DT_DISPATCH_DONE)) {
+        return answer;
+    }
+    return answer_otherwise(self, found, entry, &frame, args, nargsf, kwnames);
+}
+
+/* Arguments that are not just those in the slots' order. */
+static PyObject *__attribute__((noinline))
+call_binding(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     DtCodeCache *cache = self->cache;
-    if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache))) {
-        return call_in_frame(self, args, nargsf, kwnames);
-    }
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (DT_LIKELY(cache->simple && kwnames == NULL && nargs == cache->nargs)) {
-        return call_bound(self, args, args, nargsf, kwnames);
-    }
     PyObject *few[DT_DISPATCH_STACK];
     PyObject **slots = few;
     if (cache->nargs > DT_DISPATCH_STACK) {
@@ -183,6 +189,20 @@ call_served(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyOb
         PyMem_Free(slots);
     }
     return answer;
+}
+
+/* What compiled code can serve, and the rest in a frame. */
+static inline PyObject *
+call_served(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    DtCodeCache *cache = self->cache;
+    if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache))) {
+        return call_in_frame(self, args, nargsf, kwnames);
+    }
+    if (DT_LIKELY(cache->simple && kwnames == NULL && PyVectorcall_NARGS(nargsf) == cache->nargs)) {
+        return call_bound(self, args, args, nargsf, kwnames);
+    }
+    return call_binding(self, args, nargsf, kwnames);
 }
 
 /* A call that may be timed, or that runs plainly because that is as fast. */

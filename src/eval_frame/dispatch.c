@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codegen/result.h"
 #include "compat/tracing.h"
 
 /* In the stress build every call is a long one, with registers on the heap. */
@@ -94,13 +95,15 @@ run_kernel(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segme
     }
     DtRun ran = DT_RUN_OK;
     if (entry->executable != NULL) {
-        memset(outputs, 0, sizeof(PyObject *) * noutputs);
         ran = entry->executable->type->run(entry->executable, held, outputs);
     }
     DtDispatch found = DT_DISPATCH_DONE;
     if (DT_LIKELY(ran == DT_RUN_OK)) {
         if (DT_UNLIKELY(segment != NULL)) {
             found = finish_segment(entry, frame, segment, outputs, loads, answer);
+        }
+        else if (DT_LIKELY(entry->result->single)) {
+            *answer = outputs[0];
         }
         else {
             DtRunFrame run = {.globals = frame->globals};
@@ -288,26 +291,54 @@ ask_selected(const Search *search)
     return ask_all(search, entry, key);
 }
 
+/* What the newest entry does not serve. */
+static DtDispatch __attribute__((noinline))
+find_further(const Search *search, DtEntry *newest)
+{
+    return search->cache->nentries > 1 ? ask_selected(search) : ask_all(search, newest, 0);
+}
+
+static inline DtDispatch
+find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment, PyObject **regs,
+     DtEntry **framed, PyObject **answer)
+{
+    Search search = {cache, frame, segment, regs, framed, answer, cache->version};
+    DtEntry *newest = NULL;
+    if (DT_LIKELY(cache->nentries == 1)) {
+        newest = cache->entries;
+        DtDispatch found = ask_entry(&search, newest);
+        if (DT_LIKELY(found != DT_DISPATCH_MISS)) {
+            return found;
+        }
+    }
+    return find_further(&search, newest);
+}
+
+/* More registers than fit the C stack. */
+static DtDispatch __attribute__((noinline))
+find_on_heap(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
+             DtEntry **framed, PyObject **answer)
+{
+    PyObject **regs = PyMem_New(PyObject *, cache->max_regs);
+    if (regs == NULL) {
+        PyErr_NoMemory();
+        return DT_DISPATCH_ERROR;
+    }
+    DtDispatch found = find(cache, frame, segment, regs, framed, answer);
+    PyMem_Free(regs);
+    return found;
+}
+
 DtDispatch
 dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
                  DtEntry **framed, PyObject **answer)
 {
-    PyObject *few[ON_STACK];
-    PyObject **regs = few;
+    PyObject *regs[ON_STACK];
     if (cache->entries == NULL) {
         return DT_DISPATCH_MISS;
     }
     if (DT_UNLIKELY(cache->max_regs > ON_STACK)) {
-        regs = PyMem_New(PyObject *, cache->max_regs);
-        if (regs == NULL) {
-            PyErr_NoMemory();
-            return DT_DISPATCH_ERROR;
-        }
+        return find_on_heap(cache, frame, segment, framed, answer);
     }
-    Search search = {cache, frame, segment, regs, framed, answer, cache->version};
-    DtDispatch found = cache->nentries > 1 ? ask_selected(&search) : ask_all(&search, NULL, 0);
-    if (regs != few) {
-        PyMem_Free(regs);
-    }
-    return found;
+    return find(cache, frame, segment, regs, framed, answer);
 }

@@ -62,77 +62,6 @@ run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_in
     }
 }
 
-/* ---- Scalars --------------------------------------------------------------------------------- */
-
-/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type
- * planned. */
-static bool
-read_scalar(PyObject *object, int type_num, void *cell)
-{
-    if (object == NULL) {
-        return false;
-    }
-    if (type_num == NPY_DOUBLE && PyArray_IsScalar(object, Double)
-        && Py_IS_TYPE(object, &PyDoubleArrType_Type)) {
-        *(double *)cell = PyArrayScalar_VAL(object, Double);
-        return true;
-    }
-    if (PyArray_CheckExact(object)) {
-        PyArrayObject *array = (PyArrayObject *)object;
-        if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != type_num
-            || !PyArray_ISNOTSWAPPED(array)) {
-            return false;
-        }
-        memcpy(cell, PyArray_DATA(array), (size_t)PyArray_ITEMSIZE(array));
-        return true;
-    }
-    if (!PyArray_CheckScalar(object)) {
-        return false;
-    }
-    PyArray_Descr *descr = PyArray_DescrFromScalar(object);
-    bool same = descr != NULL && descr->type_num == type_num;
-    Py_XDECREF(descr);
-    if (same) {
-        PyArray_ScalarAsCtype(object, cell);
-    }
-    return same;
-}
-
-static DtFusedRun
-fill_scalar(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
-{
-    if (scalar->kind == DT_SCALAR_SYM) {
-        DtNumber number;
-        if (!dt_sym_eval(scalar->sym, run->symbols, &number)) {
-            return DT_FUSED_REPLAY;
-        }
-        bool fits;
-        if (scalar->sym->type == DT_SYM_FLOAT) {
-            fits = dt_cast_double(number.d, scalar->type_num, cell);
-        }
-        else if (scalar->type_num == NPY_BOOL) {
-            *(npy_bool *)cell = number.i != 0;
-            fits = scalar->sym->type == DT_SYM_BOOL;
-        }
-        else {
-            fits = dt_cast_int(number.i, scalar->type_num, cell);
-        }
-        return fits ? DT_FUSED_OK : DT_FUSED_CALL;
-    }
-    uint64_t raw[2] = {0, 0};
-    bool direct = scalar->from_type == scalar->type_num;
-    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type,
-                     direct ? cell : raw)) {
-        return DT_FUSED_CALL;
-    }
-    if (!direct) {
-        char *data[2] = {(char *)raw, cell};
-        npy_intp one = 1, strides[2] = {0, 0};
-        dt_cast_get(scalar->from_type, scalar->type_num)(NULL, data, &one, strides, NULL);
-    }
-    return DT_FUSED_OK;
-}
-
 /* ---- Dense operands -------------------------------------------------------------------------- */
 
 /* An output that is made in an array that others can see: what it held goes to `to`. */
@@ -382,8 +311,8 @@ give_scratch(DtNative *exe, Scratch *scratch)
     }
 }
 
-DtFusedRun
-dt_fused_run(const DtFused *fused, DtNativeRun *run)
+static DtFusedRun
+run_any(const DtFused *fused, DtNativeRun *run)
 {
     PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
     char *slots[DT_FUSED_MAX_SLOTS];
@@ -441,7 +370,7 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
             continue;
         }
         slots[scalar->slot] = (char *)cells[i];
-        DtFusedRun filled = fill_scalar(scalar, run, cells[i]);
+        DtFusedRun filled = dt_scalar_fill(scalar, run, cells[i]);
         if (filled != DT_FUSED_OK) {
             return filled;
         }
@@ -556,4 +485,119 @@ done:
         }
     }
     return result;
+}
+
+bool
+dt_fused_is_simple(const DtFused *fused)
+{
+    bool simple = fused->nreduce == 0 && fused->ninputs > 0;
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        simple = simple && fused->outputs[i].write == NULL && fused->outputs[i].reuse < 0;
+    }
+    return simple;
+}
+
+/* The memory of dense operands, whose shape and order these become; false for any others. */
+static inline bool
+take_dense(const DtFused *fused, const DtNativeRun *run, char **slots, const npy_intp **shape,
+           int *order)
+{
+    int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        PyArrayObject *array = (PyArrayObject *)dt_native_value(run, &input->value);
+        if (array == NULL || !PyArray_CheckExact(array) || PyArray_TYPE(array) != input->type_num
+            || !PyArray_ISNOTSWAPPED(array) || PyArray_NDIM(array) != (int)fused->ndim) {
+            return false;
+        }
+        flags &= PyArray_FLAGS(array);
+        if (i == 0) {
+            *shape = PyArray_DIMS(array);
+        }
+        for (uint32_t axis = 0; i > 0 && axis < fused->ndim; axis++) {
+            if (PyArray_DIM(array, axis) != (*shape)[axis]) {
+                return false;
+            }
+        }
+        slots[input->slot] = PyArray_BYTES(array);
+    }
+    *order =
+        flags & NPY_ARRAY_C_CONTIGUOUS ? NPY_ARRAY_C_CONTIGUOUS : flags & NPY_ARRAY_F_CONTIGUOUS;
+    return *order != 0 && (flags & NPY_ARRAY_ALIGNED);
+}
+
+/* A simple stage over dense operands that are one block, with its registers on the C stack: what
+ * small arrays take.  DT_FUSED_CALL: nothing has happened, and it may be another kind of call. */
+static DtFusedRun
+run_small(const DtFused *fused, DtNativeRun *run)
+{
+    char *slots[DT_FUSED_MAX_SLOTS];
+    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
+    char small[STACK_SCRATCH + 64];
+    const npy_intp *shape;
+    int order;
+    if (!take_dense(fused, run, slots, &shape, &order)) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp total = 1;
+    for (uint32_t axis = 0; axis < fused->ndim; axis++) {
+        total *= shape[axis]; /* of an array, so it fits */
+    }
+    char *memory = (char *)aligned((size_t)small);
+    if (total < 2 || total > fused->block || total * (npy_intp)fused->nsteps >= RELEASE_GIL_WORK
+        || place_scratch(fused, slots, NULL, total, memory) > STACK_SCRATCH) {
+        return DT_FUSED_CALL;
+    }
+    for (uint32_t i = 0; i < fused->nscalars; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        slots[scalar->slot] = (char *)scalar->cell;
+        if (scalar->kind != DT_SCALAR_CONST) {
+            slots[scalar->slot] = (char *)cells[i];
+            DtFusedRun filled = dt_scalar_fill(scalar, run, cells[i]);
+            if (filled != DT_FUSED_OK) {
+                return filled;
+            }
+        }
+    }
+    PyObject *made[DT_FUSED_MAX_OUTPUTS];
+    DtFusedRun result = DT_FUSED_ERROR;
+    uint32_t nmade = 0;
+    for (; nmade < fused->noutputs; nmade++) {
+        const DtFusedOutput *output = &fused->outputs[nmade];
+        made[nmade] = dt_memory_new_array(output->descr, (int)fused->ndim, shape, NULL, order);
+        if (DT_UNLIKELY(made[nmade] == NULL)) {
+            goto done;
+        }
+        slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+    }
+    DtOutcome outcome = {0};
+    dt_fpflags_clear();
+    run_steps(fused, slots, total, &outcome);
+    outcome.flags |= dt_fpflags_read();
+    result = finish(&outcome, fused->raises);
+    if (result == DT_FUSED_OK && outcome.unsure) {
+        result = DT_FUSED_CALL;
+    }
+done:
+    for (uint32_t i = 0; i < nmade; i++) {
+        if (DT_LIKELY(result == DT_FUSED_OK)) {
+            run->values[fused->outputs[i].node->index] = made[i];
+        }
+        else {
+            Py_DECREF(made[i]);
+        }
+    }
+    return result;
+}
+
+DtFusedRun
+dt_fused_run(const DtFused *fused, DtNativeRun *run)
+{
+    if (DT_LIKELY(fused->simple)) {
+        DtFusedRun result = run_small(fused, run);
+        if (DT_LIKELY(result != DT_FUSED_CALL)) {
+            return result;
+        }
+    }
+    return run_any(fused, run);
 }

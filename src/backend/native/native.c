@@ -7,9 +7,6 @@
 
 #include "backend/eager.h"
 
-/* Values and symbols of small graphs live on the C stack. */
-enum { STACK_VALUES = 96, STACK_SYMBOLS = 32 };
-
 int
 dt_native_init(void)
 {
@@ -114,19 +111,21 @@ take_outputs(const DtNative *exe, DtNativeRun *run, PyObject **outputs)
     return DT_RUN_OK;
 }
 
+/* Any graph. */
 static DtRun
-native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
+run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
 {
-    DtNative *exe = (DtNative *)base;
+    DtExecutable *base = &exe->base;
     const DtGraph *graph = base->graph;
     uint32_t nodes = graph->nodes.count;
-    PyObject *stack_values[STACK_VALUES];
-    DtNumber stack_symbols[STACK_SYMBOLS];
+    PyObject *stack_values[DT_NATIVE_STACK_VALUES];
+    DtNumber stack_symbols[DT_NATIVE_STACK_SYMBOLS];
     DtNativeRun run = {.exe = exe, .values = stack_values, .symbols = stack_symbols};
     void *heap = NULL;
     DtRun result = DT_RUN_REPLAY;
 
-    if (DT_UNLIKELY(nodes > STACK_VALUES || graph->symbol_limit > STACK_SYMBOLS)) {
+    if (DT_UNLIKELY(nodes > DT_NATIVE_STACK_VALUES
+                    || graph->symbol_limit > DT_NATIVE_STACK_SYMBOLS)) {
         heap = PyMem_Malloc(graph->symbol_limit * sizeof(DtNumber) + nodes * sizeof(PyObject *));
         if (heap == NULL) {
             PyErr_NoMemory();
@@ -166,6 +165,56 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
     PyMem_Free(heap);
     dt_executable_decref(base);
     return result;
+}
+
+/* The graph is one fused stage.  Nothing is called that could let go of the executable or of an
+ * input, so the caller's references do.  *done: false where the stage has to be called. */
+static DtRun
+run_lone(DtNative *exe, PyObject *const *inputs, PyObject **outputs, bool *done)
+{
+    const DtGraph *graph = exe->base.graph;
+    PyObject *values[DT_NATIVE_STACK_VALUES];
+    DtNumber symbols[DT_NATIVE_STACK_SYMBOLS];
+    DtNativeRun run = {.exe = exe, .values = values, .symbols = symbols};
+    *done = true;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        const DtNode *node = graph->inputs.items[i].node;
+        if (node != NULL) {
+            values[node->index] = inputs[i];
+        }
+    }
+    if (exe->needs_symbols && !dt_graph_read_symbols(graph, inputs, symbols)) {
+        return DT_RUN_REPLAY;
+    }
+    switch (dt_fused_run(exe->lone, &run)) {
+    case DT_FUSED_OK:
+        for (uint32_t i = 0; i < graph->noutputs; i++) {
+            outputs[i] = values[graph->outputs[i].u.node->index];
+        }
+        return DT_RUN_OK;
+    case DT_FUSED_CALL:
+        *done = false;
+        return DT_RUN_OK;
+    case DT_FUSED_REPLAY:
+        return DT_RUN_REPLAY;
+    case DT_FUSED_ERROR:
+        break;
+    }
+    return DT_RUN_ERROR;
+}
+
+static DtRun
+native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
+{
+    DtNative *exe = (DtNative *)base;
+    if (DT_LIKELY(exe->lone != NULL)) {
+        bool done;
+        DtRun ran = run_lone(exe, inputs, outputs, &done);
+        if (DT_LIKELY(done)) {
+            return ran;
+        }
+    }
+    return run_planned(exe, inputs, outputs);
 }
 
 static void

@@ -153,6 +153,7 @@ typedef struct DtFused {
     bool single_called;      /* one element alone runs other code in NumPy */
     bool dense_called;       /* operands that are not all dense in one order do */
     bool raises;             /* a loop may set an exception */
+    bool simple;             /* reduces nothing; all outputs are new arrays */
     uint8_t reduces;         /* DtReduceKind */
     bool chained;            /* results of rows are used by elements of the same row */
     bool single_row_called;  /* one row alone runs other code in NumPy */
@@ -189,6 +190,9 @@ typedef struct DtStages {
     uint32_t count;
 } DtStages;
 
+/* Values and symbols of small graphs live on the C stack. */
+enum { DT_NATIVE_STACK_VALUES = 96, DT_NATIVE_STACK_SYMBOLS = 32 };
+
 typedef struct DtNative {
     DtExecutable base;
     DtArena arena;
@@ -197,6 +201,8 @@ typedef struct DtNative {
     uint32_t *written; /* inputs that are written */
     uint32_t nwritten;
     bool needs_symbols;
+    const DtFused
+        *lone;     /* the whole graph is this simple stage, and returns its outputs; or NULL */
     bool declines; /* large arrays are written faster by plain execution */
     uint32_t called_nodes;
     char *scratch; /* cached block memory, or NULL while a run has it */
@@ -238,6 +244,10 @@ int dt_write_run(const DtNode *node, DtNativeRun *run);
 /* fused.c: DT_FUSED_CALL = nothing has happened, run the nodes one by one. */
 typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;
 DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
+/* scalars.c: the number's value in the loop's type; DT_FUSED_OK, CALL or REPLAY. */
+DtFusedRun dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell);
+/* To be asked once, when the stage is complete: is it simple? */
+bool dt_fused_is_simple(const DtFused *fused);
 
 /* fused.c: the block loop's parts that reduced.c shares. */
 typedef struct DtOutcome {

@@ -778,6 +778,33 @@ find_written(DtNative *exe)
     return DT_OK;
 }
 
+/* The stage of a graph that consists of it alone and returns each of its outputs once. */
+static const DtFused *
+find_lone(const DtNative *exe)
+{
+    const DtGraph *graph = exe->base.graph;
+    const DtFused *fused = exe->stages.count == 1 ? exe->stages.items[0].fused : NULL;
+    if (fused == NULL || !fused->simple || exe->nwritten > 0 || graph->noutputs != fused->noutputs
+        || graph->nodes.count > DT_NATIVE_STACK_VALUES
+        || graph->symbol_limit > DT_NATIVE_STACK_SYMBOLS) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        const DtOperand *operand = &graph->outputs[i];
+        uint32_t made = 0;
+        for (uint32_t j = 0; operand->kind == DT_OPERAND_NODE && j < fused->noutputs; j++) {
+            made += operand->u.node == fused->outputs[j].node;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            made += graph->outputs[j].u.node == operand->u.node; /* twice the same */
+        }
+        if (made != 1 || operand->u.node->nresults > 1) {
+            return NULL;
+        }
+    }
+    return fused;
+}
+
 static DtStatus
 build_plan(DtNative *exe, DtPlan *plan, bool strict)
 {
@@ -816,8 +843,18 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
     if (!strict) {
         DT_TRY(dt_direct_plan(exe, plan, &stages));
     }
+    for (uint32_t i = 0; i < stages.count; i++) {
+        if (stages.items[i].fused != NULL) {
+            stages.items[i].fused->simple = dt_fused_is_simple(stages.items[i].fused);
+        }
+    }
     *(strict ? &exe->strict : &exe->stages) = stages;
-    return strict ? DT_OK : find_written(exe);
+    if (strict) {
+        return DT_OK;
+    }
+    DT_TRY(find_written(exe));
+    exe->lone = find_lone(exe);
+    return DT_OK;
 }
 
 DtStatus

@@ -1,0 +1,77 @@
+/* The numbers of a fused stage: symbols, NumPy scalars and arrays of no dimensions, each converted
+ * to its loop's type once per call.
+ *
+ * Not in here: Python numbers that are constants; the planner has converted those (fuse.c).
+ */
+#include <string.h>
+
+#include "backend/native/native.h"
+
+/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type
+ * planned. */
+static bool
+read_scalar(PyObject *object, int type_num, void *cell)
+{
+    if (object == NULL) {
+        return false;
+    }
+    if (type_num == NPY_DOUBLE && PyArray_IsScalar(object, Double)
+        && Py_IS_TYPE(object, &PyDoubleArrType_Type)) {
+        *(double *)cell = PyArrayScalar_VAL(object, Double);
+        return true;
+    }
+    if (PyArray_CheckExact(object)) {
+        PyArrayObject *array = (PyArrayObject *)object;
+        if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != type_num
+            || !PyArray_ISNOTSWAPPED(array)) {
+            return false;
+        }
+        memcpy(cell, PyArray_DATA(array), (size_t)PyArray_ITEMSIZE(array));
+        return true;
+    }
+    if (!PyArray_CheckScalar(object)) {
+        return false;
+    }
+    PyArray_Descr *descr = PyArray_DescrFromScalar(object);
+    bool same = descr != NULL && descr->type_num == type_num;
+    Py_XDECREF(descr);
+    if (same) {
+        PyArray_ScalarAsCtype(object, cell);
+    }
+    return same;
+}
+
+DtFusedRun
+dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
+{
+    if (scalar->kind == DT_SCALAR_SYM) {
+        DtNumber number;
+        if (!dt_sym_eval(scalar->sym, run->symbols, &number)) {
+            return DT_FUSED_REPLAY;
+        }
+        bool fits;
+        if (scalar->sym->type == DT_SYM_FLOAT) {
+            fits = dt_cast_double(number.d, scalar->type_num, cell);
+        }
+        else if (scalar->type_num == NPY_BOOL) {
+            *(npy_bool *)cell = number.i != 0;
+            fits = scalar->sym->type == DT_SYM_BOOL;
+        }
+        else {
+            fits = dt_cast_int(number.i, scalar->type_num, cell);
+        }
+        return fits ? DT_FUSED_OK : DT_FUSED_CALL;
+    }
+    uint64_t raw[2] = {0, 0};
+    bool direct = scalar->from_type == scalar->type_num;
+    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type,
+                     direct ? cell : raw)) {
+        return DT_FUSED_CALL;
+    }
+    if (!direct) {
+        char *data[2] = {(char *)raw, cell};
+        npy_intp one = 1, strides[2] = {0, 0};
+        dt_cast_get(scalar->from_type, scalar->type_num)(NULL, data, &one, strides, NULL);
+    }
+    return DT_FUSED_OK;
+}
