@@ -45,7 +45,9 @@ static PyMethodDef *const tables[] = {
     dt_testing_bytecode_methods,
     dt_testing_variables_methods,
     dt_testing_guards_methods,
+    dt_testing_damage_methods,
     dt_testing_graph_methods,
+    dt_testing_plan_methods,
     dt_testing_driver_methods,
     dt_testing_sideeffects_methods,
 #if DYNTRACE_HAVE_NUMPY
