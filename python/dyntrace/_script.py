@@ -106,13 +106,15 @@ class Script:
 
     def main_code(self, source: bytes, path: str, like: CodeType | None = None) -> CodeType:
         """The code of the main module, whose functions are prepared as they are defined."""
+        assert _core is not None
         if not self.is_wanted("__main__", path):
             plain: CodeType = compile(source, path, "exec", _flags(like), dont_inherit=True)
             return plain
         tree = compile(source, path, "exec", ast.PyCF_ONLY_AST | _flags(like), dont_inherit=True)
         marked = _MarkDefinitions().visit(tree)
         code = compile(marked, path, "exec", _flags(like), dont_inherit=True)
-        return _put_constant(code, self._prepare_main)
+        code = _put_constant(code, self._prepare_main)
+        return _core.module_driver(self.region, code) or code
 
     def _prepare_main(self, function: object) -> object:
         if isinstance(function, FunctionType) and self._is_function_wanted(

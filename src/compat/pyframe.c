@@ -67,6 +67,12 @@ dt_pyframe_builtins(DtPyFrame *frame)
 }
 
 PyObject *
+dt_pyframe_names(DtPyFrame *frame)
+{
+    return frame->f_locals;
+}
+
+PyObject *
 dt_pyframe_called(DtPyFrame *frame)
 {
 #if DT_PY310

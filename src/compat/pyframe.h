@@ -38,6 +38,10 @@ DT_BORROWED PyObject *dt_pyframe_globals(DtPyFrame *frame);
 
 DT_BORROWED PyObject *dt_pyframe_builtins(DtPyFrame *frame);
 
+/* Where the names of module code live: its globals, unless exec() was given another mapping.  NULL
+ * for a function. */
+DT_BORROWED PyObject *dt_pyframe_names(DtPyFrame *frame);
+
 /* The function that was called, or NULL where the frame does not keep it (3.10). */
 DT_BORROWED PyObject *dt_pyframe_called(DtPyFrame *frame);
 

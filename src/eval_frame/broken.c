@@ -33,8 +33,8 @@ looks_at_locals(PyCodeObject *code)
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-static DtPoint *
-point_at(DtBroken *broken, int32_t at)
+DtPoint *
+dt_broken_point_at(DtBroken *broken, int32_t at)
 {
     if (broken->points[at] != NULL) {
         return broken->points[at];
@@ -56,9 +56,8 @@ point_at(DtBroken *broken, int32_t at)
     return point;
 }
 
-/* The points that come first when q has run plainly, an exception from it included: at most 4. */
-static int
-points_after(const DtBroken *broken, int32_t q, int32_t after[4])
+int
+dt_broken_points_after(const DtBroken *broken, int32_t q, int32_t after[4])
 {
     const DtPlaces *places = &broken->places;
     int count = dt_places_after(places, q, after);
@@ -87,9 +86,9 @@ DtStatus
 dt_broken_want_after(DtBroken *broken, int32_t q)
 {
     int32_t after[4];
-    int count = points_after(broken, q, after);
+    int count = dt_broken_points_after(broken, q, after);
     for (int i = 0; i < count; i++) {
-        DtPoint *point = point_at(broken, after[i]);
+        DtPoint *point = dt_broken_point_at(broken, after[i]);
         if (point == NULL) {
             return DT_ERROR;
         }
@@ -300,9 +299,8 @@ dt_broken_is_spent(const DtBroken *broken)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* May a segment have to end at it?  Loops end segments without a break. */
-static bool
-may_end_at(const DtBroken *broken, uint32_t q)
+bool
+dt_broken_may_end_at(const DtBroken *broken, uint32_t q)
 {
     const DtInstr *instr = &broken->bytecode->instrs[q];
     return (broken->places.places[q].flags & DT_PLACE_PAD) != 0 || instr->target >= 0
@@ -313,19 +311,19 @@ may_end_at(const DtBroken *broken, uint32_t q)
 static DtStatus
 add_points(DtBroken *broken)
 {
-    DtPoint *entry = point_at(broken, broken->places.entry);
+    DtPoint *entry = dt_broken_point_at(broken, broken->places.entry);
     if (entry == NULL) {
         return DT_ERROR;
     }
-    entry->wanted = true;
+    entry->wanted = entry->first = true;
     for (uint32_t q = 0; q < broken->bytecode->count; q++) {
         int32_t after[4];
-        if (!may_end_at(broken, q)) {
+        if (!dt_broken_may_end_at(broken, q)) {
             continue;
         }
-        int count = points_after(broken, (int32_t)q, after);
+        int count = dt_broken_points_after(broken, (int32_t)q, after);
         for (int i = 0; i < count; i++) {
-            if (point_at(broken, after[i]) == NULL) {
+            if (dt_broken_point_at(broken, after[i]) == NULL) {
                 return DT_ERROR;
             }
         }
@@ -348,7 +346,19 @@ fill(DtBroken *broken, DtCodeCache *cache)
     if (broken->points == NULL) {
         return dt_no_memory();
     }
-    return broken->places.entry >= 0 ? add_points(broken) : DT_OK;
+    return DT_OK;
+}
+
+DtBroken *
+dt_broken_new(DtCodeCache *cache)
+{
+    DtBroken *broken = DT_ARENA_NEW(&cache->region->arena, DtBroken);
+    DtStatus status = broken != NULL ? fill(broken, cache) : dt_no_memory();
+    if (status != DT_OK) {
+        PyErr_Clear(); /* MemoryError: the frame can still run */
+        return NULL;
+    }
+    return broken;
 }
 
 bool
@@ -357,10 +367,12 @@ dt_broken_prepare(DtCodeCache *cache)
     if (cache->broken != NULL) {
         return true;
     }
-    DtBroken *broken = DT_ARENA_NEW(&cache->region->arena, DtBroken);
-    DtStatus status = broken != NULL ? fill(broken, cache) : dt_no_memory();
-    if (status != DT_OK) {
-        PyErr_Clear(); /* MemoryError: the frame can still run */
+    DtBroken *broken = dt_broken_new(cache);
+    if (broken == NULL) {
+        return false;
+    }
+    if (broken->places.entry >= 0 && add_points(broken) != DT_OK) {
+        PyErr_Clear(); /* MemoryError, as above */
         return false;
     }
     cache->broken = broken;
@@ -373,7 +385,8 @@ dt_broken_reset(DtBroken *broken)
     for (uint32_t i = 0; i < broken->list.count; i++) {
         DtPoint *point = broken->list.items[i];
         dt_cache_reset(&point->cache);
-        point->wanted = point->at == broken->places.entry;
+        point->wanted = point->first;
+        point->visits = 0;
     }
     broken->weighed = NULL;
     broken->stale = false;
@@ -386,6 +399,7 @@ int
 dt_broken_traverse(DtBroken *broken, visitproc visit, void *arg)
 {
     Py_VISIT(broken->driver);
+    Py_VISIT(broken->rebound);
     for (uint32_t i = 0; i < broken->list.count; i++) {
         Py_VISIT(broken->list.items[i]->cache.entries);
     }
@@ -400,4 +414,5 @@ dt_broken_release(DtBroken *broken)
         Py_DECREF(broken->probes.items[i]);
     }
     Py_CLEAR(broken->driver);
+    Py_CLEAR(broken->rebound);
 }

@@ -29,6 +29,8 @@ struct DtPoint {
     DtBroken *broken;
     int32_t at;
     bool wanted;
+    bool first;      /* wanted from the start */
+    uint32_t visits; /* of a loop of module code, until it is hot */
     /* While it is weighed: the last visit. */
     const void *seen_frame;
     int64_t seen_at;
@@ -48,8 +50,10 @@ struct DtBroken {
     DtBytecode *bytecode;
     DtPlaces places;
     DtLiveness liveness;
-    bool all_live;    /* the code looks at its own locals by name */
-    DtPoint **points; /* per instruction; NULL: none */
+    bool all_live;     /* the code looks at its own locals by name */
+    bool module;       /* module code (module_body.h) */
+    PyObject *rebound; /* DT_OWNED set of the names that its loops store, or NULL */
+    DtPoint **points;  /* per instruction; NULL: none */
     DT_VEC(DtPoint *) list;
     DT_VEC(DtProbe *) probes; /* DT_OWNED, of all drivers */
     PyCodeObject *driver;     /* DT_OWNED or NULL */
@@ -63,6 +67,19 @@ struct DtBroken {
 /* Makes ready to run the code of `cache` broken.  False if it can't be (NULL, without an exception)
  * or memory is out (MemoryError is cleared: the frame can still run). */
 bool dt_broken_prepare(DtCodeCache *cache);
+
+/* Decodes the code of `cache`, without any point.  NULL: as above. */
+DtBroken *dt_broken_new(DtCodeCache *cache);
+
+/* The point at an instruction where one may be (DT_PLACE_POINT), made on demand and asleep; NULL
+ * with MemoryError. */
+DtPoint *dt_broken_point_at(DtBroken *broken, int32_t at);
+
+/* May a segment have to end at instruction q?  Loops end segments without a break. */
+bool dt_broken_may_end_at(const DtBroken *broken, uint32_t q);
+
+/* The points that come first when q has run plainly, an exception from it included: at most 4. */
+int dt_broken_points_after(const DtBroken *broken, int32_t q, int32_t after[4]);
 
 /* The driver for a call now, or NULL: it runs plainly. */
 DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);

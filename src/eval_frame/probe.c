@@ -10,6 +10,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/module_body.h"
 
 static PyObject *
 run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame)
@@ -54,6 +55,9 @@ probe_next(PyObject *object)
     if (DT_UNLIKELY(frame == NULL || dt_pyframe_code(frame) != self->driver
                     || dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(point->cache.code)
                     || dt_tracing_code_is_watched(self->driver))) {
+        return dt_driver_plain(&self->site);
+    }
+    if (point->broken->module && !dt_module_body_is_hot(point, frame)) {
         return dt_driver_plain(&self->site);
     }
     if (DT_UNLIKELY(dt_scale_is_due(&point->cache.scale)) && !dt_broken_weigh(point, frame)) {

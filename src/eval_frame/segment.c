@@ -30,6 +30,8 @@ dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, 
         .frame_index = index,
         .liveness = broken->all_live ? NULL : &broken->liveness,
         .bytecode = broken->bytecode,
+        .module = broken->module,
+        .rebound = broken->rebound,
     };
     return DT_OK;
 }

@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/hook.h"
+#include "eval_frame/module_body.h"
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/script.h"
@@ -179,6 +180,22 @@ core_prepare_function(PyObject *Py_UNUSED(module), PyObject *args)
     return function;
 }
 
+/* module_driver(region, code) -> code: what runs in the place of module code, or None: itself. */
+static PyObject *
+core_module_driver(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *region, *code;
+    PyCodeObject *driver;
+    if (!PyArg_ParseTuple(args, "O!O!:module_driver", &DtRegion_Type, &region, &PyCode_Type, &code)
+        || dt_module_body_driver((DtRegion *)region, (PyCodeObject *)code, &driver) != DT_OK) {
+        return NULL;
+    }
+    if (driver == NULL) {
+        Py_RETURN_NONE;
+    }
+    return (PyObject *)driver;
+}
+
 static PyObject *
 core_capture_everywhere(PyObject *Py_UNUSED(module), PyObject *region)
 {
@@ -220,6 +237,7 @@ core_reaches_arrays(PyObject *Py_UNUSED(module), PyObject *namespace)
 
 static PyMethodDef core_methods[] = {
     {"prepare_function", core_prepare_function, METH_VARARGS, NULL},
+    {"module_driver", core_module_driver, METH_VARARGS, NULL},
     {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
     {"load_numpy", core_load_numpy, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},

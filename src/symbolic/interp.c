@@ -156,12 +156,14 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
     if (!frame->live && dt_code_is_generator(trace->code)) {
         return dt_break(trace, DT_BREAK_GENERATOR, "the function is a generator or coroutine");
     }
-    if (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS)) {
+    if (!frame->module && (!(flags & CO_OPTIMIZED) || !(flags & CO_NEWLOCALS))) {
         return dt_break(trace, DT_BREAK_UNSUPPORTED_OPCODE, "code that is no function's");
     }
     DtFrame *root;
     trace->bytecode = frame->bytecode;
     DT_TRY(dt_frame_build(trace, trace->code, trace->globals, NULL, NULL, &root));
+    root->module = frame->module;
+    trace->rebound = frame->rebound;
     trace->frame = root;
     trace->positions = dt_frame_positions;
     if (frame->live) {

@@ -18,6 +18,8 @@ typedef struct DtTraceFrame {
     const int32_t *frame_index; /* place -> index into `locals` */
     const DtLiveness *liveness; /* of the code; NULL: everything is live */
     DtBytecode *bytecode;       /* of the code, outliving the trace; NULL: it is to be decoded */
+    bool module;                /* module code, whose names are its globals */
+    PyObject *rebound;          /* names that its loops store, a set; or NULL */
 } DtTraceFrame;
 
 /* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  Cut

@@ -1,9 +1,11 @@
-/* Names of class bodies: they live in a mapping, not in slots.
+/* Names of class bodies and modules: they live in a mapping, not in slots.
  *
- *   LOAD_NAME ─► the namespace ─► globals ─► builtins
+ *   class body   LOAD_NAME ─► the namespace ─► globals ─► builtins
+ *   module       LOAD_NAME ─► globals ─► builtins, as LOAD_GLOBAL
  *
- * Invariant: the namespace is a new dict of the trace, so nothing that is
- * looked up in it runs code.
+ * Invariant: the namespace of a class body is a new dict of the trace, and the
+ * names of a module are its globals, an exact dict: nothing that is looked up
+ * runs code.
  *
  * Not in here: what becomes of the namespace (variables/class_statement.c).
  */
@@ -17,7 +19,7 @@ namespace_of(DtTrace *trace, const DtFrame *frame, DtVar **out)
     *out = frame->names;
     return *out != NULL ? DT_OK
                         : dt_break(trace, DT_BREAK_UNSUPPORTED_OPCODE,
-                                   "a name of code that is no class body");
+                                   "a name that lives in another mapping");
 }
 
 /* *out NULL: the namespace lacks it. */
@@ -44,6 +46,9 @@ store_name(DtTrace *trace, DtVar *names, PyObject *name, DtVar *value)
 DtStatus
 dt_op_load_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
+    if (frame->module) {
+        return dt_op_load_global(trace, frame, instr);
+    }
     DtVar *names, *value;
     DT_TRY(namespace_of(trace, frame, &names));
     DT_TRY(find_name(trace, names, dt_decode_name(frame->bytecode, instr), &value));
@@ -57,6 +62,9 @@ dt_op_load_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 DtStatus
 dt_op_store_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
+    if (frame->module) {
+        return dt_op_store_global(trace, frame, instr);
+    }
     DtVar *names;
     DT_TRY(namespace_of(trace, frame, &names));
     DtVar *value = dt_frame_pop(frame);
@@ -66,6 +74,9 @@ dt_op_store_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 DtStatus
 dt_op_delete_name(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
+    if (frame->module) {
+        return dt_op_delete_global(trace, frame, instr);
+    }
     DtVar *names, *value;
     PyObject *name = dt_decode_name(frame->bytecode, instr);
     DT_TRY(namespace_of(trace, frame, &names));

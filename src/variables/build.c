@@ -257,12 +257,21 @@ dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source
     return dt_guard_identity(trace, source, object);
 }
 
+/* A global that a loop of the module itself stores is a variable like any other. */
+static bool
+is_rebound(const DtTrace *trace, const DtSource *source)
+{
+    return trace->rebound != NULL && source->key != NULL
+           && PySet_Contains(trace->rebound, source->key) == 1;
+}
+
 bool
-dt_build_is_static(const DtSource *source)
+dt_build_is_static(const DtTrace *trace, const DtSource *source)
 {
     for (; source != NULL; source = source->base) {
         switch ((DtSourceKind)source->kind) {
         case DT_SOURCE_GLOBAL:
+            return !is_rebound(trace, source);
         case DT_SOURCE_BUILTIN:
         case DT_SOURCE_FUNC_GLOBAL:
         case DT_SOURCE_FUNC_DEFAULT:

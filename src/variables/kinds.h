@@ -105,7 +105,7 @@ DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSourc
                                  bool trusted) DT_MUST_CHECK;
 /* Whether what this source reads rarely changes between calls (globals, attributes of modules and
  * classes, defaults): numbers read from it are constants rather than symbols. */
-bool dt_build_is_static(const DtSource *source);
+bool dt_build_is_static(const DtTrace *trace, const DtSource *source);
 /* Whether the type was made by a class statement on nothing but object: instances are dict and
  * slots. */
 bool dt_build_is_user_class(PyTypeObject *type);

@@ -55,7 +55,7 @@ dt_symbolic_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
         hint.i = PyLong_AsLongLongAndOverflow(object, &overflow);
     }
     bool specialise =
-        trace->options.dynamic == 0 || (trace->options.dynamic < 0 && dt_build_is_static(source));
+        trace->options.dynamic == 0 || (trace->options.dynamic < 0 && dt_build_is_static(trace, source));
     if (specialise || overflow != 0 || trusted) {
         return dt_constant_build(trace, object, source, trusted, out);
     }

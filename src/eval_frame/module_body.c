@@ -1,0 +1,148 @@
+/* See module_body.h. */
+#include "eval_frame/module_body.h"
+
+#include "core/clock.h"
+#include "eval_frame/reach.h"
+
+/* Iterations, as multiples of config.hot_count, after which a loop is hot in any case; and how long
+ * hot_count of them may take before it is. */
+#define PATIENT_ROUNDS 16
+#define SLOW_NS 500000
+
+/* ---- Loops ----------------------------------------------------------------------------------- */
+
+/* What jumps back to `head` from furthest behind, or -1: the loop is [head, last]. */
+static int32_t
+last_of_loop(const DtBytecode *bytecode, int32_t head)
+{
+    for (int32_t i = (int32_t)bytecode->count - 1; i >= head; i--) {
+        if (bytecode->instrs[i].target == head) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Where an iteration begins: at the head, or behind its FOR_ITER, which a segment leaves to the
+ * frame.  -1: at no place that can have a point. */
+static int32_t
+iteration_of(const DtBroken *broken, int32_t head, int32_t last)
+{
+    int32_t after[2];
+    if (broken->bytecode->instrs[head].op != DT_OP_FOR_ITER) {
+        return broken->places.places[head].flags & DT_PLACE_POINT ? head : -1;
+    }
+    int count = dt_places_after(&broken->places, head, after);
+    for (int i = 0; i < count; i++) {
+        if (after[i] > head && after[i] <= last) {
+            return after[i];
+        }
+    }
+    return -1;
+}
+
+static DtStatus
+add_loop(DtBroken *broken, int32_t head, int32_t last)
+{
+    int32_t at = iteration_of(broken, head, last), after[4];
+    if (at < 0) {
+        return DT_OK;
+    }
+    DtPoint *begin = dt_broken_point_at(broken, at);
+    if (begin == NULL) {
+        return DT_ERROR;
+    }
+    begin->wanted = begin->first = true;
+    for (int32_t q = head; q <= last; q++) {
+        const DtInstr *instr = &broken->bytecode->instrs[q];
+        if (instr->op == DT_OP_STORE_NAME
+            && PySet_Add(broken->rebound, dt_decode_name(broken->bytecode, instr)) < 0) {
+            return DT_ERROR;
+        }
+        int count = dt_broken_may_end_at(broken, (uint32_t)q)
+                        ? dt_broken_points_after(broken, q, after)
+                        : 0;
+        for (int i = 0; i < count; i++) {
+            bool inside = after[i] >= head && after[i] <= last;
+            if (inside && dt_broken_point_at(broken, after[i]) == NULL) {
+                return DT_ERROR;
+            }
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+add_loops(DtBroken *broken)
+{
+    broken->module = true;
+    broken->rebound = PySet_New(NULL);
+    if (broken->rebound == NULL) {
+        return DT_ERROR;
+    }
+    for (int32_t head = 0; head < (int32_t)broken->bytecode->count; head++) {
+        int32_t last = last_of_loop(broken->bytecode, head);
+        if (last >= 0) {
+            DT_TRY(add_loop(broken, head, last));
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_module_body_driver(DtRegion *region, PyCodeObject *code, PyCodeObject **driver)
+{
+    *driver = NULL;
+    DtCodeCache *cache = dt_region_cache(region, code);
+    if (cache == NULL) {
+        return DT_ERROR;
+    }
+    if (cache->broken == NULL) {
+        DtBroken *broken = dt_broken_new(cache);
+        if (broken == NULL) {
+            return DT_OK; /* code that can't be decoded runs as it is */
+        }
+        cache->broken = broken;
+        DT_TRY(add_loops(broken));
+    }
+    *driver = dt_broken_driver(cache);
+    Py_XINCREF(*driver);
+    return DT_OK;
+}
+
+/* ---- While it runs --------------------------------------------------------------------------- */
+
+/* The counting of a loop is at its end.  In a module that has nothing to do with arrays, it is no
+ * candidate. */
+static bool
+begin_compiling(DtPoint *point, PyObject *globals)
+{
+    point->visits = UINT32_MAX;
+    if (dt_state.everything || dt_reach_namespace(globals)) {
+        return true;
+    }
+    dt_broken_close(point);
+    return false;
+}
+
+bool
+dt_module_body_is_hot(DtPoint *point, DtPyFrame *frame)
+{
+    PyObject *globals = dt_pyframe_globals(frame);
+    if (DT_UNLIKELY(dt_pyframe_names(frame) != globals || !PyDict_CheckExact(globals))) {
+        return false;
+    }
+    if (DT_LIKELY(point->visits == UINT32_MAX || !point->first)) {
+        return true;
+    }
+    if (point->visits == 0) {
+        point->seen_at = dt_clock_thread_ns();
+    }
+    point->visits++;
+    uint64_t patience = (uint64_t)dt_state.hot_count * PATIENT_ROUNDS;
+    if (point->visits <= dt_state.hot_count) {
+        return false;
+    }
+    bool slow = point->visits <= patience && dt_clock_thread_ns() - point->seen_at > SLOW_NS;
+    return (slow || point->visits > patience) && begin_compiling(point, globals);
+}
