@@ -82,7 +82,9 @@ def target(call):
 def test_layouts(call, view):
     if view == "one row" and "x[1]" in call:
         pytest.skip("the row is not there")
-    if view == "one row" and ("np.take(x, i, 0" in call or "diff(x, 2" in call or "x[:, 1]" in call):
+    if view == "one row" and (
+        "np.take(x, i, 0" in call or "diff(x, 2" in call or "x[:, 1]" in call
+    ):
         pytest.skip("the row is not there")
 
     check(target(call), make=lambda: ((VIEWS[view](values("d")), np.array([0, 0])), {}))
@@ -91,7 +93,9 @@ def test_layouts(call, view):
 @pytest.mark.parametrize("dtype", ["?", "i1", "u4", "i8", "f2", "f4", "D"])
 @pytest.mark.parametrize("call", CALLS)
 def test_dtypes(call, dtype):
-    if (dtype == "D" and "outer" in call) or (dtype == "?" and "reshape" not in call and "roll" in call):
+    if (dtype == "D" and "outer" in call) or (
+        dtype == "?" and "reshape" not in call and "roll" in call
+    ):
         pytest.skip("not captured, or no arithmetic of booleans")
     if dtype == "?" and call == "np.dstack([x[0], x[1]])":
         pytest.skip("the stride of an axis of one item, after a cast, addresses nothing")

@@ -321,3 +321,14 @@ def test_attribute(name):
 @pytest.mark.parametrize("target", CALLEES)
 def test_lowered(target):
     assert target in targets(check(function(CALLEES[target]), X, S, N))
+
+
+def test_rows_are_found_by_the_names_of_their_callables():
+    """The adapter looks a callable up by the name that it gives itself."""
+    paths = UFUNCS + [row[0] for row in rows("FUNC")] + [row[1] for row in rows("FUNC_AT")]
+    named = {path.split(".")[-1] for path in paths}
+    for path in paths:
+        found = np
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        assert found is None or found.__name__ in named, path

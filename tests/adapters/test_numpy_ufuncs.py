@@ -424,7 +424,7 @@ def test_what_breaks():
 
     check(out, values("d"), values("d"))
     check(where, values("d"), values("d"))
-    check(other, values("d"), values("d"), breaks="array-op")
+    check(other, values("d"), values("d"))
 
     def branch(x):
         if x > 1:

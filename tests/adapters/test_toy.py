@@ -52,8 +52,9 @@ def flat(value):
 
 def copied(value):
     if isinstance(value, ta.ToyArray):
-        return type(value)(list(value.buffer), value.shape, value.offset, value.strides, value.device,
-                           value.frozen)
+        return type(value)(
+            list(value.buffer), value.shape, value.offset, value.strides, value.device, value.frozen
+        )
     return value
 
 
@@ -248,7 +249,10 @@ def test_effects_keep_their_order_and_unused_nodes_go():
     (graph,) = graphs_once(function, vec(4))
     targets = [node.target for node in graph if node.target]
     assert [t for t in targets if t in ("toy.uniform", "toy.add_")] == [
-        "toy.uniform", "toy.uniform", "toy.add_", "toy.uniform",
+        "toy.uniform",
+        "toy.uniform",
+        "toy.add_",
+        "toy.uniform",
     ]
     run_both(function, "eager", vec(4))
 
@@ -272,7 +276,9 @@ def test_symint_asks_and_answers():
     class Asking(ta.ToyAdapter):
         def unary(self, op, operand):
             (n,) = operand.shape
-            seen.append((repr(n), repr(n * 2 + 1), n > 2, n == 4, bool(n), abs(-n) == n, n % 2 == 0))
+            seen.append(
+                (repr(n), repr(n * 2 + 1), n > 2, n == 4, bool(n), abs(-n) == n, n % 2 == 0)
+            )
             if n > 10:
                 return NotImplemented
             return super().unary(op, operand)
@@ -333,14 +339,17 @@ def test_registration_is_checked():
         adapters.register(Nameless())
 
 
-@pytest.mark.parametrize("answer", [
-    adapters.Meta(ta.ToyArray, "float", (4,)),
-    adapters.Op(ta.add, (adapters.Meta(ta.ToyArray, "float", (4,)),)),
-    adapters.Op(ta.add, (), effect="nonsense"),
-    adapters.Op(ta.add, (), mutates=(7,)),
-    adapters.Op(ta.add, (), aliases={3: 0}),
-    adapters.Op(ta.add, (), results=adapters.Meta(ta.ToyArray, "float", (-1,))),
-])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        adapters.Meta(ta.ToyArray, "float", (4,)),
+        adapters.Op(ta.add, (adapters.Meta(ta.ToyArray, "float", (4,)),)),
+        adapters.Op(ta.add, (), effect="nonsense"),
+        adapters.Op(ta.add, (), mutates=(7,)),
+        adapters.Op(ta.add, (), aliases={3: 0}),
+        adapters.Op(ta.add, (), results=adapters.Meta(ta.ToyArray, "float", (-1,))),
+    ],
+)
 def test_nonsense_from_an_adapter_never_reaches_the_program(answer):
     class Bad(ta.ToyAdapter):
         def unary(self, op, operand):

@@ -11,6 +11,7 @@
  */
 #include "adapters/numpy/internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "variables/kinds.h"
@@ -169,7 +170,7 @@ takes_type(const Dry *dry, int type_num)
         DT_NP_vecdot,    DT_NP_matvec,         DT_NP_vecmat,
         DT_NP_delete,
     };
-    if (dry->about) {
+    if (dry->about || dt_np_is_ufunc(op)) {
         return true;
     }
     if (!PyTypeNum_ISCOMPLEX(type_num)) {
@@ -468,17 +469,10 @@ find_quiet(Dry *dry, PyObject **callee)
 }
 
 static DtStatus
-call_dry(DtTrace *trace, DtNpOp op, PyObject *callee, bool counted, bool about, const DtArgs *args,
-         DtVar **out)
+call_dry(Dry *dry, PyObject *callee, const DtArgs *args, DtVar **out)
 {
-    Dry dry = {
-        .trace = trace,
-        .op = op,
-        .function = dt_np_target(op),
-        .about = about,
-        .counted = counted,
-    };
-    DT_TRY(find_quiet(&dry, &callee));
+    DtTrace *trace = dry->trace;
+    DT_TRY(find_quiet(dry, &callee));
     uint32_t nargs = args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, nargs + 1);
     PyObject *kwnames = NULL;
@@ -496,19 +490,19 @@ call_dry(DtTrace *trace, DtNpOp op, PyObject *callee, bool counted, bool about, 
         }
     }
     DtCallSpec spec = {
-        .target = dry.function,
+        .target = dry->function,
         .callee = callee,
         .args = operands,
         .nargs = nargs,
         .kwnames = kwnames,
     };
-    dry.dummies = PyList_New(0);
+    dry->dummies = PyList_New(0);
     PyObject *pos = PyTuple_New(args->npos), *kwargs = PyDict_New();
     DtStatus status = DT_ERROR;
-    if (dry.dummies != NULL && pos != NULL && kwargs != NULL) {
-        status = read_and_run(&dry, &spec, operands, args, pos, kwargs, out);
+    if (dry->dummies != NULL && pos != NULL && kwargs != NULL) {
+        status = read_and_run(dry, &spec, operands, args, pos, kwargs, out);
     }
-    Py_XDECREF(dry.dummies);
+    Py_XDECREF(dry->dummies);
     Py_XDECREF(pos);
     Py_XDECREF(kwargs);
     return status;
@@ -529,7 +523,43 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         }
     }
     PyObject *callee = dt_np_callee(op);
-    return callee != NULL ? call_dry(trace, op, callee, false, false, args, out) : DT_ERROR;
+    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    return callee != NULL ? call_dry(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* Methods of ufuncs that make new arrays.  Errors of arithmetic are flags, which the run tells. */
+DtStatus
+dt_np_call_ufunc_method(DtTrace *trace, DtNpOp op, const char *method, PyObject *callable,
+                        const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        const char *name;
+        uint32_t before_out; /* arguments by place */
+    } methods[] = {{"accumulate", 3}, {"reduceat", 4}, {"outer", 2}, {"reduce", 3}};
+    char function[80];
+    snprintf(function, sizeof(function), "%s.%s", dt_np_target(op), method);
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods); i++) {
+        if (strcmp(methods[i].name, method) != 0) {
+            continue;
+        }
+        if (may_write(op, args) || args->npos > methods[i].before_out) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", function);
+        }
+        Dry dry = {.trace = trace, .op = op, .function = function};
+        return call_dry(&dry, callable, args, out);
+    }
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s is not captured", function);
+}
+
+/* Reductions with initial= or where=; `self`: of a method. */
+DtStatus
+dt_np_reduce_dry(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtArgs with_self = *args;
+    if (self != NULL) {
+        DT_TRY(dt_args_prepend(trace, args, self, &with_self));
+    }
+    return dt_np_fn_dry(trace, op, &with_self, out);
 }
 
 /* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
@@ -568,7 +598,8 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (callee == NULL) {
         return DT_ERROR;
     }
-    DT_TRY(call_dry(trace, op, callee, true, false, args, out));
+    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op), .counted = true};
+    DT_TRY(call_dry(&dry, callee, args, out));
     return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
 }
 
@@ -586,7 +617,9 @@ dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         }
     }
     PyObject *callee = dt_np_callee(op);
-    return callee != NULL ? call_dry(trace, op, callee, true, true, args, out) : DT_ERROR;
+    Dry dry = {
+        .trace = trace, .op = op, .function = dt_np_target(op), .counted = true, .about = true};
+    return callee != NULL ? call_dry(&dry, callee, args, out) : DT_ERROR;
 }
 
 /* Functions that warn about the data. */
@@ -610,7 +643,8 @@ dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
     }
     PyObject *callee = dt_np_callee(op);
-    return callee != NULL ? call_dry(trace, op, callee, false, false, args, out) : DT_ERROR;
+    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    return callee != NULL ? call_dry(&dry, callee, args, out) : DT_ERROR;
 }
 
 /* The product of vectors of two items is deprecated, and says so. */

@@ -268,7 +268,8 @@ DtStatus dt_np_apply(DtTrace *, DtNpOp op, DtNpOperand *operands, uint32_t count
 DtStatus dt_np_apply_vars(DtTrace *, DtNpOp op, DtVar *const *vars, uint32_t count,
                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_call_ufunc(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
-DtStatus dt_np_call_reduce(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_call_reduce(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
+                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_matmul(DtTrace *, DtNpOp op, DtVar *l, DtVar *r, DtVar **out) DT_MUST_CHECK;
 /* Reduction without dtype and out: shared with mean, var and ptp. */
 DtStatus dt_np_reduce(DtTrace *, DtNpOp op, DtArrayVar *array, uint32_t mask, bool all,
@@ -302,6 +303,12 @@ DtStatus dt_np_put_into(DtTrace *, DtVar *target, const char *what, DtVar **out)
 /* A call that writes the memory of operand `target` (an array) and gives nothing. */
 DtStatus dt_np_emit_write(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
                           PyObject *kwnames, uint32_t target) DT_MUST_CHECK;
+/* ufunc.accumulate, outer, reduceat, and reduce with initial= or where=. */
+DtStatus dt_np_call_ufunc_method(DtTrace *, DtNpOp op, const char *method, PyObject *callable,
+                                 const DtArgs *, DtVar **out) DT_MUST_CHECK;
+/* numpy.sum and the like with initial= or where=; `self`: NULL, or of a method. */
+DtStatus dt_np_reduce_dry(DtTrace *, DtNpOp op, DtVar *self, const DtArgs *,
+                          DtVar **out) DT_MUST_CHECK;
 /* ufunc.at. */
 DtStatus dt_np_call_at(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
                        DtVar **out) DT_MUST_CHECK;

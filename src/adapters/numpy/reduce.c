@@ -7,7 +7,7 @@
  * The division by the number of items is done here with a weak int where NumPy uses an int64:
  * for float32 that is the same correctly rounded quotient while the count is exact in
  * float32, which is guarded; dtypes for which it is not the same stay calls of numpy.mean.
- * Not in here: out=, where=, initial= (graph breaks).
+ * Not in here: where= and initial= (dry.c), out= (table.c).
  */
 #include "adapters/numpy/internal.h"
 
@@ -374,6 +374,25 @@ read_arguments(DtTrace *trace, const char *function, DtVar *self, const DtArgs *
     return DT_OK;
 }
 
+/* Is initial= or where= given by name, and not as what it is anyway? */
+static DtStatus
+is_partial(DtTrace *trace, const DtArgs *args, bool *out)
+{
+    *out = false;
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        bool initial = PyUnicode_CompareWithASCIIString(args->kwnames[i], "initial") == 0;
+        DtVar *value;
+        if (!initial && PyUnicode_CompareWithASCIIString(args->kwnames[i], "where") != 0) {
+            continue;
+        }
+        DT_TRY(dt_var_realize(trace, args->kw[i], &value));
+        value = dt_var_peek(value);
+        *out = *out
+               || (!dt_np_is_default(value) && (initial || dt_var_peek_constant(value) != Py_True));
+    }
+    return DT_OK;
+}
+
 static DtStatus
 reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -381,6 +400,13 @@ reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **o
     Reduction r;
     while (form->row != row) {
         form++;
+    }
+    bool partial = false;
+    if (form->steps == NULL) {
+        DT_TRY(is_partial(trace, args, &partial));
+    }
+    if (partial) {
+        return dt_np_reduce_dry(trace, row, self, args, out);
     }
     DT_TRY(read_arguments(trace, dt_np_target(row), self, args, form->names, form->count,
                           form->npos, &r));
@@ -415,7 +441,7 @@ METHOD(std)
 
 /* np.add.reduce(...): the axis is 0 unless given. */
 DtStatus
-dt_np_call_reduce(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+dt_np_call_reduce(DtTrace *trace, DtNpOp op, PyObject *callable, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"array",    "axis",    "dtype", "out",
                                         "keepdims", "initial", "where"};
@@ -423,6 +449,11 @@ dt_np_call_reduce(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     Reduction r;
     if (ufunc == NULL || ufunc->nin != 2 || ufunc->nout != 1) {
         return dt_break(trace, DT_BREAK_RAISES, "%s.reduce", dt_np_target(op));
+    }
+    bool partial;
+    DT_TRY(is_partial(trace, args, &partial));
+    if (partial) {
+        return dt_np_call_ufunc_method(trace, op, "reduce", callable, args, out);
     }
     DT_TRY(read_arguments(trace, dt_np_reduce_target(op), NULL, args, names, 7, 7, &r));
     bool axis_given = args->npos > 1;

@@ -171,13 +171,13 @@ dt_np_module_attr(const char *name)
     return failed ? NULL : found;
 }
 
-/* An open hash from callables to rows; the first row of an object wins. */
+/* An open hash from callables to the rows that were found for them. */
 #define MAP_SIZE 1024
 static struct {
     PyObject *object;
     int16_t op;
 } object_map[MAP_SIZE];
-static bool map_filled;
+static uint32_t map_count;
 
 static uint32_t
 map_slot(const PyObject *object)
@@ -191,36 +191,41 @@ map_slot(const PyObject *object)
 
 _Static_assert(DT_NP_OP_COUNT < MAP_SIZE / 2, "the map of callables is too small");
 
-static int
-fill_map(void)
-{
-    for (int op = 0; op < DT_NP_OP_COUNT; op++) {
-        PyObject *object = rows[op].kind != ROW_CALLEE ? dt_np_callee((DtNpOp)op) : NULL;
-        if (object == NULL) {
-            if (PyErr_Occurred()) {
-                return -1;
-            }
-            continue;
-        }
-        uint32_t slot = map_slot(object);
-        if (object_map[slot].object == NULL) {
-            object_map[slot].object = object;
-            object_map[slot].op = (int16_t)op;
-        }
-    }
-    map_filled = true;
-    return 0;
-}
+static const char *callable_name(PyObject *object);
 
-/* The row of a callable, or -1 (-2 with an error set). */
+/* The row of a callable, or -1 (-2 with an error set).  Rows are told by the name that the callable
+ * has itself, then by identity, so that the first trace need not look all of them up. */
 static int
 find_row(PyObject *object)
 {
-    if (!map_filled && fill_map() < 0) {
+    uint32_t slot = map_slot(object);
+    if (object_map[slot].object != NULL) {
+        return object_map[slot].op;
+    }
+    const char *name = callable_name(object);
+    if (name == NULL) {
         return -2;
     }
-    uint32_t slot = map_slot(object);
-    return object_map[slot].object != NULL ? object_map[slot].op : -1;
+    int found = -1;
+    for (int op = 0; op < DT_NP_OP_COUNT && found < 0; op++) {
+        const char *last = strrchr(rows[op].path, '.');
+        if (rows[op].kind == ROW_CALLEE
+            || strcmp(last != NULL ? last + 1 : rows[op].path, name) != 0) {
+            continue;
+        }
+        PyObject *callee = dt_np_callee((DtNpOp)op);
+        if (callee == NULL && PyErr_Occurred()) {
+            return -2;
+        }
+        found = callee == object ? op : -1;
+    }
+    if (found >= 0 && map_count < MAP_SIZE / 2) {
+        slot = map_slot(object);          /* looking a callee up may have run code */
+        object_map[slot].object = object; /* kept by its row */
+        object_map[slot].op = (int16_t)found;
+        map_count++;
+    }
+    return found;
 }
 
 /* The ufunc of a bound ufunc method such as np.add.reduce, or NULL. */
@@ -276,14 +281,7 @@ dt_np_owns_callable(const DtAdapter *adapter, PyObject *object)
         return object == (PyObject *)&PyArrayDescr_Type
                || dt_np_scalar_type_num((PyTypeObject *)object) >= 0;
     }
-    if (method_ufunc(object) != NULL || is_from_numpy(object)) {
-        return true;
-    }
-    int row = find_row(object);
-    if (row == -2) {
-        PyErr_Clear(); /* a NumPy that can't be read owns nothing; the trace breaks on the call */
-    }
-    return row >= 0;
+    return method_ufunc(object) != NULL || is_from_numpy(object);
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -402,13 +400,13 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
                               : DT_OK;
     }
-    if (row >= 0 && rows[row].kind == ROW_UFUNC
-        && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "reduce") == 0) {
-        return dt_np_call_reduce(trace, (DtNpOp)row, args, out);
-    }
-    if (row >= 0 && rows[row].kind == ROW_UFUNC
-        && strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "at") == 0) {
-        return dt_np_call_at(trace, (DtNpOp)row, callable, args, out);
+    if (row >= 0 && rows[row].kind == ROW_UFUNC) {
+        const char *method = ((PyCFunctionObject *)callable)->m_ml->ml_name;
+        return strcmp(method, "reduce") == 0
+                   ? dt_np_call_reduce(trace, (DtNpOp)row, callable, args, out)
+               : strcmp(method, "at") == 0
+                   ? dt_np_call_at(trace, (DtNpOp)row, callable, args, out)
+                   : dt_np_call_ufunc_method(trace, (DtNpOp)row, method, callable, args, out);
     }
     PyObject *substitute = NULL;
     if (ufunc == NULL) {
