@@ -4,6 +4,7 @@
  * Not in here: values that the trace made (codegen.c, reconstruct slots).
  */
 #include "codegen/state.h"
+#include "compat/lru_cache.h"
 #include "variables/substitutes.h"
 
 typedef enum Access {
@@ -17,6 +18,7 @@ typedef enum Access {
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
+    CACHED,     /* find(base, key), of compat/lru_cache.h */
     CONSTANT    /* the key itself */
 } Access;
 
@@ -55,6 +57,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_METHOD_FUNC] = {true, NULL, "__func__", NONE, 0},
     [DT_SOURCE_METHOD_SELF] = {true, NULL, "__self__", NONE, 0},
     [DT_SOURCE_PARTIAL_FUNC] = {true, NULL, "func", NONE, 0},
+    [DT_SOURCE_CACHED] = {true, NULL, NULL, CACHED, 0},
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
 };
@@ -79,6 +82,19 @@ load_behind(DtCodegen *codegen, const DtSource *source, Access access)
     DT_TRY(dt_codegen_push_callable(codegen, read));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
     DT_TRY(dt_codegen_const(codegen, key));
+    return dt_codegen_call(codegen, 2);
+}
+
+static DtStatus
+load_cached(DtCodegen *codegen, const DtSource *source)
+{
+    PyObject *finder = dt_lru_cache_finder();
+    if (finder == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, finder));
+    DT_TRY(dt_codegen_load_source(codegen, source->base));
+    DT_TRY(dt_codegen_const(codegen, source->key));
     return dt_codegen_call(codegen, 2);
 }
 
@@ -143,6 +159,9 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
+    if (row->access == CACHED) {
+        return load_cached(codegen, source);
+    }
     if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
         return load_behind(codegen, source, row->access);
     }
@@ -157,6 +176,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case OWN_ATTR:
     case BASE_INDEX:
     case BASE_ITEM:
+    case CACHED:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

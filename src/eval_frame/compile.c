@@ -331,8 +331,8 @@ settle_failure(DtAttempt *attempt, DtStatus status)
         }
         dt_policy_count_break(attempt->cache, id);
         bool loops = dt_segment_keeps_a_loop(attempt->trace);
-        if ((dt_policy_is_worth_a_driver(id) || loops) && !attempt->cache->region->fullgraph
-            && dt_broken_prepare(attempt->cache) && loops) {
+        if ((dt_policy_is_worth_a_driver(attempt->cache, id) || loops)
+            && !attempt->cache->region->fullgraph && dt_broken_prepare(attempt->cache) && loops) {
             attempt->cache->closed = true; /* a larger budget would unroll more of it */
         }
         dt_record_attempt(attempt);

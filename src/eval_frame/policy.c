@@ -146,10 +146,18 @@ dt_policy_count_break(DtCodeCache *cache, DtBreakId id)
     count_failure(cache);
 }
 
+/* The first call finds caches empty that are full from then on. */
+static bool
+is_early(const DtCodeCache *cache, DtBreakId id)
+{
+    return id == DT_BREAK_CACHE_MISS && cache->failures == 0;
+}
+
 bool
 dt_policy_refuses(const DtCodeCache *cache, const DtBreakInfo *brk)
 {
-    return (brk->refused || cache->region->fullgraph) && dt_policy_is_refusal(brk->id);
+    return !is_early(cache, brk->id) && (brk->refused || cache->region->fullgraph)
+           && dt_policy_is_refusal(brk->id);
 }
 
 void
@@ -159,9 +167,10 @@ dt_policy_count_fault(DtCodeCache *cache)
 }
 
 bool
-dt_policy_is_worth_a_driver(DtBreakId id)
+dt_policy_is_worth_a_driver(const DtCodeCache *cache, DtBreakId id)
 {
-    return id != DT_BREAK_NO_ARRAYS && id != DT_BREAK_TRACE_BUDGET;
+    bool early = id == DT_BREAK_CACHE_MISS && cache->failures <= 1; /* this one was counted */
+    return !early && id != DT_BREAK_NO_ARRAYS && id != DT_BREAK_TRACE_BUDGET;
 }
 
 bool

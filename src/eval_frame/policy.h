@@ -23,8 +23,9 @@ DtTraceOptions dt_policy_trace_options(const DtCodeCache *cache);
 void dt_policy_count_break(DtCodeCache *cache, DtBreakId id);
 void dt_policy_count_fault(DtCodeCache *cache);
 
-/* Does it pay to run the frame by a driver after such a break?  Not if a larger budget will do. */
-bool dt_policy_is_worth_a_driver(DtBreakId id);
+/* Does it pay to run the frame by a driver after such a break, which was counted?  Not if a larger
+ * budget will do, or the next call. */
+bool dt_policy_is_worth_a_driver(const DtCodeCache *cache, DtBreakId id);
 
 /* Under fullgraph=True: is this break the user's business?  A function without arrays is not. */
 bool dt_policy_is_refusal(DtBreakId id);

@@ -413,6 +413,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         [DT_SOURCE_METHOD_SELF] = DT_GOP_METHOD_SELF,
         [DT_SOURCE_OBJECT] = DT_GOP_OBJECT,
         [DT_SOURCE_ATTR_DICT] = DT_GOP_ATTR_DICT,
+        [DT_SOURCE_HANDLED] = DT_GOP_HANDLED,
     };
     const DtSource *from = source->source;
     bool user = false;
@@ -431,6 +432,10 @@ load_single(DtLower *lower, DtLowerSource *source)
         break;
     case DT_SOURCE_PARTIAL_FUNC:
         DT_TRY(load_member(lower, "func", &instr));
+        break;
+    case DT_SOURCE_CACHED:
+        instr.op = DT_GOP_CACHED;
+        DT_TRY(dt_lower_intern(lower, from->key, (PyObject **)&instr.x));
         break;
     case DT_SOURCE_MEMBER:
         DT_TRY(load_member(lower, PyUnicode_AsUTF8(from->key), &instr));

@@ -16,6 +16,7 @@
 
 #include "compat/dict.h"
 #include "compat/function.h"
+#include "compat/lru_cache.h"
 #include "compat/object.h"
 #include "compat/type.h"
 
@@ -429,6 +430,10 @@ do_METHOD_SELF:
     LOAD(PyMethod_Check(a)      ? PyMethod_GET_SELF(a)
          : PyCFunction_Check(a) ? PyCFunction_GET_SELF(a)
                                 : NULL);
+do_CACHED:
+    LOAD(dt_lru_cache_find(regs[in->a], in->x));
+do_HANDLED:
+    LOAD(dt_read_handled());
 do_ATTR_DICT:
     LOAD(dt_read_attr_dict(regs[in->a]));
 do_DIM_OBJECT:

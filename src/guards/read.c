@@ -97,6 +97,17 @@ dt_read_attr_dict(PyObject *object)
 }
 
 PyObject *
+dt_read_handled(void)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_GetExcInfo(&type, &value, &traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    Py_XDECREF(value); /* the thread keeps it */
+    return value != NULL ? value : Py_None;
+}
+
+PyObject *
 dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
 {
     PyObject *value = dt_dict_get_hinted(dict, name, *hint);

@@ -33,6 +33,9 @@ PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);
  */
 PyObject *dt_read_attr_dict(PyObject *object);
 
+/* The exception that the thread handles, or None. */
+PyObject *dt_read_handled(void);
+
 /* Whether the object has no own attribute of that name. */
 int dt_read_is_absent(PyObject *object, DtPlace *place);
 /* Whether the type is as it was although its tag has gone. */

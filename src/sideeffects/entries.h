@@ -5,10 +5,11 @@
 #include "sideeffects/journal.h"
 
 typedef enum DtEntryKind {
-    DT_ENTRY_ATTR,    /* object.name = value, or deleted */
-    DT_ENTRY_GLOBAL,  /* globals[name] = value, or deleted */
-    DT_ENTRY_CELL,    /* an existing cell was written */
-    DT_ENTRY_CONTENTS /* an existing list, dict or set was changed */
+    DT_ENTRY_ATTR,     /* object.name = value, or deleted */
+    DT_ENTRY_GLOBAL,   /* globals[name] = value, or deleted */
+    DT_ENTRY_CELL,     /* an existing cell was written */
+    DT_ENTRY_CONTENTS, /* an existing list, dict or set was changed */
+    DT_ENTRY_CALL      /* object(*items) was called for its effect */
 } DtEntryKind;
 
 typedef struct DtJournalEntry {
@@ -17,7 +18,7 @@ typedef struct DtJournalEntry {
     PyObject *globals;
     PyObject *name;
     DtVar *value;   /* ATTR, GLOBAL: NULL means deleted.  CELL: contents before the first write */
-    DtVar **items;  /* CONTENTS: items (dict: keys) before the first change ... */
+    DtVar **items;  /* CONTENTS: items (dict: keys) before the first change ... CALL: arguments */
     DtVar **values; /* ... and the dict's values */
     uint32_t count;
     uint32_t changes;  /* CONTENTS of a dict: its own before the first change */

@@ -193,6 +193,16 @@ add_writes(DtTrace *trace, Reach *reach, bool of_new)
                 DT_TRY(dt_diff_contents(trace, entry));
             }
             break;
+        case DT_ENTRY_CALL: {
+            DtWrite write = {.kind = DT_WRITE_CALL,
+                             .object = entry->object,
+                             .values = entry->items,
+                             .count = entry->count};
+            if (dt_vec_push(&trace->arena, &journal->writes, write) != 0) {
+                return dt_no_memory();
+            }
+            break;
+        }
         }
     }
     return DT_OK;

@@ -297,6 +297,17 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
     return DT_OK;
 }
 
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+DtStatus
+dt_journal_call(DtTrace *trace, DtVar *callable, DtVar **args, uint32_t count)
+{
+    return add_entry(trace, (DtJournalEntry){.kind = DT_ENTRY_CALL,
+                                             .object = dt_var_peek(callable),
+                                             .items = args,
+                                             .count = count});
+}
+
 /* ---- Contents of containers ------------------------------------------------------------------ */
 
 /* What an existing container holds before its first change: the replay writes the difference. */

@@ -116,6 +116,9 @@ push_operands(DtCodegen *codegen, const DtWrite *write)
     case DT_WRITE_ADD:
     case DT_WRITE_DISCARD:
         return push_set_call(codegen, write);
+    case DT_WRITE_CALL:
+        DT_TRY(dt_codegen_push_callable_var(codegen, write->object));
+        return push_values(codegen, write);
     case DT_WRITE_METHOD:
         return push_method(codegen, write);
     case DT_WRITE_COUNT:
@@ -164,6 +167,9 @@ emit_write(DtCodegen *codegen, const DtWrite *write)
     case DT_WRITE_DELETE_ITEM:
     case DT_WRITE_DELETE_OTHER_GLOBAL:
         return dt_codegen_op(codegen, DT_OP_DELETE_SUBSCR, 0);
+    case DT_WRITE_CALL:
+        DT_TRY(dt_codegen_call(codegen, write->count));
+        return dt_codegen_op(codegen, DT_OP_POP_TOP, 0);
     case DT_WRITE_METHOD:
         DT_TRY(dt_codegen_call(codegen, 1 + write->count));
         return dt_codegen_op(codegen, DT_OP_POP_TOP, 0);

@@ -64,10 +64,10 @@ DtStatus
 dt_op_raise_varargs(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     if (instr->arg == 0) {
-        bool known;
-        DtVar *handled = dt_raised_handled(trace, &known);
-        if (handled == NULL) {
-            return dt_break(trace, DT_BREAK_RAISES, "raise, again");
+        DtVar *handled;
+        DT_TRY(dt_raised_handled_ask(trace, &handled));
+        if (dt_var_peek_constant(handled) == Py_None) {
+            return dt_raise(trace, PyExc_RuntimeError, "No active exception to reraise");
         }
         return dt_raise_again(trace, handled);
     }

@@ -2,22 +2,16 @@
 #include "variables/kinds.h"
 
 static DtStatus
-find_handled(DtTrace *trace, DtVar **out)
-{
-    bool known;
-    *out = dt_raised_handled(trace, &known);
-    return *out != NULL ? DT_OK
-                        : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                                   "the exception that the function's caller handles");
-}
-
-static DtStatus
 call_exc_info(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     (void)args;
     DtVar *items[3];
-    DT_TRY(find_handled(trace, &items[1]));
+    DT_TRY(dt_raised_handled_ask(trace, &items[1]));
+    if (dt_var_peek_constant(items[1]) == Py_None) {
+        items[0] = items[2] = items[1];
+        return dt_var_tuple(trace, items, 3, out);
+    }
     if (!dt_exception_is(items[1])) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "exc_info() of an existing exception");
     }
@@ -31,7 +25,7 @@ call_exception(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     (void)args;
-    return find_handled(trace, out);
+    return dt_raised_handled_ask(trace, out);
 }
 
 static const DtMethodRow sys_rows[] = {

@@ -89,6 +89,32 @@ dt_raised_handled(const DtTrace *trace, bool *known)
     return NULL;
 }
 
+DtStatus
+dt_raised_handled_ask(DtTrace *trace, DtVar **out)
+{
+    bool known;
+    *out = dt_raised_handled(trace, &known);
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_GetExcInfo(&type, &value, &traceback);
+    bool none = value == NULL || value == Py_None;
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    if (!none) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "the exception that the function's caller handles");
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_HANDLED, NULL, NULL, 0);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    *out = dt_none(trace);
+    return dt_guard_identity(trace, source, Py_None);
+}
+
 /* The exception being handled becomes the context of `self`; a context that leads back to `self` is
  * cut there, as _PyErr_SetObject() does. */
 static DtStatus

@@ -229,6 +229,11 @@ DtStatus dt_raised_break_if(DtTrace *trace, DtStatus status);
  * one may be handled outside of the trace. */
 DtVar *dt_raised_handled(const DtTrace *trace, bool *known);
 
+/* The same, once it is certain: what the thread handles while tracing, and that it does so at every
+ * call (a guard), tells for the caller of the root frame.  None where nothing is handled; a break
+ * where the caller handles an exception. */
+DtStatus dt_raised_handled_ask(DtTrace *trace, DtVar **out) DT_MUST_CHECK;
+
 /* A new symbol whose value is read from `source` (NULL: see DtSymbol). */
 DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,
                          const DtSym **out) DT_MUST_CHECK;
@@ -315,6 +320,9 @@ DtStatus dt_journal_changed_names(DtTrace *, DtVar *object, PyObject ***names,
 DtStatus dt_journal_set_global(DtTrace *, PyObject *globals, PyObject *name,
                                DtVar *value) DT_MUST_CHECK;
 DtVar *dt_journal_get_global(DtTrace *, PyObject *globals, PyObject *name, bool *deleted);
+/* A call that has an effect, of something that existed before, with constants; what it returns is
+ * dropped.  No user code may run in it. */
+DtStatus dt_journal_call(DtTrace *, DtVar *callable, DtVar **args, uint32_t count) DT_MUST_CHECK;
 DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
                              DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
 

@@ -4,6 +4,7 @@
  * Not in here: classes (v_class.c), builtins (v_builtin.c).
  */
 #include "compat/dict.h"
+#include "compat/lru_cache.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
@@ -291,6 +292,9 @@ opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     if (dt_pure_is(object_of(self))) {
         return dt_pure_call_object(trace, self, args, out);
+    }
+    if (dt_lru_cache_is(object_of(self))) {
+        return dt_cached_call(trace, self, args, out);
     }
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s",
                     Py_TYPE(object_of(self))->tp_name);

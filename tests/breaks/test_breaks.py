@@ -1,6 +1,7 @@
 """Every row of breaks.def has a case that triggers it; the program does what it does plainly."""
 
 import decimal
+import functools
 import math
 import re
 import sys
@@ -51,6 +52,18 @@ def expect(break_id, fn, *args, **settings):
     assert info["reason"] and info["what"] and info["advice"]
     assert info["where"]["line"] is None or info["where"]["line"] > 0
     return info
+
+
+@case("cache-miss")
+def cache_miss():
+    @functools.lru_cache(maxsize=1)
+    def window(n):
+        return 1.0 / n
+
+    def fn(x):
+        return x * window(2) + window(3)  # the second takes the place of the first
+
+    expect("cache-miss", fn, A)
 
 
 @case("unsupported-opcode")

@@ -3,12 +3,14 @@ builds, the replay, lines, and that the frame-less result and the rewritten code
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import traceback
 import types
 from pathlib import Path
 
+import dyntrace
 import pytest
 from dyntrace._core import _testing
 
@@ -517,6 +519,21 @@ def test_more_than_255_of_everything():
     assert made["answer"] == tuple(outputs) == made["function"](5)
 
 
+def test_what_a_cache_keeps_is_asked_for_again():
+    numpy = pytest.importorskip("numpy")
+
+    @functools.lru_cache(maxsize=None)
+    def kept(n):
+        return [n]
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x):
+        return x + 1, kept(3)
+
+    for _ in range(3):
+        assert fn(numpy.ones(2))[1] is kept(3)
+
+
 def test_every_kind_of_source_is_known_here():
     """A new row in sources.def needs a case above (or a reason to stand in this list)."""
     path = Path(__file__).parents[2] / "src" / "variables" / "sources.def"
@@ -530,6 +547,8 @@ def test_every_kind_of_source_is_known_here():
         "FUNC_PART": keyword_default, "FUNC_CLOSURE": closing, "CELL_CONTENTS": closing,
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
         "ARRAY_DIM": test_a_size_is_computed_by_the_graph,
+        "CACHED": test_what_a_cache_keeps_is_asked_for_again,
     }  # fmt: skip
-    # The function itself and synthetic sources can't be loaded: they break. Code is only guarded.
-    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE"}
+    # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is
+    # handled, is only guarded.
+    assert kinds - set(tested) == {"FUNCTION", "SYNTHETIC", "FUNC_CODE", "HANDLED"}

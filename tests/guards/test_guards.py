@@ -564,6 +564,10 @@ def source_cases():
         (functools.partial(helper, 1),),
         helper,
     )
+    cached = functools.lru_cache(maxsize=4)(lambda key: ("kept", key))
+    kept = cached(3)
+    yield "CACHED", target, lambda r: r.source("CACHED", r.local("x"), 3), (cached,), kept
+    yield "HANDLED", target, lambda r: r.source("HANDLED"), (1,), None
     yield "OBJECT", target, lambda r: r.source("OBJECT", key=helper), (1,), helper
 
     def sized(r):

@@ -38,6 +38,8 @@ CASES = {
     "METHOD_FUNC": ([X, ("METHOD_FUNC", None, 0)], "L['x'].__func__"),
     "METHOD_SELF": ([X, ("METHOD_SELF", None, 0)], "L['x'].__self__"),
     "PARTIAL_FUNC": ([X, ("PARTIAL_FUNC", None, 0)], "L['x'].func"),
+    "CACHED": ([X, ("CACHED", 3, 0)], "L['x'].cache[3]"),
+    "HANDLED": ([("HANDLED", None, 0)], "sys.exception()"),
     "ARRAY_DIM": ([X, ("ARRAY_DIM", None, 1)], "L['x'].shape[1]"),
     "OBJECT": ([("OBJECT", math, 0), ("ATTR", "pi", 0)], "<module math>.pi"),
     "SYNTHETIC": ([("SYNTHETIC", "counter", 0)], "<synthetic counter>"),

@@ -512,6 +512,7 @@ def memo_(x):
 
 
 WHOLE = [
+    exitstack_,
     exitstack_exc_,
     exitstack_push_,
     name_,
@@ -580,7 +581,6 @@ def test_captured_whole(fn):
 BROKEN = [
     (dict_, "missing-slot"),
     (missing_, "raises"),
-    (exitstack_, "unknown-callable"),
     (set_bad_name_, "raises"),
     (set_bad_defaults_, "raises"),
     (del_missing_, "raises"),

@@ -266,6 +266,7 @@ def builtin_wraps_(x):
 
 WHOLE = [
     memo_,
+    existing_cached_,
     cache_,
     lru2_,
     lru_typed_,
@@ -293,7 +294,6 @@ def test_captured_whole(fn):
 
 BROKEN = [
     (memo_leaves_, "reconstruct"),
-    (existing_cached_, "unknown-callable"),
     (sd_made_, "unknown-callable"),
     (wraps_class_, "attribute"),
     (reduce_err_, "raises"),
