@@ -219,6 +219,10 @@ check_and_compile(DtAttempt *attempt)
          */
         status = dt_break(attempt->trace, DT_BREAK_RECONSTRUCT, "values that can't be read again");
     }
+    else if (holds == 0 && dt_program_runs_user_code(entry->guards)) {
+        status = dt_break(attempt->trace, DT_BREAK_RECONSTRUCT,
+                          "values that an adapter's guard has changed");
+    }
     else if (holds == 0) {
         DtStrbuf text = {0};
         status = dt_program_explain(entry->guards, frame, &text);

@@ -672,6 +672,12 @@ dt_program_register(const DtGuardProgram *program, uint32_t wanted)
 }
 
 bool
+dt_program_runs_user_code(const DtGuardProgram *program)
+{
+    return program->user != 0;
+}
+
+bool
 dt_program_is_dead(const DtGuardProgram *program)
 {
     return program->life->dead;

@@ -40,6 +40,8 @@ int dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObjec
 
 /* True once an object that the program relies on has died: the entry can never hold again. */
 bool dt_program_is_dead(const DtGuardProgram *program);
+/* Has it guards of Python adapters, which may do anything? */
+bool dt_program_runs_user_code(const DtGuardProgram *program);
 
 /* The first guard that fails, as text: "L['x'].shape[0] == 3, was 4 (file.py:12)"; "" if all hold.
  */
