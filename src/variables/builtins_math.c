@@ -133,6 +133,36 @@ dt_math_function(DtSymOp op)
     return math_functions[op];
 }
 
+/* Whether it can be computed is a guard: a value outside of the domain raises also where nobody
+ * uses the result.  (The guard holds for every number that there is, NaN as well.) */
+static DtStatus
+require_result(DtTrace *trace, const DtSym *sym)
+{
+    const DtSym *zero =
+        sym->type == DT_SYM_FLOAT ? dt_sym_float(&trace->arena, 0.0) : dt_sym_int(&trace->arena, 0);
+    const DtSym *is, *is_not, *either = NULL;
+    if (zero == NULL) {
+        return dt_no_memory();
+    }
+    if (dt_sym_is_const(sym) || dt_trace_depends_on_data(trace, sym)) {
+        return DT_OK;
+    }
+    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, zero, &is));
+    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_NE, sym, zero, &is_not));
+    if (is != NULL && is_not != NULL) {
+        DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_OR, is, is_not, &either));
+    }
+    return either != NULL ? dt_guard_sym(trace, either)
+                          : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a long chain of functions");
+}
+
+/* Those that take every float: there is nothing to ask. */
+static bool
+takes_all(DtSymOp op)
+{
+    return op == DT_SYM_OP_ATAN || op == DT_SYM_OP_TANH;
+}
+
 /* *out is NULL when the argument is no symbolic number or its function has no such form. */
 static DtStatus
 stay_symbolic(DtTrace *trace, DtVar *self, DtVar *arg, DtVar **out)
@@ -152,6 +182,9 @@ stay_symbolic(DtTrace *trace, DtVar *self, DtVar *arg, DtVar **out)
         DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, sym, &number));
         if (number != NULL) {
             DT_TRY(dt_sym_unary(&trace->arena, op, number, &number));
+        }
+        if (number != NULL && !takes_all(op)) {
+            DT_TRY(require_result(trace, number));
         }
         return number != NULL ? dt_var_sym(trace, number, out) : DT_OK;
     }

@@ -178,6 +178,20 @@ is_number_or_constant(DtVar *var)
     return var->type->kind == DT_KIND_SYMBOLIC || var->type->kind == DT_KIND_CONSTANT;
 }
 
+/* A division by zero raises also where nobody uses the quotient.  The size of a selection can't be
+ * asked for: there the division fails when it is computed, and the call is made again plainly. */
+static DtStatus
+require_divisor(DtTrace *trace, DtBinaryOp op, const DtSym *divisor)
+{
+    bool divides =
+        op == DT_BINARY_TRUE_DIVIDE || op == DT_BINARY_FLOOR_DIVIDE || op == DT_BINARY_REMAINDER;
+    if (!divides || dt_sym_is_const(divisor) || dt_trace_depends_on_data(trace, divisor)) {
+        return DT_OK;
+    }
+    bool truth;
+    return dt_trace_decide(trace, divisor, &truth);
+}
+
 static DtStatus
 symbolic_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -190,6 +204,7 @@ symbolic_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
         const DtSym *sym;
         DT_TRY(symbolic_expression(trace, (DtBinaryOp)DT_BINARY_PLAIN(op), a, b, &sym));
         if (sym != NULL) {
+            DT_TRY(require_divisor(trace, (DtBinaryOp)DT_BINARY_PLAIN(op), b));
             return dt_var_sym(trace, sym, out);
         }
     }

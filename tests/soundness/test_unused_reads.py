@@ -165,3 +165,46 @@ def test_unused_reads(stmt):
         return module.fn, None, steps_of(module, *CASES[stmt])
 
     lead(make)
+
+
+DIVISIONS = {
+    "1 // k": (2, 3, 5, 0, -1, 0.0, 2.5, True, False, 4),
+    "1 % k": (2, 3, 5, 0, -1, 0.0, 2.5, False, 4),
+    "1 / k": (2.0, 3.0, 0.0, -0.0, float("nan"), float("inf"), 0, 1.5),
+    "divmod(7, k)": (2, 3, 0, 4, 0.0),
+    "k / (k - 3)": (5, 6, 3, 7, 3.0),
+    "k // x.shape[0]": (5, 6, 0, 7),
+    "1 // (x.shape[0] - 4)": (1, 2, 3),
+    "k //= k": (2, 3, 0, 1),
+    "math.sqrt(k)": (2.0, 3.0, -1.0, 0.0, float("nan"), float("inf"), 4, -4),
+    "math.log(k)": (2.0, 3.0, 0.0, -1.0, float("nan"), 1e300, 4, 0),
+    "math.exp(k)": (2.0, 3.0, 1e10, -1e10, float("inf"), 800),
+    "math.sin(k)": (2.0, 3.0, float("inf"), float("nan"), 1.0),
+    "math.floor(k)": (2.5, 3.5, float("nan"), 1.5, float("inf"), 1e300),
+    "int(k)": (2.5, 3.5, float("nan"), 1.5, float("inf")),
+    "math.tanh(k)": (2.0, 3.0, float("inf"), float("nan")),
+}
+
+
+@pytest.mark.parametrize("where", ["an argument", "a global", "an attribute"])
+@pytest.mark.parametrize("statement", DIVISIONS)
+def test_a_result_that_nobody_uses_can_still_raise(statement, where):
+    """Numbers that vary are inputs: whether an operation on one raises is asked at every call."""
+    source = f"import math\nclass C: pass\no = C()\no.k = g = 1\ndef fn(x, k):\n    {statement}\n    return x + 1.0"
+    if where != "an argument":
+        source = source.replace("fn(x, k):", f"fn(x, _):\n    k = {'g' if where == 'a global' else 'o.k'}")
+
+    def make():
+        module = world(source)
+
+        def step(value):
+            def run():
+                module.g = module.o.k = value
+                sized = statement.endswith("- 4)")
+                return (np.ones(4 if value == 3 else 5) if sized else A), value
+
+            return run
+
+        return module.fn, None, [step(value) for value in DIVISIONS[statement]]
+
+    lead(make)
