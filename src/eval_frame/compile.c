@@ -371,6 +371,7 @@ compile(DtAttempt *attempt)
     cache->compiling = true;
     cache->misses++;
     dt_record_miss(attempt);
+    dt_policy_note_varied(cache, &attempt->frame);
     running++;
     DtStatus status = run_phases(attempt);
     DtCompile answer = DT_COMPILE_PUBLISHED;

@@ -87,6 +87,28 @@ dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
     return 0;
 }
 
+void
+dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
+{
+    DtStrbuf text = {0};
+    bool varied = false;
+    if (cache->entries == NULL || cache->region->dynamic >= 0) {
+        return;
+    }
+    if (dt_program_varied(cache->entries->guards, frame, &varied, &text) == DT_OK && varied) {
+        PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
+        if (cache->varied == NULL) {
+            cache->varied = PySet_New(NULL);
+        }
+        if (name != NULL && cache->varied != NULL) {
+            PySet_Add(cache->varied, name);
+        }
+        Py_XDECREF(name);
+    }
+    dt_strbuf_release(&text);
+    PyErr_Clear(); /* MemoryError, or a name that is no UTF-8: it stays a constant */
+}
+
 bool
 dt_policy_may_refuse(const DtCodeCache *cache)
 {
@@ -105,6 +127,7 @@ dt_policy_trace_options(const DtCodeCache *cache)
 {
     DtTraceOptions options = dt_state.trace_options;
     options.dynamic = cache->region->dynamic;
+    options.varied = cache->varied;
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
     if (!dt_scale_weighs(cache->region)) {

@@ -12,6 +12,10 @@
  * guards fail on `frame`.  -1 with RecompileError where recompiling is an error. */
 int dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame);
 
+/* Before a recompile: a number for which the newest entry was specialised and that is another one
+ * now becomes a symbol in the next. */
+void dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame);
+
 /* Breaks are errors, or said not to be, where this code runs: it runs as compiled, to find them. */
 bool dt_policy_wants_breaks(const DtCodeCache *cache);
 

@@ -160,6 +160,7 @@ dt_cache_reset(DtCodeCache *cache)
     cache->budget_ns = 0;
     cache->misses = 0;
     cache->made = 0;
+    Py_CLEAR(cache->varied);
     memset(&cache->scale, 0, sizeof(cache->scale));
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;

@@ -73,6 +73,7 @@ struct DtCodeCache {
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
     uint32_t made;        /* entries published since the last reset */
+    PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     uint32_t version;     /* grows whenever the list of entries changes */
     uint32_t selects;     /* the version that the selector was made for */
     DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */

@@ -359,6 +359,41 @@ print_unreadable(const DtGuardProgram *program, uint32_t reg, DtStrbuf *buf)
     }
 }
 
+static bool
+is_other_number(PyObject *expected, PyObject *found)
+{
+    return found != NULL && Py_TYPE(found) == Py_TYPE(expected)
+           && (PyLong_CheckExact(found) || PyFloat_CheckExact(found));
+}
+
+DtStatus
+dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *varied, DtStrbuf *out)
+{
+    *varied = false;
+    if (program->user != 0) {
+        return DT_OK; /* its guards can run anything */
+    }
+    PyObject **regs = PyMem_Calloc(program->nregs + 1, sizeof(PyObject *));
+    int32_t origin = DT_NO_ORIGIN;
+    if (regs == NULL) {
+        return dt_no_memory();
+    }
+    int ok = dt_program_run_kept(program, frame, regs, &origin);
+    if (ok == 0 && origin >= 0) {
+        const DtFact *fact = &program->facts[origin].fact;
+        *varied = fact->kind == DT_GUARD_CONSTANT
+                  && is_other_number(fact->object, regs[fact->source->id]);
+        if (*varied) {
+            dt_source_print(fact->source, out);
+        }
+    }
+    for (uint32_t i = 0; i < program->nregs; i++) {
+        Py_XDECREF(regs[i]);
+    }
+    PyMem_Free(regs);
+    return ok < 0 ? DT_ERROR : DT_OK;
+}
+
 DtStatus
 dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf *out)
 {

@@ -49,6 +49,10 @@ DtStatus dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame,
                             DtStrbuf *out) DT_MUST_CHECK;
 /* All guards, a line each, with the user's line. */
 void dt_program_print(const DtGuardProgram *program, DtStrbuf *out);
+/* Whether the first guard that fails asks a number to be one value, and it is another of its type;
+ * `out` then gets the number's source. */
+DtStatus dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *varied,
+                           DtStrbuf *out) DT_MUST_CHECK;
 uint32_t dt_program_guard_count(const DtGuardProgram *program);
 
 /* Bytes that a check reads or writes, and bytes that only explanations and changes need. */

@@ -51,6 +51,7 @@ typedef struct DtTraceOptions {
     uint32_t trace_limit;  /* instructions; default 1000000 */
     int64_t budget_ns;     /* default 10 ms; 0: none */
     bool refusing;         /* breaks are errors, unless the program says otherwise */
+    PyObject *varied;      /* set of printed sources whose number has varied: symbols; or NULL */
     int dynamic;           /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
      * break_every-th that it comes to; 0: don't. */

@@ -39,6 +39,23 @@ dt_var_sym(DtTrace *trace, const DtSym *sym, DtVar **out)
     return DT_OK;
 }
 
+/* Was an earlier version compiled for another value? */
+static bool
+has_varied(DtTrace *trace, const DtSource *source)
+{
+    if (trace->options.varied == NULL) {
+        return false;
+    }
+    DtStrbuf text = {0};
+    dt_source_print(source, &text);
+    PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
+    dt_strbuf_release(&text);
+    int found = name != NULL ? PySet_Contains(trace->options.varied, name) : -1;
+    Py_XDECREF(name);
+    PyErr_Clear(); /* MemoryError, or a key that is no UTF-8: a constant then */
+    return found == 1;
+}
+
 /* Input ints and floats: symbols, unless sizes and numbers are to be specialised or what is read
  * rarely changes. */
 DtStatus
@@ -54,8 +71,9 @@ dt_symbolic_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     else {
         hint.i = PyLong_AsLongLongAndOverflow(object, &overflow);
     }
-    bool specialise =
-        trace->options.dynamic == 0 || (trace->options.dynamic < 0 && dt_build_is_static(trace, source));
+    bool specialise = trace->options.dynamic == 0
+                      || (trace->options.dynamic < 0 && dt_build_is_static(trace, source)
+                          && !has_varied(trace, source));
     if (specialise || overflow != 0 || trusted) {
         return dt_constant_build(trace, object, source, trusted, out);
     }

@@ -1,4 +1,4 @@
-"""Recompiling: the limits, what is said there, and recompiles as errors."""
+"""Recompiling: what varies becomes an input, the limits, what is said there, and recompiles as errors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,95 @@ import numpy as np
 import pytest
 
 X = np.arange(4.0)
+rate = 0.1
+steps = 3
 
 
 @pytest.fixture(autouse=True)
 def never_weighed():
     with dyntrace.config.patch(weigh_after=0):
         yield
+
+
+class Optimizer:
+    lr = 0.5
+
+    def __init__(self):
+        self.momentum = 0.9
+
+
+optimizer = Optimizer()
+
+
+def by_global(x):
+    return x * rate
+
+
+def by_attribute(x):
+    return x * optimizer.momentum + optimizer.lr
+
+
+def by_count(x):
+    return x * steps + 1
+
+
+def set_global(value):
+    global rate
+    rate = value
+
+
+def set_momentum(value):
+    optimizer.momentum = value
+
+
+def set_steps(value):
+    global steps
+    steps = value
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "values"),
+    [
+        (by_global, set_global, [0.1, 0.2, 0.3, 0.4, -1.0, 1e300]),
+        (by_attribute, set_momentum, [0.9, 0.8, 0.7, 0.6, 0.5]),
+        (by_count, set_steps, [3, 4, 5, 6, 7, -2]),
+    ],
+    ids=["a global", "an attribute", "an int"],
+)
+def test_a_number_that_varied_becomes_an_input(function, change, values):
+    fn = dyntrace.compile(function)
+    try:
+        for value in values * 3:
+            change(value)
+            assert fn(X).tobytes() == function(X).tobytes()
+        assert len(fn.cache_entries()) == 2
+    finally:
+        change(values[0])
+
+
+def test_a_number_of_another_type_is_another_version():
+    fn = dyntrace.compile(by_global)
+    try:
+        for value in [0.1, 0.2, 3, 4, True, 0.3, 5, 2.5, np.float32(2.0)] * 2:
+            set_global(value)
+            plain, got = by_global(X), fn(X)
+            assert (plain.dtype, plain.tobytes()) == (got.dtype, got.tobytes())
+    finally:
+        set_global(0.1)
+
+
+def test_reset_forgets_what_varied():
+    fn = dyntrace.compile(by_global)
+    try:
+        for value in (0.1, 0.2):
+            set_global(value)
+            fn(X)
+        fn.reset()
+        fn(X)
+        (row,) = fn.cache_entries()
+        assert "G['rate'] == 0.2" in row["guards"]
+    finally:
+        set_global(0.1)
 
 
 def by_mode(x, mode):

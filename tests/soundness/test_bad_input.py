@@ -278,7 +278,13 @@ DURING = {
     "a namespace": (
         "class C: pass\no = C()\no.k = 2.0",
         "x * o.k",
-        ["o.k = 3.0", "o.__dict__ = {'k': 4.0}", "del o.k", "C.k = 7.0", "o.__class__ = type('D', (), {'k': 1.0})"],
+        [
+            "o.k = 3.0",
+            "o.__dict__ = {'k': 4.0}",
+            "del o.k",
+            "C.k = 7.0",
+            "o.__class__ = type('D', (), {'k': 1.0})",
+        ],
     ),
     "code": (
         "def h(x):\n    return x * 2.0",
@@ -295,7 +301,11 @@ DURING = {
         "h(x)",
         ["h.__closure__[0].cell_contents = 3.0", "del h.__closure__[0].cell_contents"],
     ),
-    "a list": ("L = [2.0, 3.0]", "[x * v for v in L]", ["L.append(1.0)", "L.clear()", "L = (4.0,)"]),
+    "a list": (
+        "L = [2.0, 3.0]",
+        "[x * v for v in L]",
+        ["L.append(1.0)", "L.clear()", "L = (4.0,)"],
+    ),
     "a method": (
         "class C:\n    def m(self, x):\n        return x * 2.0\no = C()",
         "o.m(x)",
@@ -422,7 +432,9 @@ def test_arrays_changed_in_place(change, where):
 def test_written_arrays_changed_in_place():
     def make():
         array = np.arange(4.0)
-        module = world("def fn(x):\n    g[:] = x * 2.0\n    g[0] += 1.0\n    return g.sum()", g=array)
+        module = world(
+            "def fn(x):\n    g[:] = x * 2.0\n    g[0] += 1.0\n    return g.sum()", g=array
+        )
         changes = [
             "",
             "",
@@ -513,9 +525,7 @@ def in_threads(functions):
 def test_thirty_two_threads_that_call_compile_reset_and_change():
     space = world(
         "class C: pass\no = C()\no.k = 2.0\nk = 2.0\nT = {'a': 2.0}\n"
-        + "".join(
-            f"def f{i}(x):\n    return x * k + (o.k + T['a']) * {i}\n" for i in range(4)
-        )
+        + "".join(f"def f{i}(x):\n    return x * k + (o.k + T['a']) * {i}\n" for i in range(4))
     )
     values = (2.0, 3.0)
     allowed = [
@@ -564,7 +574,9 @@ def test_thirty_two_threads_that_call_compile_reset_and_change():
         with dyntrace.config.patch(recompile_limit=8):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                in_threads([call(i % 4) for i in range(21)] + [compile_anew(i % 4) for i in range(8)])
+                in_threads(
+                    [call(i % 4) for i in range(21)] + [compile_anew(i % 4) for i in range(8)]
+                )
     finally:
         stop.set()
         for helper in helpers:
