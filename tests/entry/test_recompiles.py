@@ -161,3 +161,59 @@ def test_the_log_says_why(capsys):
         fn(X, "bb")
     text = capsys.readouterr().err
     assert "recompiling" in text and "L['mode'] == 'a', was 'bb'" in text
+
+
+# ---- Writes at each call ------------------------------------------------------------------------
+
+STORM = """
+class C:
+    k = 2.0
+    total = 0
+    def __init__(self):
+        self.v = 3.0
+        self.count = 0
+    def m(self, x):
+        return x * self.v + self.k
+o = C()
+n = 0
+table = {'a': 2.0, 'count': 0}
+def fn(x):
+"""
+# What happens between two calls, or in them; the function; how many versions serve all calls.
+STORMS = {
+    "another global": ("unrelated = i", "return o.m(x) * table['a']", 1),
+    "a builtin": ("import builtins; builtins.unrelated = i", "return o.m(x) * len(table)", 1),
+    "another attribute": ("o.other = i", "return o.m(x)", 1),
+    "another key": ("table['count'] = i", "return x * table['a']", 1),
+    "another module's name": ("m = __import__('sys'); m.unrelated = i", "return x * o.v", 1),
+    "a global that it counts in": ("", "global n\n    n += 1\n    return x * o.v + n", 2),
+    "an attribute that it counts in": ("", "o.count += 1\n    return x * o.v + o.count", 2),
+    "a key that it counts in": ("", "table['count'] += 1\n    return x * table['count']", 2),
+    "a global that it reads": ("n = i", "return x * n + o.v", 2),
+    "an attribute that it reads": ("o.v = i / 8", "return o.m(x)", 2),
+    # A class is guarded as a whole, so this one ends at the limit: right, and as fast as plain.
+    "an attribute of a class": ("C.total = i", "return o.m(x)", 8),
+}
+
+
+@pytest.mark.parametrize("storm", STORMS)
+def test_a_name_that_is_written_at_each_call(storm):
+    change, body, versions = STORMS[storm]
+    worlds = []
+    for _ in range(2):
+        space = {"np": np, "i": 0}
+        exec(f"{STORM}    {body}", space)
+        worlds.append(space)
+    plain, space = worlds
+    fn = dyntrace.compile(space["fn"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(300):
+            for each in worlds:
+                each["i"] = i
+                exec(change, each)
+            assert fn(X).tobytes() == plain["fn"](X).tobytes()
+    rows = fn.cache_entries()
+    assert len(rows) <= versions
+    if versions < 8:
+        assert sum(row["hits"] for row in rows) == 300
