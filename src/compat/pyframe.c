@@ -111,8 +111,15 @@ dt_pyframe_function(DtPyFrame *frame)
     PyCodeObject *code = frame->f_code;
     PyObject *function =
         PyFunction_NewWithQualName((PyObject *)code, frame->f_globals, code->co_name);
+    if (function == NULL) {
+        return NULL;
+    }
+    /* A new function takes the builtins that its globals name now; the frame has what they named
+     * when its function was made. */
+    Py_INCREF(frame->f_builtins);
+    Py_XSETREF(((PyFunctionObject *)function)->func_builtins, frame->f_builtins);
     Py_ssize_t nfree = PyTuple_GET_SIZE(code->co_freevars);
-    if (function == NULL || nfree == 0) {
+    if (nfree == 0) {
         return function;
     }
     PyObject *closure = PyTuple_New(nfree);
