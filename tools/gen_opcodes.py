@@ -130,10 +130,15 @@ class Row:
     def canonical(self, oparg):
         """(name, arg, flags) of each canonical operation for this argument."""
         if self.repeat is not None:
-            return [(self.repeat.name, evaluate(self.repeat.arg, i=i, oparg=oparg), 0)
-                    for i in range(oparg, 1, -1)]
-        return [(op.name, evaluate(op.arg, oparg=oparg), evaluate(op.flags, oparg=oparg))
-                for op in self.ops if op.applies(oparg)]
+            return [
+                (self.repeat.name, evaluate(self.repeat.arg, i=i, oparg=oparg), 0)
+                for i in range(oparg, 1, -1)
+            ]
+        return [
+            (op.name, evaluate(op.arg, oparg=oparg), evaluate(op.flags, oparg=oparg))
+            for op in self.ops
+            if op.applies(oparg)
+        ]
 
 
 def versions_of(text):
@@ -208,8 +213,9 @@ def rows_by_opcode(rows, pseudo, instrumented, problems, version):
             if number is None and row.name == "CACHE":
                 number = 0
             if number is None or number > 255:
-                problems.append("%s: this CPython has no such opcode (line %d)"
-                                % (row.name, row.line))
+                problems.append(
+                    "%s: this CPython has no such opcode (line %d)" % (row.name, row.line)
+                )
             else:
                 chosen[number] = row
     for name, number in sorted(dis.opmap.items()):
@@ -239,8 +245,10 @@ def check_effects(number, row, problems):
                 pushed = row.jumped if jump else row.pushed
                 ours = evaluate(pushed, oparg=oparg) - evaluate(row.popped, oparg=oparg)
             if ours != real:
-                problems.append("%s %d, jump %s: stack effect %d, the table says %d"
-                                % (row.name, oparg, jump, real, ours))
+                problems.append(
+                    "%s %d, jump %s: stack effect %d, the table says %d"
+                    % (row.name, oparg, jump, real, ours)
+                )
                 return
 
 
@@ -264,16 +272,17 @@ def check_canonical(row, canonical, problems):
             if index == len(ops) - 1 and kind == "JUMP" and row.jump != "none":
                 taken = depth + evaluate(jumps, oparg=arg, flags=flags)
                 if taken != evaluate(after[True], oparg=oparg) - popped:
-                    problems.append("%s %d: the jump of its canonical form leaves %d"
-                                    % (row.name, oparg, taken))
+                    problems.append(
+                        "%s %d: the jump of its canonical form leaves %d" % (row.name, oparg, taken)
+                    )
             depth += evaluate(pushes, oparg=arg, flags=flags)
         if depth != evaluate(after[False], oparg=oparg) - popped:
-            problems.append("%s %d: its canonical form has the effect %d"
-                            % (row.name, oparg, depth))
+            problems.append(
+                "%s %d: its canonical form has the effect %d" % (row.name, oparg, depth)
+            )
             return
         if -lowest > popped:
-            problems.append("%s %d: its canonical form pops %d values"
-                            % (row.name, oparg, -lowest))
+            problems.append("%s %d: its canonical form pops %d values" % (row.name, oparg, -lowest))
             return
         if (row.jump != "none") != ("JUMP" in kinds):
             problems.append("%s: jump column and canonical form disagree" % row.name)
@@ -284,8 +293,10 @@ def check(chosen, canonical, problems, version):
     caches = real_caches()
     for number, row in sorted(chosen.items()):
         if row.cache_units(version) != caches(row.name, number):
-            problems.append("%s: %d cache units, the table says %d"
-                            % (row.name, caches(row.name, number), row.cache_units(version)))
+            problems.append(
+                "%s: %d cache units, the table says %d"
+                % (row.name, caches(row.name, number), row.cache_units(version))
+            )
         check_effects(number, row, problems)
         check_canonical(row, canonical, problems)
 
@@ -306,16 +317,22 @@ def write_tables(chosen, version, out):
         "static const DtOpcodeInfo opcode_infos[256] = {\n",
     ]
     for number, row in sorted(chosen.items()):
-        lines.append('    [%d] = {"%s", %d, DT_JUMP_%s, %d},\n'
-                     % (number, row.name, row.cache_units(version), row.jump.upper(), row.skip))
+        lines.append(
+            '    [%d] = {"%s", %d, DT_JUMP_%s, %d},\n'
+            % (number, row.name, row.cache_units(version), row.jump.upper(), row.skip)
+        )
     lines.append("};\n\n#define DEREF(n) dt_expand_deref(out, (n))\n\n")
-    lines.append("static void\nexpand_row(DtExpand *out, int opcode_number, int oparg)\n{\n"
-                 "    switch (opcode_number) {\n")
+    lines.append(
+        "static void\nexpand_row(DtExpand *out, int opcode_number, int oparg)\n{\n"
+        "    switch (opcode_number) {\n"
+    )
     for number, row in sorted(chosen.items()):
         lines.append("    case %d: /* %s */\n" % (number, row.name))
         if row.repeat is not None:
-            lines.append("        for (int i = oparg; i >= 2; i--) {\n    %s        }\n"
-                         % emit_line(row.repeat))
+            lines.append(
+                "        for (int i = oparg; i >= 2; i--) {\n    %s        }\n"
+                % emit_line(row.repeat)
+            )
         for op in row.ops:
             lines.append(emit_line(op))
         lines.append("        break;\n")

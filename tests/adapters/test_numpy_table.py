@@ -112,6 +112,12 @@ FUNCTIONS = {
 }
 # Called in the graph, with the result learned by a dry run; test_numpy_dry.py has the others.
 DRY_FUNCTIONS = {
+    "diagonal": "np.diagonal(x)",
+    "linalg.diagonal": "np.linalg.diagonal(x)",
+    "linalg.lstsq": "np.linalg.lstsq(x, x[:, 0], rcond=None)[0]",
+    "unique_all": "tuple(np.unique_all(x[0]))",
+    "unique_counts": "tuple(np.unique_counts(x))",
+    "unique_inverse": "tuple(np.unique_inverse(x[0]))",
     "bartlett": "np.bartlett(6)",
     "blackman": "np.blackman(6)",
     "choose": "np.choose([0, 1, 0, 1], x[:2])",
@@ -173,6 +179,7 @@ METHODS = {
     "reshape": "x.reshape(4, 3)",
     "transpose": "x.transpose(1, 0)",
     "swapaxes": "x.swapaxes(0, 1)",
+    "diagonal": "x.diagonal(1)",
     "squeeze": "x[:1].squeeze()",
     "ravel": "x.ravel()",
     "flatten": "x.flatten()",

@@ -27,6 +27,8 @@ typedef struct Dry {
     PyObject *dummies; /* DT_OWNED list */
     bool about;        /* the result is no array and known at once */
     bool counted;      /* the first size of results depends on data, and no size matters */
+    uint32_t alike;    /* a bit per result of a counted function that has the sizes of its array */
+    uint32_t open;     /* a bit per result of others whose first size depends on data */
 } Dry;
 
 /* Sizes of dummies where the size does not matter. */
@@ -159,16 +161,17 @@ takes_type(const Dry *dry, int type_num)
 {
     DtNpOp op = dry->op;
     static const DtNpOp rows[] = {
-        DT_NP_kron,      DT_NP_inner,          DT_NP_vdot,
-        DT_NP_convolve,  DT_NP_correlate,      DT_NP_einsum,
-        DT_NP_angle,     DT_NP_diag,           DT_NP_isreal,
-        DT_NP_iscomplex, DT_NP_diagflat,       DT_NP_append,
-        DT_NP_resize,    DT_NP_cross,          DT_NP_pad,
-        DT_NP_nonzero,   DT_NP_flatnonzero,    DT_NP_argwhere,
-        DT_NP_unique,    DT_NP_compress,       DT_NP_extract,
-        DT_NP_block,     DT_NP_asfortranarray, DT_NP_sort_complex,
-        DT_NP_vecdot,    DT_NP_matvec,         DT_NP_vecmat,
-        DT_NP_delete,
+        DT_NP_kron,           DT_NP_inner,          DT_NP_vdot,
+        DT_NP_convolve,       DT_NP_correlate,      DT_NP_einsum,
+        DT_NP_angle,          DT_NP_diag,           DT_NP_isreal,
+        DT_NP_iscomplex,      DT_NP_diagflat,       DT_NP_append,
+        DT_NP_resize,         DT_NP_cross,          DT_NP_pad,
+        DT_NP_nonzero,        DT_NP_flatnonzero,    DT_NP_argwhere,
+        DT_NP_unique,         DT_NP_compress,       DT_NP_extract,
+        DT_NP_block,          DT_NP_asfortranarray, DT_NP_sort_complex,
+        DT_NP_vecdot,         DT_NP_matvec,         DT_NP_vecmat,
+        DT_NP_delete,         DT_NP_unique_all,     DT_NP_unique_counts,
+        DT_NP_unique_inverse,
     };
     if (dry->about || dt_np_is_ufunc(op)) {
         return true;
@@ -371,6 +374,20 @@ name_results(DtTrace *trace, PyTypeObject *type, DtVar **out)
     return dt_var_call(trace, cls, &args, out);
 }
 
+/* The sizes of the array operand, for a result of as many dimensions. */
+static DtStatus
+take_sizes(Dry *dry, const DtOperand *operand, DtMeta *result)
+{
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    if (meta->ndim != result->ndim) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s in this form", dry->function);
+    }
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        result->shape[i] = meta->shape[i];
+    }
+    return DT_OK;
+}
+
 static DtStatus
 learn_and_emit(Dry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtVar **out)
 {
@@ -387,7 +404,7 @@ learn_and_emit(Dry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtV
     Py_ssize_t count = many ? PyTuple_GET_SIZE(result) : 1;
     const DtSym *counted = NULL;
     PyTypeObject *type = Py_TYPE(result);
-    if (dry->counted) {
+    if (dry->counted || dry->open != 0) {
         status = dt_trace_symbol(dry->trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &counted);
     }
     if (many && type != &PyTuple_Type && status == DT_OK) {
@@ -398,8 +415,13 @@ learn_and_emit(Dry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtV
                           (int)count);
     }
     for (Py_ssize_t i = 0; i < count && status == DT_OK; i++) {
-        status =
-            read_result(dry, many ? PyTuple_GET_ITEM(result, i) : result, counted, &results[i]);
+        uint32_t bit = 1u << i;
+        bool counts = dry->counted ? !(dry->alike & bit) : (dry->open & bit) != 0;
+        status = read_result(dry, many ? PyTuple_GET_ITEM(result, i) : result,
+                             counts ? counted : NULL, &results[i]);
+        if (status == DT_OK && (dry->alike & bit)) {
+            status = take_sizes(dry, &spec->args[0], &results[i]);
+        }
     }
     Py_DECREF(result);
     DT_TRY(status);
@@ -562,6 +584,42 @@ dt_np_reduce_dry(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtV
     return dt_np_fn_dry(trace, op, &with_self, out);
 }
 
+/* Which results of unique() have the sizes of its argument: those that say where to find an item.
+ * *plain = false: other options than unique's flags. */
+static DtStatus
+read_unique_options(DtTrace *trace, DtNpOp op, const DtArgs *args, uint32_t *alike, bool *plain)
+{
+    static const char *const flags[] = {"return_index", "return_inverse", "return_counts"};
+    bool set[3] = {false};
+    *alike = op == DT_NP_unique_inverse ? 1u << 1 : op == DT_NP_unique_all ? 1u << 2 : 0;
+    *plain = args->nkw == 0 || op == DT_NP_unique;
+    for (uint32_t i = 0; i < args->nkw && *plain; i++) {
+        DtVar *value;
+        *plain = false;
+        DT_TRY(dt_var_realize(trace, args->kw[i], &value));
+        PyObject *constant = dt_var_peek_constant(value);
+        for (uint32_t j = 0; j < 3 && constant != NULL && PyBool_Check(constant); j++) {
+            if (PyUnicode_CompareWithASCIIString(args->kwnames[i], flags[j]) == 0) {
+                set[j] = constant == Py_True;
+                *plain = true;
+            }
+        }
+    }
+    if (set[1]) {
+        *alike = 1u << (1 + set[0]);
+    }
+    return DT_OK;
+}
+
+/* The residuals are there or not, as the data says. */
+DtStatus
+dt_np_fn_lstsq(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    PyObject *callee = dt_np_callee(op);
+    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op), .open = 1u << 1};
+    return callee != NULL ? call_dry(&dry, callee, args, out) : DT_ERROR;
+}
+
 /* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
  * may change more than that. */
 DtStatus
@@ -578,7 +636,10 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
         most = rows[i].op == op ? rows[i].arguments : most;
     }
-    bool plain = args->nkw == 0 && args->npos == most;
+    uint32_t alike;
+    bool plain;
+    DT_TRY(read_unique_options(trace, op, args, &alike, &plain));
+    plain = plain && args->npos == most;
     for (uint32_t i = 0; i < args->npos && plain; i++) {
         DtVar *var;
         DT_TRY(dt_var_realize(trace, args->pos[i], &var));
@@ -598,7 +659,13 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (callee == NULL) {
         return DT_ERROR;
     }
-    Dry dry = {.trace = trace, .op = op, .function = dt_np_target(op), .counted = true};
+    Dry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .counted = true,
+        .alike = alike,
+    };
     DT_TRY(call_dry(&dry, callee, args, out));
     return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
 }

@@ -563,3 +563,56 @@ dt_np_fn_method(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "%s", dt_np_target(op));
 }
+
+/* ---- Diagonals ------------------------------------------------------------------------------- */
+
+/* Of a matrix: a view that can't be written. */
+static DtStatus
+diagonal(DtTrace *trace, DtVar *self, const char *function, uint32_t npos, const DtArgs *args,
+         DtVar **out)
+{
+    static const char *const names[] = {"a", "offset", "axis1", "axis2"};
+    DtVar *slots[4];
+    DtOperand operands[2];
+    const DtSym *rows, *columns, *size;
+    int64_t offset = 0;
+    bool taller;
+    DT_TRY(dt_np_bind(trace, function, self, args, names, 4, npos, 1, slots));
+    DtArrayVar *array = dt_np_array_of(slots[0]);
+    if (array == NULL || array->meta->ndim != 2 || slots[2] != NULL || slots[3] != NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such an array", function);
+    }
+    if (slots[1] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[1], &offset));
+    }
+    DT_TRY(dt_np_offset(trace, array->meta->shape[0], offset < 0 ? offset : 0, &rows));
+    DT_TRY(dt_np_offset(trace, array->meta->shape[1], offset > 0 ? -offset : 0, &columns));
+    DT_TRY(dt_np_decide(trace, DT_SYM_OP_GT, rows, columns, &taller));
+    size = taller ? columns : rows;
+    if (size->hint.i < 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s beside the array", function);
+    }
+    DtMeta *meta = dt_np_meta(trace, array->meta->dtype, 1);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_np_settle_size(trace, size, &meta->shape[0]));
+    meta->layout =
+        array->meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_int_operand(trace, offset, &operands[1]));
+    return dt_np_emit_view(trace, DT_NP_diagonal, operands, 2, meta, out);
+}
+
+DtStatus
+dt_np_fn_diagonal(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    uint32_t npos = op == DT_NP_diagonal ? 4 : 1; /* of linalg's, offset= goes by name */
+    return diagonal(trace, NULL, dt_np_target(op), npos, args, out);
+}
+
+DtStatus
+dt_np_m_diagonal(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    return diagonal(trace, &self->base, "diagonal", 4, args, out);
+}

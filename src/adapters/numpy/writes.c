@@ -18,13 +18,14 @@
 
 /* ---- Targets --------------------------------------------------------------------------------- */
 
-/* A broadcast view on the way to the memory is read-only. */
+/* A broadcast view or a diagonal on the way to the memory is read-only. */
 static bool
 through_broadcast(const DtArrayVar *array)
 {
     const DtNode *node = array->node;
     while (node->kind == DT_NODE_CALL && node->naliases > 0) {
-        if (node->callee == dt_np_callee(DT_NP_broadcast_to)) {
+        if (node->callee == dt_np_callee(DT_NP_broadcast_to)
+            || node->callee == dt_np_callee(DT_NP_diagonal)) {
             return true;
         }
         node = node->args[node->aliases[0].arg].u.node;
