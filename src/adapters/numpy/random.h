@@ -22,6 +22,16 @@ PyObject *dt_np_random_global(void);
  * (no error). DT_BORROWED. */
 PyObject *dt_np_random_attr(DtRandomClass, const char *name);
 
+/* Of a tracker. */
+DtRandomClass dt_np_random_class_of(const DtArrayVar *self);
+/* The row of an unbound method, and its class; of a method by name.  -1: there is none.  No error.
+ */
+int dt_np_random_find_method(PyObject *callable, DtRandomClass *cls);
+int dt_np_random_find_name(DtRandomClass, PyObject *name);
+/* Emits a draw from `self`, without it among the arguments. */
+DtStatus dt_np_random_draw(DtTrace *, DtArrayVar *self, uint32_t row, const DtArgs *,
+                           DtVar **out) DT_MUST_CHECK;
+
 /* The adapter's slots of these names.  A state that can't be saved is no state that can be written.
  */
 DT_OWNED PyObject *dt_np_random_save(const DtAdapter *, PyObject *object, PyObject *key);

@@ -50,14 +50,20 @@ static struct {
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
+/* Of a module that is loaded, or NULL without an error. DT_BORROWED. */
+static PyObject *
+module_attr(const char *name, const char *attr)
+{
+    PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), name);
+    PyObject *dict = module != NULL && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
+    return dict != NULL ? PyDict_GetItemString(dict, attr) : NULL;
+}
+
 PyObject *
 dt_np_random_attr(DtRandomClass cls, const char *name)
 {
-    PyObject *modules = PyImport_GetModuleDict();
-    PyObject *module = PyDict_GetItemString(
-        modules, cls == DT_RANDOM_LEGACY ? "numpy.random.mtrand" : "numpy.random._generator");
-    PyObject *dict = module != NULL && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
-    return dict != NULL ? PyDict_GetItemString(dict, name) : NULL;
+    return module_attr(cls == DT_RANDOM_LEGACY ? "numpy.random.mtrand" : "numpy.random._generator",
+                       name);
 }
 
 static PyTypeObject *
@@ -100,10 +106,31 @@ dt_np_random_global(void)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* Names that every run asks for. */
+enum { ATTR_BITS, ATTR_CAPSULE, ATTR_LOCK, ATTR_ACQUIRE, ATTR_RELEASE, ATTR_COUNT };
+
+static PyObject *
+attr_name(int which)
+{
+    static const char *const texts[] = {"_bit_generator", "capsule", "lock", "acquire", "release"};
+    static PyObject *names[ATTR_COUNT]; /* kept by the process */
+    if (names[which] == NULL) {
+        names[which] = PyUnicode_InternFromString(texts[which]);
+    }
+    return names[which];
+}
+
+static PyObject *
+get_attr(PyObject *object, int which)
+{
+    PyObject *name = attr_name(which);
+    return name != NULL ? PyObject_GetAttr(object, name) : NULL;
+}
+
 static BitGen *
 bitgen_of(PyObject *bits)
 {
-    PyObject *capsule = PyObject_GetAttrString(bits, "capsule");
+    PyObject *capsule = get_attr(bits, ATTR_CAPSULE);
     BitGen *gen = capsule != NULL ? PyCapsule_GetPointer(capsule, "BitGenerator") : NULL;
     Py_XDECREF(capsule); /* the bit generator keeps it */
     return gen;
@@ -111,10 +138,11 @@ bitgen_of(PyObject *bits)
 
 /* Between two draws of other threads: acquire, or release. */
 static int
-lock(PyObject *bits, const char *step)
+lock(PyObject *bits, int step)
 {
-    PyObject *own = PyObject_GetAttrString(bits, "lock");
-    PyObject *done = own != NULL ? PyObject_CallMethod(own, step, NULL) : NULL;
+    PyObject *name = attr_name(step);
+    PyObject *own = name != NULL ? get_attr(bits, ATTR_LOCK) : NULL;
+    PyObject *done = own != NULL ? PyObject_CallMethodNoArgs(own, name) : NULL;
     Py_XDECREF(own);
     Py_XDECREF(done);
     return done != NULL ? 0 : -1;
@@ -150,7 +178,7 @@ save_memory(PyObject *object, PyObject *bits, Way way)
     BitGen *gen = bitgen_of(bits);
     Py_ssize_t size = way == WAY_TWISTER ? sizeof(TwisterCopy) : sizeof(PcgCopy);
     PyObject *saved = gen != NULL ? PyBytes_FromStringAndSize(NULL, size) : NULL;
-    if (saved == NULL || lock(bits, "acquire") < 0) {
+    if (saved == NULL || lock(bits, ATTR_ACQUIRE) < 0) {
         Py_XDECREF(saved);
         return NULL;
     }
@@ -160,7 +188,7 @@ save_memory(PyObject *object, PyObject *bits, Way way)
     else {
         copy_pcg(gen, (PcgCopy *)PyBytes_AS_STRING(saved), false);
     }
-    if (lock(bits, "release") < 0) {
+    if (lock(bits, ATTR_RELEASE) < 0) {
         Py_CLEAR(saved);
     }
     return saved;
@@ -170,7 +198,7 @@ static int
 restore_memory(PyObject *object, PyObject *bits, Way way, PyObject *saved)
 {
     BitGen *gen = bitgen_of(bits);
-    if (gen == NULL || lock(bits, "acquire") < 0) {
+    if (gen == NULL || lock(bits, ATTR_ACQUIRE) < 0) {
         return -1;
     }
     if (way == WAY_TWISTER) {
@@ -179,7 +207,7 @@ restore_memory(PyObject *object, PyObject *bits, Way way, PyObject *saved)
     else {
         copy_pcg(gen, (PcgCopy *)PyBytes_AS_STRING(saved), true);
     }
-    return lock(bits, "release");
+    return lock(bits, ATTR_RELEASE);
 }
 
 /* ---- Trying it out --------------------------------------------------------------------------- */
@@ -330,29 +358,32 @@ pcg_way(void)
 
 /* ---- Which way ------------------------------------------------------------------------------- */
 
-/* A bit generator of NumPy's own: reading and setting its state runs no user code. */
-static bool
-is_own_bits(PyObject *bits)
+/* The bit generators of NumPy itself: reading and setting their states runs no user code. */
+static const struct {
+    const char *name;
+    const char *module;
+} own_bits[] = {
+    {"MT19937", "numpy.random._mt19937"}, {"PCG64", "numpy.random._pcg64"},
+    {"PCG64DXSM", "numpy.random._pcg64"}, {"Philox", "numpy.random._philox"},
+    {"SFC64", "numpy.random._sfc64"},
+};
+enum { BITS_TWISTER, BITS_PCG64, BITS_COUNT = sizeof(own_bits) / sizeof(own_bits[0]) };
+
+/* Which of them an object is, or -1. */
+static int
+find_bits(PyObject *bits)
 {
-    static const char *const names[] = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"};
-    PyTypeObject *type = Py_TYPE(bits);
-    const char *dot = strrchr(type->tp_name, '.');
-    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE || strncmp(type->tp_name, "numpy.random.", 13) != 0) {
-        return false;
-    }
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(names); i++) {
-        if (dot != NULL && strcmp(dot + 1, names[i]) == 0) {
-            return true;
+    static PyTypeObject *types[BITS_COUNT]; /* kept by the process */
+    for (int i = 0; i < BITS_COUNT; i++) {
+        if (types[i] == NULL) {
+            PyObject *type = module_attr(own_bits[i].module, own_bits[i].name);
+            types[i] = type != NULL && PyType_Check(type) ? (PyTypeObject *)Py_NewRef(type) : NULL;
+        }
+        if (types[i] == Py_TYPE(bits)) {
+            return i;
         }
     }
-    return false;
-}
-
-static bool
-is_type_named(PyObject *bits, const char *name)
-{
-    const char *dot = strrchr(Py_TYPE(bits)->tp_name, '.');
-    return dot != NULL && strcmp(dot + 1, name) == 0;
+    return -1;
 }
 
 /* *bits: DT_OWNED, the bit generator. */
@@ -360,18 +391,19 @@ static Way
 way_of(PyObject *object, PyObject **bits)
 {
     int cls = dt_np_random_class(object);
-    *bits = cls != 0 ? PyObject_GetAttrString(object, "_bit_generator") : NULL;
+    *bits = cls != 0 ? get_attr(object, ATTR_BITS) : NULL;
     if (*bits == NULL) {
         PyErr_Clear(); /* an object without it is none that is drawn from */
         return WAY_NONE;
     }
-    if (!is_own_bits(*bits)) {
+    int kind = find_bits(*bits);
+    if (kind < 0) {
         return WAY_NONE;
     }
     if (cls == DT_RANDOM_LEGACY) {
-        return is_type_named(*bits, "MT19937") ? twister_way() : WAY_NONE;
+        return kind == BITS_TWISTER ? twister_way() : WAY_NONE;
     }
-    return is_type_named(*bits, "PCG64") ? pcg_way() : WAY_ATTRIBUTE;
+    return kind == BITS_PCG64 ? pcg_way() : WAY_ATTRIBUTE;
 }
 
 int
