@@ -183,6 +183,30 @@ is_identity_fact(uint8_t kind)
            || kind == DT_GUARD_CLASS_VERSION || kind == DT_GUARD_LENGTH;
 }
 
+enum { SPECS_LOOKED_AT = 32 };
+
+/* The adapter's data for the fact that is copied to `copy`: arrays of one kind share theirs. */
+static DtStatus
+copy_spec(DtGuardProgram *program, const DtFact *fact, DtGuardFact *copy)
+{
+    for (const DtGuardFact *other = copy; other > program->facts && copy - other < SPECS_LOOKED_AT;
+         other--) {
+        const DtFact *made = &other[-1].fact;
+        if (made->spec_size == fact->spec_size && made->adapter == fact->adapter
+            && memcmp(made->spec, fact->spec, fact->spec_size) == 0) {
+            copy->fact.spec = made->spec;
+            return DT_OK;
+        }
+    }
+    void *spec = dt_arena_alloc(&program->arena, fact->spec_size);
+    if (spec == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(spec, fact->spec, fact->spec_size);
+    copy->fact.spec = spec;
+    return DT_OK;
+}
+
 static DtStatus
 copy_fact(DtLower *lower, const DtFact *fact, DtGuardFact *copy)
 {
@@ -214,12 +238,7 @@ copy_fact(DtLower *lower, const DtFact *fact, DtGuardFact *copy)
         }
     }
     if (fact->spec_size != 0) {
-        void *spec = dt_arena_alloc(&program->arena, fact->spec_size);
-        if (spec == NULL) {
-            return dt_no_memory();
-        }
-        memcpy(spec, fact->spec, fact->spec_size);
-        copy->fact.spec = spec;
+        DT_TRY(copy_spec(program, fact, copy));
     }
     copy->fact.refs = NULL;
     copy->fact.nrefs = 0;

@@ -8,6 +8,20 @@
 
 #define HEAD 64 /* the fields of the program that a check reads are within one cache line */
 
+/* Has an earlier instruction the same adapter's data? */
+static bool
+is_shared(const DtGuardProgram *program, const DtGuardInstr *instr)
+{
+    for (const DtGuardInstr *other = program->instrs; other < instr; other++) {
+        bool adapters = other->op == DT_GOP_LOCAL_ARRAY || other->op == DT_GOP_ADAPTER
+                        || other->op == DT_GOP_STATE;
+        if (adapters && other->x == instr->x) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t
 touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
 {
@@ -38,7 +52,13 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
     case DT_GOP_LOCAL_ARRAY:
     case DT_GOP_ADAPTER:
     case DT_GOP_STATE:
-        return program->facts[instr->origin].fact.spec_size;
+        return is_shared(program, instr) ? 0 : program->facts[instr->origin].fact.spec_size;
+    case DT_GOP_SYM_DIM:
+    case DT_GOP_SYM_INT:
+    case DT_GOP_SYM_FLOAT:
+    case DT_GOP_SYM_BOOL:
+    case DT_GOP_INDEX_FLOAT:
+        return sizeof(DtNumber);
     default:
         return 0;
     }
@@ -47,7 +67,7 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
 void
 dt_program_measure(const DtGuardProgram *program, DtProgramSize *out)
 {
-    size_t touched = HEAD + program->nsymbols * sizeof(DtNumber);
+    size_t touched = HEAD;
     const DtGuardInstr *instr = program->instrs;
     for (uint32_t lists = program->user != 0 ? 2 : 1; lists > 0; instr++) {
         touched += sizeof(*instr) + touched_by(program, instr);

@@ -21,10 +21,17 @@ typedef struct ArraySpec {
     uint8_t ndim;
     uint8_t strides_checked;
     uint8_t ordered;             /* `order` is meaningful */
-    uint8_t dims[DT_NP_MAXDIMS]; /* 0, 1, or 2 for more */
+    uint8_t dims[DT_NP_MAXDIMS]; /* 0, 1, or 2 for more; of a spec without strides the end */
     int8_t signs[DT_NP_MAXDIMS]; /* of the strides, where dims is 2 */
     int8_t order[DT_NP_MAXDIMS]; /* axes by falling stride */
 } ArraySpec;
+
+/* What a guard keeps of it: most arrays are contiguous, and a check reads no more than this. */
+static size_t
+spec_size(const ArraySpec *spec)
+{
+    return spec->strides_checked ? sizeof(*spec) : offsetof(ArraySpec, dims) + spec->ndim;
+}
 
 static const int scalar_type_nums[] = {
     NPY_DOUBLE, NPY_FLOAT, NPY_LONG,     NPY_BOOL,      NPY_INT,        NPY_CDOUBLE,
@@ -241,7 +248,7 @@ dt_np_build(const DtAdapter *adapter, DtTrace *trace, PyObject *object, const Dt
         DT_TRY(build_scalar(trace, object, &spec, &meta));
     }
     PyObject *refs[] = {(PyObject *)spec.type, (PyObject *)spec.descr};
-    DT_TRY(dt_guard_adapter(trace, source, adapter, &spec, sizeof(spec), refs,
+    DT_TRY(dt_guard_adapter(trace, source, adapter, &spec, spec_size(&spec), refs,
                             spec.descr != NULL ? 2 : 1));
     DtNode *node;
     DT_TRY(dt_graph_input(trace->graph, source, meta, &node));
@@ -412,11 +419,12 @@ dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
     int num = spec->descr != NULL ? spec->descr->type_num
               : spec->is_state    ? -1
                                   : dt_np_scalar_type_num(spec->type);
+    Py_ssize_t nstrides = spec->strides_checked ? spec->ndim : 0;
     const char order[] = {spec->descr != NULL ? spec->descr->byteorder : '=', 0};
     return Py_BuildValue("iisiiiiy#y#y#", spec->descr != NULL, num, order, (int)spec->flags,
                          (int)spec->is_state, (int)spec->strides_checked, (int)spec->ordered,
-                         spec->dims, (Py_ssize_t)spec->ndim, (const char *)spec->signs,
-                         (Py_ssize_t)spec->ndim, (const char *)spec->order, (Py_ssize_t)spec->ndim);
+                         spec->dims, (Py_ssize_t)spec->ndim, (const char *)spec->signs, nstrides,
+                         (const char *)spec->order, nstrides);
 }
 
 static DtStatus
@@ -453,7 +461,8 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
                           &checked, &ordered, &dims, &ndim, &signs, &nsigns, &order, &norder)) {
         return DT_ERROR;
     }
-    if (ndim > DT_NP_MAXDIMS || nsigns != ndim || norder != ndim) {
+    Py_ssize_t nstrides = checked ? ndim : 0;
+    if (ndim > DT_NP_MAXDIMS || nsigns != nstrides || norder != nstrides) {
         PyErr_SetString(PyExc_ValueError, "the guard of an array has the wrong length");
         return DT_ERROR;
     }
@@ -467,13 +476,13 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
     spec->strides_checked = (uint8_t)checked;
     spec->ordered = (uint8_t)ordered;
     memcpy(spec->dims, dims, (size_t)ndim);
-    memcpy(spec->signs, signs, (size_t)ndim);
-    memcpy(spec->order, order, (size_t)ndim);
+    memcpy(spec->signs, signs, (size_t)nstrides);
+    memcpy(spec->order, order, (size_t)nstrides);
     if (!is_state) {
         DT_TRY(restore_dtype(trace, spec, num, is_array, byteorder[0]));
     }
     *out = spec;
-    *size = sizeof(*spec);
+    *size = spec_size(spec);
     return DT_OK;
 }
 
