@@ -11,18 +11,6 @@
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
-/* What jumps back to `head` from furthest behind, or -1: the loop is [head, last]. */
-static int32_t
-last_of_loop(const DtBytecode *bytecode, int32_t head)
-{
-    for (int32_t i = (int32_t)bytecode->count - 1; i >= head; i--) {
-        if (bytecode->instrs[i].target == head) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* Where an iteration begins: at the head, or behind its FOR_ITER, which a segment leaves to the
  * frame.  -1: at no place that can have a point. */
 static int32_t
@@ -72,21 +60,31 @@ add_loop(DtBroken *broken, int32_t head, int32_t last)
     return DT_OK;
 }
 
+/* A loop is [head, what jumps back to it from furthest behind]. */
 static DtStatus
 add_loops(DtBroken *broken)
 {
+    int32_t count = (int32_t)broken->bytecode->count;
+    int32_t *last = PyMem_New(int32_t, count);
+    DtStatus status = DT_OK;
     broken->module = true;
     broken->rebound = PySet_New(NULL);
-    if (broken->rebound == NULL) {
-        return DT_ERROR;
+    if (broken->rebound == NULL || last == NULL) {
+        PyMem_Free(last);
+        return dt_no_memory();
     }
-    for (int32_t head = 0; head < (int32_t)broken->bytecode->count; head++) {
-        int32_t last = last_of_loop(broken->bytecode, head);
-        if (last >= 0) {
-            DT_TRY(add_loop(broken, head, last));
+    for (int32_t i = 0; i < count; i++) {
+        int32_t target = broken->bytecode->instrs[i].target;
+        last[i] = -1;
+        if (target >= 0 && target <= i) {
+            last[target] = i;
         }
     }
-    return DT_OK;
+    for (int32_t head = 0; head < count && status == DT_OK; head++) {
+        status = last[head] >= 0 ? add_loop(broken, head, last[head]) : DT_OK;
+    }
+    PyMem_Free(last);
+    return status;
 }
 
 DtStatus
