@@ -2,6 +2,7 @@
  *
  *   the user's instructions, with a site in front of each point:
  *
+ *       NOP, or a jump to the user's instruction while the probe sleeps
  *       None × room               room for the values of the quick edge
  *       LOAD_CONST probe
  *       FOR_ITER way              exhausted: the quick edge (or "plain", if there is none)
@@ -284,6 +285,7 @@ emit_site(Builder *builder, const DtDriverPoint *point)
     DtDriverCode *code = &builder->code;
     stand_at(builder, site->at);
     need_stack(builder, site->depth + site->room + 2);
+    dt_driver_code_switch(code, body_label(builder, site->at), point->asleep);
     for (int32_t i = 0; i < site->room; i++) {
         dt_driver_code_load(code, Py_None);
     }
@@ -509,6 +511,29 @@ place_blocks(Builder *builder)
     }
 }
 
+/* Everything is placed: where the switches are, and how far they jump. */
+static void
+place_switches(Builder *builder, const DtDriverPoint *points, uint32_t npoints)
+{
+    for (uint32_t i = 0; i < npoints; i++) {
+        DtDriverSite *site = points[i].site;
+        site->unit = dt_driver_code_unit(&builder->code, entry_label(builder, site->at));
+        site->skip =
+            dt_driver_code_unit(&builder->code, body_label(builder, site->at)) - site->unit - 1;
+        site->asleep = points[i].asleep;
+    }
+}
+
+void
+dt_driver_switch(PyCodeObject *driver, DtDriverSite *site, bool asleep)
+{
+    if (site->asleep != asleep && site->skip >= 0 && site->skip < 256) {
+        dt_code_patch(driver, site->unit, dt_driver_code_switch_opcode(site->asleep),
+                      dt_driver_code_switch_opcode(asleep), asleep ? site->skip : 0);
+        site->asleep = asleep;
+    }
+}
+
 static DtStatus
 build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObject **driver)
 {
@@ -525,6 +550,7 @@ build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObj
     DT_TRY(emit_all(builder));
     DT_TRY(dt_driver_code_place(&builder->code));
     place_blocks(builder);
+    place_switches(builder, points, npoints);
     return dt_driver_code_finish(&builder->code, driver);
 }
 

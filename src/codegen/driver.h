@@ -22,6 +22,10 @@
  *     dt_driver_land(site, ...)  the frame goes on at q
  *     NULL with an exception     raised by p; never a StopIteration, which FOR_ITER swallows
  *
+ * A site begins with a switch: a NOP, or, while its probe sleeps, a jump to the user's instruction.
+ * It is written into the code that runs, so that a probe that sleeps costs one jump and wakes up in
+ * frames that run already.
+ *
  * Each point has at most one *quick* edge: one jump between the probe and q, no object made, and
  * with room for q's values on the stack already.  Everything else that is legal and has a pad
  * (DT_PLACE_PAD) is reached by a search, also edges that were not known when the driver was built.
@@ -50,6 +54,9 @@ typedef struct DtDriverSite {
     int32_t base;                 /* of p's handler context: slots below it stay untouched */
     int32_t quick;                /* q, DT_LAND_RETURN or DT_LAND_NOWHERE */
     int32_t room;                 /* values that the driver has pushed for the quick edge */
+    int32_t unit;                 /* of the switch */
+    int32_t skip;                 /* argument of its jump */
+    bool asleep;
 } DtDriverSite;
 
 typedef struct DtDriverPoint {
@@ -57,6 +64,7 @@ typedef struct DtDriverPoint {
     int32_t quick;               /* q, DT_LAND_RETURN or DT_LAND_NOWHERE */
     DT_BORROWED PyObject *probe; /* becomes a constant of the driver; must not own the driver */
     DtDriverSite *site;          /* filled; the probe's own */
+    bool asleep;                 /* to begin with */
 } DtDriverPoint;
 
 /* Builds the driver of places->bytecode->code; one probe per point, in any order of points.  An
@@ -66,6 +74,10 @@ DtStatus dt_driver_build(DtArena *arena, const DtPlaces *places, const DtDriverP
 
 /* Whether this driver can go from the site to q. */
 bool dt_driver_reaches(const DtDriverSite *site, int32_t q);
+
+/* Puts the site's switch: asleep, the probe is passed by.  A driver that a tool watches stays as it
+ * is, which is always right: a probe that is asked in vain does nothing. */
+void dt_driver_switch(PyCodeObject *driver, DtDriverSite *site, bool asleep);
 
 /* Stack depth at q, as dt_driver_land wants it filled (1 for DT_LAND_RETURN). */
 int32_t dt_driver_depth(const DtDriverMap *map, int32_t q);

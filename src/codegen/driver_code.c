@@ -102,6 +102,7 @@ typedef enum Added {
     ADDED_IF_TRUE,
     ADDED_LESS,
     ADDED_RETURN,
+    ADDED_NOP,
     ADDED_COUNT
 } Added;
 
@@ -126,6 +127,7 @@ static const struct {
 #endif
     [ADDED_LESS] = {"COMPARE_OP", NULL, Py_LT}, /* 0, however the argument is packed */
     [ADDED_RETURN] = {"RETURN_VALUE", NULL, 0},
+    [ADDED_NOP] = {"NOP", NULL, 0},
 };
 
 void
@@ -143,6 +145,18 @@ static void
 put_added(DtDriverCode *code, Added added, int32_t arg, int32_t jump)
 {
     dt_driver_code_put(code, code->added[added].opcode, code->added[added].arg + arg, jump);
+}
+
+void
+dt_driver_code_switch(DtDriverCode *code, int32_t label, bool jumps)
+{
+    put_added(code, jumps ? ADDED_FORWARD : ADDED_NOP, 0, jumps ? label : -1);
+}
+
+int
+dt_driver_code_switch_opcode(bool jumps)
+{
+    return dt_opcodes_find(added_rows[jumps ? ADDED_FORWARD : ADDED_NOP].name);
 }
 
 void

@@ -52,6 +52,11 @@ int32_t dt_driver_code_const(DtDriverCode *code, DT_BORROWED PyObject *value);
 
 void dt_driver_code_put(DtDriverCode *code, int opcode_number, int32_t arg, int32_t jump);
 
+/* A switch: a jump to the label, or a NOP. */
+void dt_driver_code_switch(DtDriverCode *code, int32_t label, bool jumps);
+/* What a switch is made of. */
+int dt_driver_code_switch_opcode(bool jumps);
+
 void dt_driver_code_pop(DtDriverCode *code, int count);
 void dt_driver_code_load(DtDriverCode *code, PyObject *constant);
 void dt_driver_code_swap_two(DtDriverCode *code);

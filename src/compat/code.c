@@ -6,7 +6,21 @@
  */
 #include "compat/code.h"
 
-DT_OWNED PyObject *
+DT_OWNED void
+dt_code_patch(PyCodeObject *code, int32_t unit, int opcode_was, int opcode_new, int arg)
+{
+#if DT_PY310
+    uint8_t *at = (uint8_t *)PyBytes_AS_STRING(code->co_code) + (size_t)unit * 2;
+#else
+    uint8_t *at = (uint8_t *)code->co_code_adaptive + (size_t)unit * 2;
+#endif
+    if (at[0] == opcode_was) {
+        at[0] = (uint8_t)opcode_new;
+        at[1] = (uint8_t)arg;
+    }
+}
+
+PyObject *
 dt_code_bytes_new(PyCodeObject *code)
 {
 #if DT_PY310

@@ -50,6 +50,11 @@ DtStatus dt_code_layout(DtArena *arena, PyCodeObject *code, DtCodeLayout *layout
 /* The compiler's instruction bytes as a bytes object; NULL with an exception. */
 DT_OWNED PyObject *dt_code_bytes_new(PyCodeObject *code) DT_MUST_CHECK;
 
+/* Writes one instruction unit into the copy that runs, if `opcode_was` is what stands there (a tool
+ * that watches the code puts its own in the place of some).  Both instructions must be such that
+ * frames may be anywhere in the code while it happens. */
+void dt_code_patch(PyCodeObject *code, int32_t unit, int opcode_was, int opcode_new, int arg);
+
 /* Borrowed parts.  No user code runs. */
 DT_BORROWED PyObject *dt_code_consts(PyCodeObject *code);
 DT_BORROWED PyObject *dt_code_names(PyCodeObject *code);

@@ -82,6 +82,18 @@ want_another_driver(DtBroken *broken)
     broken->calm = 0;
 }
 
+/* Its probes are asked from now on, in frames that run already, too. */
+static void
+wake_up(DtBroken *broken, const DtPoint *point)
+{
+    for (uint32_t i = 0; i < broken->probes.count; i++) {
+        DtProbe *probe = broken->probes.items[i];
+        if (probe->point == point && probe->driver != NULL && Py_REFCNT(probe) > 1) {
+            dt_driver_switch(probe->driver, &probe->site, false);
+        }
+    }
+}
+
 DtStatus
 dt_broken_want_after(DtBroken *broken, int32_t q)
 {
@@ -94,6 +106,7 @@ dt_broken_want_after(DtBroken *broken, int32_t q)
         }
         if (!point->wanted) {
             point->wanted = true;
+            wake_up(broken, point);
             want_another_driver(broken);
         }
     }
@@ -203,6 +216,7 @@ add_probe(DtBroken *broken, DtPoint *point, DtDriverPoint *row)
         .quick = usual_target(point),
         .probe = (PyObject *)probe,
         .site = &probe->site,
+        .asleep = dt_broken_sleeps(point),
     };
     return DT_OK;
 }

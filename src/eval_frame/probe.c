@@ -47,11 +47,17 @@ probe_next(PyObject *object)
 {
     DtProbe *self = (DtProbe *)object;
     DtPoint *point = self->point;
-    if (point == NULL || dt_broken_sleeps(point)) {
+    if (point == NULL) {
         return dt_driver_plain(&self->site);
     }
     PyThreadState *tstate = PyThreadState_GET();
     DtPyFrame *frame = dt_pyframe_current(tstate);
+    if (dt_broken_sleeps(point)) {
+        if (frame != NULL && dt_pyframe_code(frame) == self->driver) {
+            dt_driver_switch(self->driver, &self->site, true);
+        }
+        return dt_driver_plain(&self->site);
+    }
     if (DT_UNLIKELY(frame == NULL || dt_pyframe_code(frame) != self->driver
                     || dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(point->cache.code)
                     || dt_tracing_code_is_watched(self->driver))) {

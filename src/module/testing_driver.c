@@ -230,7 +230,7 @@ make_points(DtArena *arena, PyObject *list, PyObject *answer, PyObject *null, Py
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ii", &at, &quick)) {
             return DT_ERROR;
         }
-        points[i] = (DtDriverPoint){at, quick, (PyObject *)probe, &probe->site};
+        points[i] = (DtDriverPoint){at, quick, (PyObject *)probe, &probe->site, false};
     }
     *out = points;
     return DT_OK;

@@ -7,6 +7,7 @@ everything that it leaves behind is compared, and the exception that leaves it w
 from __future__ import annotations
 
 import contextlib
+import dis
 import gc
 import io
 import sys
@@ -629,6 +630,23 @@ def test_code_without_loops_and_loops_without_arrays():
     with dyntrace.config.patch(hot_count=1):
         exec(driver, space)
     assert space["s"] == 124750 and not region.records
+
+
+def test_a_loop_that_gains_nothing_is_passed_by():
+    """Its probe sleeps: a jump is written over the switch in the code that runs."""
+
+    def names():
+        adaptive = {"adaptive": True} if sys.version_info >= (3, 11) else {}
+        return [i.opname for i in dis.get_instructions(driver, **adaptive)]
+
+    driver, region, _ = driven("s = 0\nfor i in range(50):\n    s += i\n")
+    before = names()
+    space = {"np": np}
+    with dyntrace.config.patch(hot_count=1, strict=True):
+        exec(driver, space)
+    assert space["s"] == 1225
+    if not FORCED:
+        assert "NOP" in before and "NOP" not in names()
 
 
 def test_two_threads_in_one_module_body():
