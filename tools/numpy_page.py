@@ -75,7 +75,7 @@ def followed() -> list[str]:
     names = []
     for original in (a for m in marks if isinstance(m, ast.Call) for a in m.args):
         match original:
-            case ast.Starred(ast.Call(args=[module, ast.Constant(name)])):  # *_present(np, "name")
+            case ast.Starred(ast.Call(args=[module, ast.Constant(str(name))])):  # *_present(np, "name")
                 names.append(f"{ast.unparse(module)}.{name}")
             case _:
                 names.append(ast.unparse(original))

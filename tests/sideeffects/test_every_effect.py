@@ -1,7 +1,7 @@
 """Every kind of effect that is replayed: one function for each, in five situations.
 
-`w` is a world made afresh for each call; what it holds afterwards is compared, with the order in which its recording
-objects were used, the result, and the exception that leaves the call.
+`w` is a world made afresh for each call; what it holds afterwards is compared, with the order in which its
+recording objects were used, the result, and the exception that leaves the call.
 """
 
 from __future__ import annotations

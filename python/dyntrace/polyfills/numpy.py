@@ -326,7 +326,8 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
         count *= size
     if not 0 < count <= MOST_CALLS:
         unfollowable("so many calls of a function")
-    made, inner = None, 0
+    made: Any = None
+    inner = 0
     for place in product(*[range(size) for size in leading]):
         result = np.asanyarray(func1d(rows[place + (Ellipsis,)], *args, **kwargs))
         if made is None:
@@ -405,7 +406,8 @@ def put_together(self: Any, key: Any) -> Any:
     ndmin, trans1d, axis = self.ndmin, self.trans1d, self.axis
     if self.matrix:
         unfollowable("a matrix")
-    parts, kinds = [], []
+    parts: list[Any] = []
+    kinds: list[Any] = []
     for item in key if type(key) is tuple else (key,):
         if type(item) in (int, float):
             parts.append(item)

@@ -1,7 +1,7 @@
 """A break in every construct that has a place for one, with array work before, inside and after.
 
-Each function is the text of a definition, so that syntax of newer versions can be among them. `opaque` is the break;
-`n` is the number of times that it was called, so that nothing runs twice or not at all.
+Each function is the text of a definition, so that syntax of newer versions can be among them. `opaque` is
+the break; `n` is the number of times that it was called, so that nothing runs twice or not at all.
 """
 
 from __future__ import annotations
@@ -436,7 +436,8 @@ PLACES = {
 
 def define(name):
     source = textwrap.dedent(PLACES[name][0]).strip() + "\n"
-    space = dict(opaque=opaque, Manager=Manager, ticks=ticks, LOG=LOG, asyncio=asyncio, np=np, __name__="places")
+    space = dict(opaque=opaque, Manager=Manager, ticks=ticks, LOG=LOG, asyncio=asyncio, np=np)
+    space["__name__"] = "places"
     exec(compile(source, f"{name}.py", "exec"), space)
     return space["f"]
 
@@ -448,7 +449,8 @@ def call(function, x):
     except Exception as error:
         steps = traceback.extract_tb(error.__traceback__)
         cause = error.__cause__ or error.__context__
-        answer = type(error), str(error), type(cause), [s.lineno for s in steps if s.filename.endswith(f"{NAME}.py")]
+        lines = [s.lineno for s in steps if s.filename.endswith(f"{NAME}.py")]
+        answer = type(error), str(error), type(cause), lines
     return answer, list(LOG), x.tobytes()
 
 

@@ -1,7 +1,7 @@
 """Loops of module bodies: entered while they run, and the same as in plain Python.
 
-Each program is the text of a module. `LOG` is a list in its namespace. It is executed plainly and as a driver;
-everything that it leaves behind is compared, and the exception that leaves it with its lines.
+Each program is the text of a module. `LOG` is a list in its namespace. It is executed plainly and as a
+driver; everything that it leaves behind is compared, and the exception that leaves it with its lines.
 """
 
 from __future__ import annotations
@@ -613,7 +613,8 @@ for i in range(6):
     @dyntrace.disable
     def look():
         frame = sys._getframe(1)
-        return frame.f_code.co_name, frame.f_lineno, frame.f_locals is frame.f_globals, frame.f_back.f_code.co_name
+        module = frame.f_locals is frame.f_globals
+        return frame.f_code.co_name, frame.f_lineno, module, frame.f_back.f_code.co_name
 
     driver, _, code = driven(source)
     with dyntrace.config.patch(hot_count=0, strict=True):
@@ -671,7 +672,8 @@ for i in range(20):
         forget()
     x = x - 1
 """)
-    spaces = [{"np": np, "forget": dyntrace.disable(lambda: (dyntrace.reset(), gc.collect()))} for _ in range(2)]
+    forget = dyntrace.disable(lambda: (dyntrace.reset(), gc.collect()))
+    spaces = [{"np": np, "forget": forget} for _ in range(2)]
     with dyntrace.config.patch(hot_count=0, strict=True):
         exec(code, spaces[0])
         del region
