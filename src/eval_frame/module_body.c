@@ -20,13 +20,15 @@ iteration_of(const DtBroken *broken, int32_t head, int32_t last)
     if (broken->bytecode->instrs[head].op != DT_OP_FOR_ITER) {
         return broken->places.places[head].flags & DT_PLACE_POINT ? head : -1;
     }
+    /* The body comes first; what follows the loop may lie before its last jump backward, too. */
     int count = dt_places_after(&broken->places, head, after);
+    int32_t first = -1;
     for (int i = 0; i < count; i++) {
-        if (after[i] > head && after[i] <= last) {
-            return after[i];
+        if (after[i] > head && after[i] <= last && (first < 0 || after[i] < first)) {
+            first = after[i];
         }
     }
-    return -1;
+    return first;
 }
 
 static DtStatus
