@@ -4,6 +4,7 @@
  * Not in here: values that the trace made (codegen.c, reconstruct slots).
  */
 #include "codegen/state.h"
+#include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "variables/substitutes.h"
 
@@ -19,7 +20,9 @@ typedef enum Access {
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
     CACHED,     /* find(base, key), of compat/lru_cache.h */
-    CONSTANT    /* the key itself */
+    ITERATED,   /* functions of compat/iterators.h */
+    COUNTED,
+    CONSTANT /* the key itself */
 } Access;
 
 /* How a source is loaded: callable(base) if there is one, then .attribute, then the access. */
@@ -58,6 +61,8 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_METHOD_SELF] = {true, NULL, "__self__", NONE, 0},
     [DT_SOURCE_PARTIAL_FUNC] = {true, NULL, "func", NONE, 0},
     [DT_SOURCE_CACHED] = {true, NULL, NULL, CACHED, 0},
+    [DT_SOURCE_ITERATED] = {true, NULL, NULL, ITERATED, 0},
+    [DT_SOURCE_COUNTED] = {true, NULL, NULL, COUNTED, 0},
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
 };
@@ -85,17 +90,22 @@ load_behind(DtCodegen *codegen, const DtSource *source, Access access)
     return dt_codegen_call(codegen, 2);
 }
 
+/* What only C can ask the base for. */
 static DtStatus
-load_cached(DtCodegen *codegen, const DtSource *source)
+load_asked(DtCodegen *codegen, const DtSource *source, Access access)
 {
-    PyObject *finder = dt_lru_cache_finder();
-    if (finder == NULL) {
+    PyObject *function = access == CACHED     ? dt_lru_cache_finder()
+                         : access == ITERATED ? dt_iterators_fresh_function()
+                                              : dt_iterators_count_function();
+    if (function == NULL) {
         return DT_ERROR;
     }
-    DT_TRY(dt_codegen_push_callable(codegen, finder));
+    DT_TRY(dt_codegen_push_callable(codegen, function));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
-    DT_TRY(dt_codegen_const(codegen, source->key));
-    return dt_codegen_call(codegen, 2);
+    if (access == CACHED) {
+        DT_TRY(dt_codegen_const(codegen, source->key));
+    }
+    return dt_codegen_call(codegen, access == CACHED ? 2 : 1);
 }
 
 bool
@@ -159,8 +169,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
-    if (row->access == CACHED) {
-        return load_cached(codegen, source);
+    if (row->access == CACHED || row->access == ITERATED || row->access == COUNTED) {
+        return load_asked(codegen, source, row->access);
     }
     if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
         return load_behind(codegen, source, row->access);
@@ -177,6 +187,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case BASE_INDEX:
     case BASE_ITEM:
     case CACHED:
+    case ITERATED:
+    case COUNTED:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

@@ -126,6 +126,135 @@ dt_iterators_restore(void)
     return function;
 }
 
+/* ---- Iterators that exist already ------------------------------------------------------------ */
+
+/* The iterators of listobject.c and tupleobject.c. */
+typedef struct SequenceIterator {
+    PyObject_HEAD Py_ssize_t index;
+    PyObject *sequence; /* NULL: exhausted */
+} SequenceIterator;
+
+/* itertools.count, Modules/itertoolsmodule.c. */
+typedef struct Count {
+    PyObject_HEAD Py_ssize_t number;
+    PyObject *long_number; /* not NULL: counts in another way */
+    PyObject *long_step;
+} Count;
+
+static PyTypeObject *count_type; /* kept for the life of the process; NULL: laid out otherwise */
+
+int
+dt_iterators_init(void)
+{
+    if (count_type != NULL) {
+        return 0;
+    }
+    PyObject *module = PyImport_ImportModule("itertools");
+    PyObject *type = module != NULL ? PyObject_GetAttrString(module, "count") : NULL;
+    Py_XDECREF(module);
+    if (type == NULL) {
+        return -1;
+    }
+    if (PyType_Check(type) && ((PyTypeObject *)type)->tp_basicsize == (Py_ssize_t)sizeof(Count)) {
+        count_type = (PyTypeObject *)type;
+        return 0;
+    }
+    Py_DECREF(type);
+    return 0;
+}
+
+PyObject *
+dt_iterators_fresh(PyObject *iterator)
+{
+    const SequenceIterator *self = (const SequenceIterator *)iterator;
+    bool list = Py_IS_TYPE(iterator, &PyListIter_Type);
+    if ((!list && !Py_IS_TYPE(iterator, &PyTupleIter_Type)) || self->index != 0
+        || self->sequence == NULL) {
+        return NULL;
+    }
+    return Py_IS_TYPE(self->sequence, list ? &PyList_Type : &PyTuple_Type) ? self->sequence : NULL;
+}
+
+bool
+dt_iterators_count(PyObject *count, int64_t *value)
+{
+    const Count *self = (const Count *)count;
+    if (count_type == NULL || !Py_IS_TYPE(count, count_type) || self->long_number != NULL
+        || self->number == PY_SSIZE_T_MAX) {
+        return false;
+    }
+    *value = self->number;
+    return true;
+}
+
+static PyObject *
+read_fresh(PyObject *module, PyObject *iterator)
+{
+    (void)module;
+    PyObject *sequence = dt_iterators_fresh(iterator);
+    if (sequence == NULL) {
+        PyErr_SetString(PyExc_ValueError, "an iterator has been started");
+        return NULL;
+    }
+    Py_INCREF(sequence);
+    return sequence;
+}
+
+static PyObject *
+read_count(PyObject *module, PyObject *count)
+{
+    (void)module;
+    int64_t value;
+    if (!dt_iterators_count(count, &value)) {
+        PyErr_SetString(PyExc_ValueError, "a counter counts in another way now");
+        return NULL;
+    }
+    return PyLong_FromLongLong(value);
+}
+
+static PyObject *
+advance_by(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    Py_ssize_t steps = count == 2 ? PyLong_AsSsize_t(args[1]) : -1;
+    if (steps < 0) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "an iterator is advanced by a number of steps");
+        }
+        return NULL;
+    }
+    if (advance(args[0], steps) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* Each is made once and kept for the life of the process. */
+DT_BORROWED PyObject *
+dt_iterators_fresh_function(void)
+{
+    static PyObject *function;
+    static PyMethodDef method = {"iterated", read_fresh, METH_O, NULL};
+    return function != NULL ? function : (function = PyCFunction_New(&method, NULL));
+}
+
+DT_BORROWED PyObject *
+dt_iterators_count_function(void)
+{
+    static PyObject *function;
+    static PyMethodDef method = {"next_number", read_count, METH_O, NULL};
+    return function != NULL ? function : (function = PyCFunction_New(&method, NULL));
+}
+
+DT_BORROWED PyObject *
+dt_iterators_advance(void)
+{
+    static PyObject *function;
+    static PyMethodDef method = {"advance_iterator", (PyCFunction)(void (*)(void))advance_by,
+                                 METH_FASTCALL, NULL};
+    return function != NULL ? function : (function = PyCFunction_New(&method, NULL));
+}
+
 bool
 dt_iterators_asyncgen_hooked(void)
 {

@@ -7,6 +7,7 @@
 #define DT_COMPAT_ITERATORS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "compat/python.h"
 #include "core/status.h"
@@ -16,6 +17,22 @@
  * an exact builtin container, or a view of a dict; none of the user's code runs.  A builtin
  * function, or NULL with an exception. */
 DT_BORROWED PyObject *dt_iterators_restore(void);
+
+/* Finds the types that are not named by the C API: 0, or -1 with an exception. */
+int dt_iterators_init(void);
+
+/* The list or tuple (exact) under an iterator that was not started, borrowed; else NULL. */
+PyObject *dt_iterators_fresh(PyObject *iterator);
+
+/* What an itertools.count gives next, if it counts plain ints one by one. */
+bool dt_iterators_count(PyObject *count, int64_t *value);
+
+/* For rewritten code: fresh(iterator), count(count), advance(iterator, steps); the steps of the
+ * last end where the iterator does, and what they give is dropped.  Builtin functions, or NULL with
+ * an exception. */
+DT_BORROWED PyObject *dt_iterators_fresh_function(void);
+DT_BORROWED PyObject *dt_iterators_count_function(void);
+DT_BORROWED PyObject *dt_iterators_advance(void);
 
 /* Whether hooks are set that are told of asynchronous generators (sys.set_asyncgen_hooks). */
 bool dt_iterators_asyncgen_hooked(void);

@@ -383,6 +383,18 @@ load_dim(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr, bool 
 }
 
 static DtStatus
+load_count(DtLower *lower, DtGuardInstr *instr)
+{
+    DtDimObject *number = DT_ARENA_NEW(&lower->program->arena, DtDimObject);
+    if (number == NULL || dt_vec_push(&lower->program->arena, &lower->program->dims, number) < 0) {
+        return dt_no_memory();
+    }
+    instr->op = DT_GOP_COUNTED;
+    instr->x = number;
+    return DT_OK;
+}
+
+static DtStatus
 load_member(DtLower *lower, const char *name, DtGuardInstr *instr)
 {
     PyObject *text = PyUnicode_InternFromString(name);
@@ -414,6 +426,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         [DT_SOURCE_OBJECT] = DT_GOP_OBJECT,
         [DT_SOURCE_ATTR_DICT] = DT_GOP_ATTR_DICT,
         [DT_SOURCE_HANDLED] = DT_GOP_HANDLED,
+        [DT_SOURCE_ITERATED] = DT_GOP_ITERATED,
     };
     const DtSource *from = source->source;
     bool user = false;
@@ -432,6 +445,9 @@ load_single(DtLower *lower, DtLowerSource *source)
         break;
     case DT_SOURCE_PARTIAL_FUNC:
         DT_TRY(load_member(lower, "func", &instr));
+        break;
+    case DT_SOURCE_COUNTED:
+        DT_TRY(load_count(lower, &instr));
         break;
     case DT_SOURCE_CACHED:
         instr.op = DT_GOP_CACHED;

@@ -16,6 +16,7 @@
 
 #include "compat/dict.h"
 #include "compat/function.h"
+#include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/object.h"
 #include "compat/type.h"
@@ -432,6 +433,10 @@ do_METHOD_SELF:
                                 : NULL);
 do_CACHED:
     LOAD(dt_lru_cache_find(regs[in->a], in->x));
+do_ITERATED:
+    LOAD(dt_iterators_fresh(regs[in->a]));
+do_COUNTED:
+    ANSWER(dt_read_count(in->x, regs[in->a], &regs[in->dst]));
 do_HANDLED:
     LOAD(dt_read_handled());
 do_ATTR_DICT:

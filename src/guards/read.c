@@ -3,6 +3,7 @@
 
 #include "compat/dict.h"
 #include "compat/dying.h"
+#include "compat/iterators.h"
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type.h"
@@ -236,10 +237,9 @@ dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length)
     return 0;
 }
 
-int
-dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out)
+static int
+read_number(DtDimObject *dim, int64_t value, PyObject **out)
 {
-    int64_t value = dim->adapter->dim(dim->adapter, object, dim->dim);
     if (dim->object == NULL || dim->value != value) {
         PyObject *number = PyLong_FromLongLong(value);
         if (number == NULL) {
@@ -250,6 +250,19 @@ dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out)
     }
     *out = dim->object;
     return 1;
+}
+
+int
+dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out)
+{
+    return read_number(dim, dim->adapter->dim(dim->adapter, object, dim->dim), out);
+}
+
+int
+dt_read_count(DtDimObject *dim, PyObject *object, PyObject **out)
+{
+    int64_t value;
+    return dt_iterators_count(object, &value) ? read_number(dim, value, out) : 0;
 }
 
 PyObject *

@@ -53,5 +53,7 @@ bool dt_read_are_quiet(const DtQuiets *quiets, const DtGuardFrame *frame, PyObje
 /* A dimension as an int object that the program owns, made anew when it has changed: 1, or -1 with
  * an error. */
 int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);
+/* The same for what an itertools.count gives next; 0: it is none, or counts no plain ints. */
+int dt_read_count(DtDimObject *dim, PyObject *object, PyObject **out);
 
 #endif

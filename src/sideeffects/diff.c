@@ -8,6 +8,7 @@
  */
 #include "sideeffects/entries.h"
 
+#include "compat/iterators.h"
 #include "variables/kinds.h"
 #include "variables/payloads.h"
 #include "variables/set_layout.h"
@@ -21,6 +22,11 @@ dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values,
         *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, 1);
         return *items == NULL ? dt_no_memory()
                               : dt_var_const(trace, ((DtBytesVar *)container)->value, *items);
+    }
+    if (container->type->kind == DT_KIND_ITERATOR) {
+        *count = 0; /* it knows how many steps it has made */
+        *items = *values = NULL;
+        return DT_OK;
     }
     bool is_list = container->type->kind == DT_KIND_LIST;
     const DtSeqVar *list = (const DtSeqVar *)container;
@@ -323,6 +329,33 @@ diff_bytes(DtTrace *trace, const DtJournalEntry *entry)
                      contents);
 }
 
+/* The iterator makes the steps that the trace has made; the last one of an exhausted iterator lets
+ * go of its list. */
+static DtStatus
+diff_iterator(DtTrace *trace, const DtIterVar *iterator)
+{
+    int64_t steps = iterator->index + iterator->exhausted;
+    PyObject *advance = dt_iterators_advance();
+    if (steps == 0 || advance == NULL) {
+        return advance != NULL ? DT_OK : DT_ERROR;
+    }
+    for (uint32_t i = 0; i < trace->changed.count; i++) {
+        if (trace->changed.items[i] == iterator->subject) {
+            return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                            "a list that is changed under an iterator that existed before");
+        }
+    }
+    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2);
+    DtWrite write = {.kind = DT_WRITE_CALL, .values = values, .count = 2};
+    if (values == NULL) {
+        return dt_no_memory();
+    }
+    values[0] = (DtVar *)iterator;
+    DT_TRY(dt_var_int(trace, steps, &values[1]));
+    DT_TRY(dt_build_known(trace, advance, &write.object));
+    return add_write(trace, write);
+}
+
 DtStatus
 dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
 {
@@ -336,6 +369,8 @@ dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
         return diff_dict(trace, entry);
     case DT_KIND_BYTEARRAY:
         return diff_bytes(trace, entry);
+    case DT_KIND_ITERATOR:
+        return diff_iterator(trace, (const DtIterVar *)entry->object);
     default:
         return diff_set(trace, entry);
     }

@@ -150,12 +150,26 @@ check_value(Drops *drops, DtVar *value, DtVar *successor)
     return source != NULL && drops->going ? dt_guard_quiet(drops->trace, source, stays) : DT_OK;
 }
 
+/* An exhausted one lets go of its list. */
+static DtStatus
+check_iterator(Drops *drops, const DtIterVar *iterator)
+{
+    if (!iterator->exhausted || iterator->subject == NULL || iterator->subject->source == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(check_object(drops, object_of(iterator->subject)));
+    return drops->going ? dt_guard_quiet(drops->trace, iterator->subject->source, NULL) : DT_OK;
+}
+
 static DtStatus
 check_contents(Drops *drops, const DtJournalEntry *entry)
 {
     uint32_t gone = 0;
     if (entry->object->type->kind == DT_KIND_BYTEARRAY) {
         return DT_OK;
+    }
+    if (entry->object->type->kind == DT_KIND_ITERATOR) {
+        return check_iterator(drops, (const DtIterVar *)entry->object);
     }
     for (uint32_t i = 0; i < entry->count; i++) {
         gone += !is_seen(drops, entry->items[i]);

@@ -317,7 +317,7 @@ snapshot(DtTrace *trace, DtVar *var)
     DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
     DtKind kind = var->type->kind;
     if (kind != DT_KIND_LIST && kind != DT_KIND_DICT && kind != DT_KIND_SET
-        && kind != DT_KIND_BYTEARRAY) {
+        && kind != DT_KIND_BYTEARRAY && kind != DT_KIND_ITERATOR) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }

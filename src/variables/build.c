@@ -13,6 +13,7 @@
 #include "variables/kinds.h"
 
 #include "compat/type.h"
+#include "variables/pure.h"
 
 /* Types are static or kept alive here; filled once per process. */
 static DtArena table_arena;
@@ -61,6 +62,9 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyModule_Type, dt_module_build},
     {"types", "TracebackType", NULL, dt_traceback_build},
     {"functools", "partial", NULL, dt_partial_build},
+    {"itertools", "count", NULL, dt_existing_count_build},
+    {NULL, NULL, &PyListIter_Type, dt_existing_sequence_build},
+    {NULL, NULL, &PyTupleIter_Type, dt_existing_sequence_build},
 };
 
 static int
@@ -202,6 +206,13 @@ is_namedtuple(PyObject *object)
     return dt_namedtuple_is_class(Py_TYPE(object));
 }
 
+/* sys.version_info and the like. */
+static bool
+is_pure_tuple(PyObject *object)
+{
+    return PyTuple_Check(object) && dt_pure_is(object);
+}
+
 static bool
 is_anything(PyObject *object)
 {
@@ -240,6 +251,7 @@ static const CategoryRow category_rows[] = {
     {is_function, dt_function_build},
     {is_user_instance, dt_instance_build},
     {is_namedtuple, dt_namedtuple_build},
+    {is_pure_tuple, dt_opaque_build},
     {dt_payload_fits, dt_instance_build},
     {is_exception, dt_exception_build},
     {is_builtin_subclass, build_subclass},

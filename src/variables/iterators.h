@@ -46,6 +46,10 @@ DtStatus dt_iter_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables,
 DtStatus dt_iter_append(DtTrace *trace, DtSeqVar *list, DtVar *item) DT_MUST_CHECK;
 bool dt_iter_is_over_tuple(const DtIterVar *self);
 
+/* An iterator that existed before, over a list or tuple, at its beginning. */
+DtStatus dt_iter_existing_sequence(DtTrace *trace, DtVar *sequence, const DtSource *source,
+                                   DtVar **out) DT_MUST_CHECK;
+
 /* Rebuilders: never; from the parts as long as no step was made; from the parts at any time. */
 DtStatus dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 DtStatus dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);

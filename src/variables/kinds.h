@@ -101,6 +101,8 @@ DtStatus dt_partial_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar *
 DtStatus dt_adapter_callable_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* Calls a function that lru_cache() made before the trace: a hit, or a break. */
 DtStatus dt_cached_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_existing_count_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_existing_sequence_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_opaque_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The identity guard, unless trusted or the source is the object itself. */
 DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source,

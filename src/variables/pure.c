@@ -22,16 +22,49 @@ typedef struct PureRow {
 static const PureRow pure_rows[] = {
     {"code", {NULL}, NULL},
     {"datetime.date",
-     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", NULL},
+     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "strftime", NULL},
      NULL},
+    {"datetime.datetime",
+     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "date", "time",
+      "timetz", "utcoffset", NULL},
+     "tzinfo"},
+    {"datetime.time", {"isoformat", "replace", "strftime", "utcoffset", NULL}, "tzinfo"},
     {"datetime.timedelta", {"total_seconds", NULL}, NULL},
+    {"datetime.timezone", {"utcoffset", "tzname", NULL}, NULL},
     {"operator.attrgetter", {NULL}, NULL},
     {"operator.itemgetter", {NULL}, NULL},
     {"operator.methodcaller", {NULL}, NULL},
     {"re.Match",
      {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL},
      "string"},
-    {"re.Pattern", {"match", "fullmatch", "search", "sub", "subn", "split", "findall", NULL}, NULL},
+    {"re.Pattern",
+     {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer", NULL},
+     NULL},
+    {"sys.flags", {"__getitem__", NULL}, NULL},
+    {"sys.float_info", {"__getitem__", NULL}, NULL},
+    {"sys.hash_info", {"__getitem__", NULL}, NULL},
+    {"sys.int_info", {"__getitem__", NULL}, NULL},
+    {"sys." /* no version is tested here */ "version_info", {"__getitem__", NULL}, NULL},
+};
+
+/* Functions of C modules that are pure, too: of what they are given they make one value. */
+typedef struct PureModule {
+    const char *name;
+    const char *functions[12];
+} PureModule;
+
+static const PureModule pure_modules[] = {
+    {"_json", {"encode_basestring", "encode_basestring_ascii", NULL}},
+    {"_statistics", {"_normal_dist_inv_cdf", NULL}},
+    {"_struct", {"calcsize", "pack", "unpack", "unpack_from", NULL}},
+    {"binascii",
+     {"a2b_base64", "a2b_hex", "b2a_base64", "b2a_hex", "crc32", "crc_hqx", "hexlify", "unhexlify",
+      NULL}},
+    {"sys", {"intern", NULL}},
+    {"unicodedata",
+     {"bidirectional", "category", "combining", "decimal", "digit", "east_asian_width", "lookup",
+      "mirrored", "name", "normalize", "numeric", NULL}},
+    {"zlib", {"adler32", "crc32", NULL}},
 };
 
 /* A class statement could give a class the same name. */
@@ -61,12 +94,39 @@ dt_pure_is(PyObject *object)
         return row != NULL;
     }
     PyObject *over = PyObject_GetAttrString(object, row->over); /* of C: runs no user code */
-    bool safe = over != NULL && dt_constant_is_safe(over);
+    const PureRow *part = over != NULL ? find_row(Py_TYPE(over)) : NULL;
+    bool safe = over != NULL && (dt_constant_is_safe(over) || (part != NULL && part->over == NULL));
     Py_XDECREF(over);
     if (over == NULL) {
         PyErr_Clear(); /* no memory: not followed */
     }
     return safe;
+}
+
+bool
+dt_pure_has_row(PyTypeObject *type)
+{
+    return find_row(type) != NULL;
+}
+
+bool
+dt_pure_is_function(PyObject *object)
+{
+    PyObject *module = PyCFunction_CheckExact(object) ? PyCFunction_GET_SELF(object) : NULL;
+    const PyModuleDef *def =
+        module != NULL && PyModule_CheckExact(module) ? PyModule_GetDef(module) : NULL;
+    for (size_t i = 0; def != NULL && i < sizeof(pure_modules) / sizeof(pure_modules[0]); i++) {
+        if (strcmp(def->m_name, pure_modules[i].name) != 0) {
+            continue;
+        }
+        const char *name = ((PyCFunctionObject *)object)->m_ml->ml_name;
+        for (const char *const *at = pure_modules[i].functions; *at != NULL; at++) {
+            if (strcmp(name, *at) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* ---- Arguments: trackers to objects ---------------------------------------------------------- */

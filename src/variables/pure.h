@@ -17,6 +17,11 @@
  * bytearray can). */
 bool dt_pure_is(PyObject *object);
 
+/* Whether the type has a row: objects of it that are not pure hold something that is not. */
+bool dt_pure_has_row(PyTypeObject *type);
+/* Whether it is a function of a C module that is pure (rows in pure.c, too). */
+bool dt_pure_is_function(PyObject *object);
+
 /* Calls `callable`, which has to be pure, on arguments that are known: constants, pure objects, and
  * tuples, lists, dicts and sets of such (copies; the callable must not keep or change them).  A
  * break when one is not known; what the callable raises, the traced program raises. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/type.h"
 #include "variables/fold.h"
@@ -114,8 +115,8 @@ dt_variables_init(void)
         inherit_slots(into, &dt_kind_base);
     }
     /* On failure the exception stays set for the module's init function. */
-    if (dt_lru_cache_init() == 0 && dt_build_init() == 0 && dt_payload_init() == 0
-        && dt_proxy_init() == 0) {
+    if (dt_lru_cache_init() == 0 && dt_iterators_init() == 0 && dt_build_init() == 0
+        && dt_payload_init() == 0 && dt_proxy_init() == 0) {
         (void)dt_builtin_init();
     }
 }

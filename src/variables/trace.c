@@ -320,6 +320,20 @@ dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth)
     return dt_guard_sym(trace, guard);
 }
 
+/* The number of an existing counter is another one at each call. */
+static bool
+counts(const DtTrace *trace, const DtSym *sym)
+{
+    if (sym == NULL || dt_sym_is_const(sym)) {
+        return false;
+    }
+    if (is_symbol(sym)) {
+        const DtSource *source = trace->symbols.items[sym->id].source;
+        return source != NULL && source->kind == DT_SOURCE_COUNTED;
+    }
+    return counts(trace, sym->a) || counts(trace, sym->b);
+}
+
 static DtStatus
 specialize_symbol(DtTrace *trace, const DtSym *sym)
 {
@@ -347,6 +361,10 @@ dt_trace_specialize(DtTrace *trace, const DtSym *sym)
 {
     if (dt_sym_is_const(sym)) {
         return DT_OK;
+    }
+    if (sym->type != DT_SYM_BOOL && counts(trace, sym)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                        "what is done depends on the number of a counter that existed before");
     }
     if (is_symbol(sym)) {
         return specialize_symbol(trace, sym);

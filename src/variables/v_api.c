@@ -3,6 +3,7 @@
  * python/dyntrace/api.py defines them for plain execution and registers them
  * here by name; each has a row.
  */
+#include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
 #include "variables/rules.h"
@@ -105,8 +106,42 @@ members(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_pure_members(trace, callable, &rest, out);
 }
 
-/* own_attributes(obj): a new dict of what is stored in a function, or in an object that the trace
- * made. */
+/* Whether a class of the MRO keeps attributes in slots. */
+static DtStatus
+has_slots(DtTrace *trace, PyTypeObject *cls, bool *out)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__slots__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    *out = dt_type_lookup(cls, name) != NULL;
+    return DT_OK;
+}
+
+/* A new dict of what the dict of an existing instance holds, whose keys are guarded. */
+static DtStatus
+existing_attributes(DtTrace *trace, DtVar *object, DtVar **out)
+{
+    bool slots;
+    DtVar *dict, *method;
+    DT_TRY(has_slots(trace, ((DtInstanceVar *)object)->cls, &slots));
+    if (slots || dt_exception_is(object)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "all attributes of a %s that existed before",
+                        dt_kinds_type_name(trace, object));
+    }
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__dict__"));
+    PyObject *copy = dt_trace_keep_take(trace, PyUnicode_InternFromString("copy"));
+    if (name == NULL || copy == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_attr_dict_get(trace, object, name, &dict));
+    DT_TRY(dt_var_getattr(trace, dict, copy, &method));
+    DtArgs none = dt_args_of(NULL, 0);
+    return dt_var_call(trace, method, &none, out);
+}
+
+/* own_attributes(obj): a new dict of what is stored in a function, or in an instance of a class
+ * without slots. */
 static DtStatus
 own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -121,6 +156,12 @@ own_attributes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return object->type->kind == DT_KIND_FUNCTION
                    ? dt_function_own_attributes(trace, object, own)
                    : DT_OK;
+    }
+    if (object->type->kind == DT_KIND_INSTANCE
+        && dt_build_is_user_class(((DtInstanceVar *)object)->cls)
+        && (((DtInstanceVar *)object)->object != NULL
+            || ((DtInstanceVar *)object)->attributes != NULL)) {
+        return existing_attributes(trace, object, out);
     }
     if (object->type->kind != DT_KIND_INSTANCE || ((DtInstanceVar *)object)->object != NULL
         || ((DtInstanceVar *)object)->attributes != NULL

@@ -181,6 +181,9 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         && dt_pure_is(PyCFunction_GET_SELF(object))) {
         return dt_pure_call_method(trace, object, args, out);
     }
+    if (dt_pure_is_function(object)) {
+        return dt_pure_call(trace, object, args, out);
+    }
     PyObject *name = PyObject_GetAttrString(object, "__name__");
     if (name == NULL) {
         return dt_break_from_exception(trace);

@@ -3,8 +3,8 @@
  * Invariant: the position changes only after dt_kinds_will_change(), so a
  * rolled back loop starts again where it was.
  *
- * Not in here: iterators that existed before the trace (no source reads their
- * items: a graph break), user classes with __next__ (v_instance.c).
+ * Not in here: iterators that existed before the trace (iter_existing.c), user classes with
+ * __next__ (v_instance.c).
  */
 #include "compat/iterators.h"
 #include "variables/iterators.h"
@@ -129,6 +129,19 @@ DtStatus
 dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out)
 {
     return new_iterator(trace, &sequence_row, sequence, (DtIterVar **)out);
+}
+
+DtStatus
+dt_iter_existing_sequence(DtTrace *trace, DtVar *sequence, const DtSource *source, DtVar **out)
+{
+    DtIterVar *self = DT_KINDS_NEW(trace, ITERATOR, DtIterVar, source);
+    if (self == NULL) {
+        return DT_ERROR;
+    }
+    self->row = &sequence_row;
+    self->subject = sequence;
+    *out = &self->base;
+    return DT_OK;
 }
 
 DtStatus

@@ -231,7 +231,16 @@ row_name(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_var_const(trace, ((DtMethodRowVar *)self)->name, out);
 }
 
+static DtStatus
+row_self(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    (void)trace;
+    *out = ((DtMethodRowVar *)self)->self;
+    return DT_OK;
+}
+
 static const DtGetSetRow row_getsets[] = {
+    {"__self__", row_self},
     {"__name__", row_name},
     {NULL, NULL},
 };

@@ -241,8 +241,10 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     /* A C type's comparison of two objects that are both known.  What can be hashed does not
      * change; a weak reference compares what it refers to. */
     PyObject *a = object_of(left), *b = dt_var_as_constant(trace, right);
-    if (b == NULL || dt_build_is_user_class(type) || dt_build_is_user_class(Py_TYPE(b))
-        || type->tp_hash == PyObject_HashNotImplemented || PyWeakref_Check(a)
+    if (b == NULL || (dt_pure_has_row(type) && !dt_pure_is(a))
+        || (dt_pure_has_row(Py_TYPE(b)) && !dt_pure_is(b)) || dt_build_is_user_class(type)
+        || dt_build_is_user_class(Py_TYPE(b)) || type->tp_hash == PyObject_HashNotImplemented
+        || PyWeakref_Check(a)
         || (type->tp_flags & Py_TPFLAGS_HEAPTYPE && op != Py_EQ && op != Py_NE)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison of a %s", type->tp_name);
     }

@@ -4,6 +4,7 @@ builds, the replay, lines, and that the frame-less result and the rewritten code
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import sys
 import traceback
@@ -534,6 +535,19 @@ def test_what_a_cache_keeps_is_asked_for_again():
         assert fn(numpy.ones(2))[1] is kept(3)
 
 
+def test_what_existing_iterators_hold_is_asked_for_again():
+    numpy = pytest.importorskip("numpy")
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x, numbers, values):
+        return x + 1, next(numbers), next(values)
+
+    for start in (3, 3, 8):
+        held = [object()]
+        found = fn(numpy.ones(2), itertools.count(start), iter(held))
+        assert found[1] == start and found[2] is held[0]
+
+
 def test_every_kind_of_source_is_known_here():
     """A new row in sources.def needs a case above (or a reason to stand in this list)."""
     path = Path(__file__).parents[2] / "src" / "variables" / "sources.def"
@@ -548,6 +562,8 @@ def test_every_kind_of_source_is_known_here():
         "METHOD_FUNC": bound, "METHOD_SELF": bound, "PARTIAL_FUNC": bound, "OBJECT": builtin,
         "ARRAY_DIM": test_a_size_is_computed_by_the_graph,
         "CACHED": test_what_a_cache_keeps_is_asked_for_again,
+        "ITERATED": test_what_existing_iterators_hold_is_asked_for_again,
+        "COUNTED": test_what_existing_iterators_hold_is_asked_for_again,
     }  # fmt: skip
     # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is
     # handled, is only guarded.

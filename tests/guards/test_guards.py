@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import marshal
 import math
 import sys
@@ -567,6 +568,11 @@ def source_cases():
     cached = functools.lru_cache(maxsize=4)(lambda key: ("kept", key))
     kept = cached(3)
     yield "CACHED", target, lambda r: r.source("CACHED", r.local("x"), 3), (cached,), kept
+    items = [1, 2]
+    fresh = iter(items)
+    yield "ITERATED", target, lambda r: r.source("ITERATED", r.local("x")), (fresh,), items
+    counter = itertools.count(7)
+    yield "COUNTED", target, lambda r: r.source("COUNTED", r.local("x")), (counter,), 7
     yield "HANDLED", target, lambda r: r.source("HANDLED"), (1,), None
     yield "OBJECT", target, lambda r: r.source("OBJECT", key=helper), (1,), helper
 

@@ -39,6 +39,8 @@ CASES = {
     "METHOD_SELF": ([X, ("METHOD_SELF", None, 0)], "L['x'].__self__"),
     "PARTIAL_FUNC": ([X, ("PARTIAL_FUNC", None, 0)], "L['x'].func"),
     "CACHED": ([X, ("CACHED", 3, 0)], "L['x'].cache[3]"),
+    "ITERATED": ([X, ("ITERATED", None, 0)], "L['x'].sequence"),
+    "COUNTED": ([X, ("COUNTED", None, 0)], "L['x'].number"),
     "HANDLED": ([("HANDLED", None, 0)], "sys.exception()"),
     "ARRAY_DIM": ([X, ("ARRAY_DIM", None, 1)], "L['x'].shape[1]"),
     "OBJECT": ([("OBJECT", math, 0), ("ATTR", "pi", 0)], "<module math>.pi"),

@@ -1,7 +1,9 @@
 """Copies of containers and of instances that keep the default way of being copied.
 
 What is shared inside stays shared: objects are looked up in the memo by identity, which the trace
-guards. A class that says how it is copied is left to plain execution.
+guards. ``__copy__`` and ``__deepcopy__`` are followed; what they are given is a dict that is of use for
+further calls of ``deepcopy`` only. Classes that are copied by what pickling does are left to plain
+execution.
 """
 
 from __future__ import annotations
@@ -39,8 +41,6 @@ _SHALLOW_ATOMIC = (*_ATOMIC, tuple, frozenset, slice)
 
 #: Special methods that change how an instance is copied.
 _SPECIAL = (
-    "__copy__",
-    "__deepcopy__",
     "__setstate__",
     "__getnewargs__",
     "__getnewargs_ex__",
@@ -72,7 +72,16 @@ def _check_default(x: Any, cls: Any) -> None:
         unfollowable("a copy of an instance whose class says how it is copied")
 
 
+def _is_array(cls: Any) -> bool:
+    return cls.__module__ == "numpy" and cls.__name__ == "ndarray"
+
+
 def _shallow_instance(x: Any, cls: Any) -> Any:
+    if _is_array(cls):
+        unfollowable("a copy of an array, which keeps its order in memory")
+    copier = getattr(cls, "__copy__", None)
+    if copier is not None:
+        return copier(x)
     _check_default(x, cls)
     made = object.__new__(cls)
     for name, value in own_attributes(x).items():
@@ -90,8 +99,15 @@ def copy(x: Any) -> Any:
     return _shallow_instance(x, cls)
 
 
+class _Key:
+    """Under this key the memo that a __deepcopy__ gets keeps what was copied."""
+
+
+_PAIRS = _Key()
+
+
 def _find(x: Any, memo: Any) -> Any:
-    for pair in memo:
+    for pair in memo[_PAIRS]:
         if pair[0] is x:
             return pair
     return None
@@ -117,28 +133,36 @@ def _deep(x: Any, memo: Any) -> Any:
         return known[1]
     if cls is list:
         made: Any = []
-        memo.append((x, made))
+        memo[_PAIRS].append((x, made))
         for item in x:
             made.append(_deep(item, memo))
         return made
     if cls is dict:
         made = {}
-        memo.append((x, made))
+        memo[_PAIRS].append((x, made))
         for key, value in x.items():
             made[_deep(key, memo)] = _deep(value, memo)
         return made
     if cls is tuple:
         made = _deep_tuple(x, memo)
         if made is not x:
-            memo.append((x, made))
+            memo[_PAIRS].append((x, made))
         return made
     if cls is set or cls is frozenset:
         made = cls([_deep(item, memo) for item in x])
-        memo.append((x, made))
+        memo[_PAIRS].append((x, made))
+        return made
+    if _is_array(cls):
+        unfollowable("a copy of an array, which keeps its order in memory")
+    copier = getattr(x, "__deepcopy__", None)
+    if copier is not None:
+        made = copier(memo)
+        if made is not x:
+            memo[_PAIRS].append((x, made))
         return made
     _check_default(x, cls)
     made = object.__new__(cls)
-    memo.append((x, made))
+    memo[_PAIRS].append((x, made))
     state = {name: _deep(value, memo) for name, value in own_attributes(x).items()}
     for name, value in state.items():
         setattr(made, name, value)
@@ -147,6 +171,8 @@ def _deep(x: Any, memo: Any) -> Any:
 
 @polyfill(original.deepcopy)
 def deepcopy(x: Any, memo: Any = None, _nil: Any = _NIL) -> Any:
-    if memo is not None:
-        return unfollowable("copy.deepcopy() with a memo")
-    return _deep(x, [])
+    if memo is None:
+        memo = {_PAIRS: []}
+    elif type(memo) is not dict or len(memo) != 1 or _PAIRS not in memo:
+        unfollowable("copy.deepcopy() with a memo of the program's own")
+    return _deep(x, memo)

@@ -70,6 +70,11 @@ def search(pattern: Any, string: Any, flags: Any = 0) -> Any:
     return _pattern(pattern, flags).search(string)
 
 
+@polyfill(re.finditer)
+def finditer(pattern: Any, string: Any, flags: Any = 0) -> Any:
+    return _pattern(pattern, flags).finditer(string)
+
+
 @polyfill(re.findall)
 def findall(pattern: Any, string: Any, flags: Any = 0) -> Any:
     return _pattern(pattern, flags).findall(string)
@@ -123,6 +128,16 @@ else:
     @polyfill(re.split)
     def split(pattern: Any, string: Any, maxsplit: Any = 0, flags: Any = 0) -> Any:
         return _split(pattern, string, maxsplit, flags)
+
+
+def _all(pattern: Any, string: Any, bounds: Any) -> Any:
+    return list(pattern.finditer(string, *bounds))
+
+
+@polyfill(re.Pattern.finditer)
+def pattern_finditer(self: Any, /, string: Any, pos: Any = 0, endpos: Any = sys.maxsize) -> Any:
+    found = iter(fold(_all, self, string, (pos, endpos)))
+    return iter(lambda: next(found, None), None)  # a callable_iterator, as the original's
 
 
 @polyfill(re.Pattern.sub)

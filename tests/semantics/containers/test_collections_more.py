@@ -225,6 +225,7 @@ def rng_loop_(x):
 
 
 WHOLE = [
+    copy_,
     missing_caught_,
     hasattr_,
     method_value_,
@@ -258,7 +259,6 @@ BROKEN = [
     (ns_less_, "unknown-callable"),
     (hash_, "missing-slot"),
     (key_, "missing-slot"),
-    (copy_, "unknown-callable"),
     (deepcopy_, "unknown-callable"),
     (reduce_, "unknown-callable"),
     (missing_, "raises"),

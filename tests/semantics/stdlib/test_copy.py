@@ -176,6 +176,7 @@ class Reduces:
         return (str, ("reduced",))
 
 
+@captured
 def custom(x):
     return x, copy.deepcopy(Custom())
 
@@ -189,6 +190,6 @@ def with_memo(x):
     return x, copy.deepcopy([1], memo), len(memo)
 
 
-@pytest.mark.parametrize("fn", [custom, reduces, with_memo])
+@pytest.mark.parametrize("fn", [reduces, with_memo])
 def test_what_says_how_it_is_copied_runs_plainly(fn):
     check(fn, A, breaks="unknown-callable")
