@@ -82,13 +82,14 @@ want_another_driver(DtBroken *broken)
     broken->calm = 0;
 }
 
-/* Its probes are asked from now on, in frames that run already, too. */
+/* Its probes are asked from now on, also by a frame that runs the driver of now already.  Others
+ * may be gone. */
 static void
 wake_up(DtBroken *broken, const DtPoint *point)
 {
     for (uint32_t i = 0; i < broken->probes.count; i++) {
         DtProbe *probe = broken->probes.items[i];
-        if (probe->point == point && probe->driver != NULL && Py_REFCNT(probe) > 1) {
+        if (probe->point == point && probe->driver != NULL && probe->driver == broken->driver) {
             dt_driver_switch(probe->driver, &probe->site, false);
         }
     }

@@ -386,7 +386,7 @@ def a_cell_by_its_contents(w, x, k):
 # ---- Positions and states --------------------------------------------------------------------------
 
 
-@effect(breaks="missing-slot")
+@effect
 def position_of_an_iterator(w, x, k):
     return next(w.it)
 

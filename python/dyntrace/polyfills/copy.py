@@ -73,7 +73,7 @@ def _check_default(x: Any, cls: Any) -> None:
 
 
 def _is_array(cls: Any) -> bool:
-    return cls.__module__ == "numpy" and cls.__name__ == "ndarray"
+    return bool(cls.__module__ == "numpy" and cls.__name__ == "ndarray")
 
 
 def _shallow_instance(x: Any, cls: Any) -> Any:
