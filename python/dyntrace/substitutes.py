@@ -44,6 +44,8 @@ POLYFILL_MODULES = {
     "nt": "os",
     "posix": "os",
     "re": "re",
+    "dataclasses": "reprlib",
+    "reprlib": "reprlib",
 }
 
 

@@ -333,6 +333,9 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_GLOBAL_ABSENT:
         dt_strbuf_add(buf, "is one now");
         break;
+    case DT_GUARD_ABC_TOKEN:
+        dt_strbuf_add(buf, "one was");
+        break;
     case DT_GUARD_ADAPTER_STATE:
         dt_strbuf_add(buf, "has changed");
         break;

@@ -557,6 +557,10 @@ dt_lower_relations(DtLower *lower, bool *done)
             instr.y.p = fact->adapter;
             user = runs_user_code(fact->adapter);
         }
+        else if (fact->kind == DT_GUARD_ABC_TOKEN) {
+            instr.op = DT_GOP_ABC_TOKEN;
+            instr.y.i = fact->number;
+        }
         else {
             done[i] = true;
             continue;

@@ -336,6 +336,8 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
         break;
     case DT_GUARD_SYM:
         return read_sym(reader->trace, payload, &fact->sym);
+    case DT_GUARD_ABC_TOKEN: /* never written */
+        return damaged("abstract classes");
     case DT_GUARD_ADAPTER:
     case DT_GUARD_ADAPTER_STATE:
         return read_adapter(reader, payload, fact);

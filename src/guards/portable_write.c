@@ -142,6 +142,10 @@ write_payload(const DtFact *fact)
         return write_layout(fact->object);
     case DT_GUARD_SYM:
         return write_sym(fact->sym);
+    case DT_GUARD_ABC_TOKEN:
+        PyErr_SetString(PyExc_ValueError,
+                        "a guard on what abstract classes have said can't be written");
+        return NULL;
     case DT_GUARD_ADAPTER:
     case DT_GUARD_ADAPTER_STATE:
         if (fact->adapter->spec_to_object == NULL) {

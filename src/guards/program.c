@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "compat/abc.h"
 #include "compat/dict.h"
 #include "compat/function.h"
 #include "compat/iterators.h"
@@ -520,6 +521,8 @@ do_STATE:
         ANSWER(adapter->check_state(adapter, in->x));
     }
 
+do_ABC_TOKEN:
+    HOLD(dt_abc_token() == in->y.i);
 do_NOT_DICT_OF:
     HOLD(dt_object_existing_dict(regs[in->a]) != regs[in->dst]);
 do_QUIET:

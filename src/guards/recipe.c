@@ -184,8 +184,8 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
 {
     DtGuardRecipe *recipe = trace->guards;
     bool sourceless = fact->kind == DT_GUARD_SYM || fact->kind == DT_GUARD_GLOBAL_ABSENT
-                      || fact->kind == DT_GUARD_ADAPTER_STATE
-                      || fact->kind == DT_GUARD_QUIET_GLOBAL;
+                      || fact->kind == DT_GUARD_ADAPTER_STATE || fact->kind == DT_GUARD_QUIET_GLOBAL
+                      || fact->kind == DT_GUARD_ABC_TOKEN;
     if (fact->source == NULL && !sourceless) {
         return DT_OK; /* made by the trace: nothing outside can change it */
     }
@@ -461,6 +461,13 @@ DtStatus
 dt_guard_global_absent(DtTrace *trace, const DtSource *function, PyObject *name)
 {
     DtFact fact = {.kind = DT_GUARD_GLOBAL_ABSENT, .source = function, .object = name};
+    return add_here(trace, &fact);
+}
+
+DtStatus
+dt_guard_abc_token(DtTrace *trace, int64_t token)
+{
+    DtFact fact = {.kind = DT_GUARD_ABC_TOKEN, .number = token};
     return add_here(trace, &fact);
 }
 

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "compat/abc.h"
 #include "core/clock.h"
 #include "guards/program.h"
 #include "guards/recipe.h"
@@ -351,6 +352,8 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
         adapter = adapter_and_number(argument, &spec);
         return adapter == NULL ? DT_ERROR
                                : dt_guard_adapter_state(trace, adapter, &spec, sizeof(spec));
+    case DT_GUARD_ABC_TOKEN:
+        return dt_guard_abc_token(trace, dt_abc_token());
     case DT_GUARD_PRESENT:
         return dt_guard_present(trace, source);
     case DT_GUARD_COUNT:

@@ -12,6 +12,7 @@
  */
 #include "variables/kinds.h"
 
+#include "compat/abc.h"
 #include "compat/type.h"
 #include "variables/pure.h"
 
@@ -94,6 +95,9 @@ dt_build_init(void)
 {
     if (builders.count > 0) {
         return 0;
+    }
+    if (dt_abc_init() < 0) {
+        return -1;
     }
     dt_arena_init(&table_arena);
     for (size_t i = 0; i < sizeof(exact_rows) / sizeof(exact_rows[0]); i++) {

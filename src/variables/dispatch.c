@@ -401,7 +401,7 @@ dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
         return dt_kinds_mismatch(trace, callable, "", args);
     }
     else if (callable->type->kind == DT_KIND_FUNCTION) {
-        substitute = dt_substitute_find_code((PyObject *)((DtFunctionVar *)callable)->code);
+        DT_TRY(dt_substitute_find_code(trace, (DtFunctionVar *)callable, &substitute));
         if (substitute != NULL && ((DtFunctionVar *)callable)->function != NULL) {
             DT_TRY(dt_args_prepend(trace, args, callable, &with_function));
             DT_TRY(dt_build_known(trace, substitute, &callable));

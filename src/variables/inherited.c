@@ -409,7 +409,15 @@ type_getattribute(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs 
     return dt_class_generic_getattr(trace, self, name, out);
 }
 
+static DtStatus
+type_check(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return dt_check_by_type(trace, self, args->pos[0], row->op == 1, out);
+}
+
 static const SlotRow type_rows[] = {
+    {"__instancecheck__", type_check, 1, 1, 1},
+    {"__subclasscheck__", type_check, 1, 1, 0},
     {"__call__", type_call, 0, -1, 0},
     {"__getattribute__", type_getattribute, 1, 1, 0},
     {NULL, NULL, 0, 0, 0},

@@ -379,6 +379,9 @@ DtStatus dt_class_generic_getattr(DtTrace *trace, DtVar *cls, PyObject *name,
 /* A special method of a metaclass of Python, bound to the class; NULL if there is none but type's.
  */
 DtStatus dt_class_special(DtTrace *trace, DtVar *cls, const char *name, DtVar **out) DT_MUST_CHECK;
+/* type.__instancecheck__(cls, asked), or __subclasscheck__ (instance_check.c) */
+DtStatus dt_check_by_type(DtTrace *trace, DtVar *cls, DtVar *asked, bool of_instance,
+                          DtVar **out) DT_MUST_CHECK;
 /* ---- attributes that the trace gives classes (class_attr.c) ---- */
 DtStatus dt_class_setattr(DtTrace *trace, DtVar *cls, PyObject *name, DtVar *value) DT_MUST_CHECK;
 /* The look-up of `name` through the MRO of `cls` after such writes; *done false: they don't concern
@@ -516,6 +519,8 @@ typedef struct DtBuiltinTable {
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_sys_table;     /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
+extern const DtBuiltinTable dt_builtin_check_table,
+    dt_builtin_abc_check_table; /* instance_check.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,
     dt_builtin_cmath_table, dt_builtin_operator_table, dt_builtin_functools_table,
     dt_builtin_method_table, dt_builtin_types_table;

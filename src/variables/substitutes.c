@@ -328,10 +328,19 @@ dt_substitute_find_descriptor(DtTrace *trace, PyObject *descriptor, PyObject **o
     return find(trace, descriptor, (PyObject *)((PyDescrObject *)descriptor)->d_type, out);
 }
 
-PyObject *
-dt_substitute_find_code(PyObject *code)
+DtStatus
+dt_substitute_find_code(DtTrace *trace, const DtFunctionVar *function, PyObject **out)
 {
-    return dt_map_get(&functions, code);
+    *out = dt_map_get(&functions, function->code);
+    bool may_wait = *out == NULL && pending != NULL && PyDict_GET_SIZE(pending) > 0
+                    && (dt_code_flags(function->code) & CO_NESTED) && function->function != NULL;
+    if (!may_wait) {
+        return DT_OK;
+    }
+    /* Not __module__, which wraps() copies from another function. */
+    PyObject *module = PyDict_GetItemString(function->globals, "__name__");
+    Py_XINCREF(module);
+    return want(trace, wanted_by(module));
 }
 
 DtStatus

@@ -32,8 +32,10 @@ DtStatus dt_substitute_find_descriptor(DtTrace *trace, PyObject *descriptor,
                                        PyObject **out) DT_MUST_CHECK;
 
 /* A polyfill may stand for a code object: for every function that is made of it.  It is then called
- * with the function before the arguments. */
-PyObject *dt_substitute_find_code(PyObject *code);
+ * with the function before the arguments.  The module that has the code, whose globals such a
+ * function has, may still wait for its polyfills: DT_RESTART, as above. */
+DtStatus dt_substitute_find_code(DtTrace *trace, const DtFunctionVar *function,
+                                 PyObject **out) DT_MUST_CHECK;
 
 /* The same for a method of a C type, by the descriptor in the type's own dict. */
 DtStatus dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const char *name,

@@ -280,6 +280,8 @@ DtStatus dt_guard_sym(DtTrace *, const DtSym *condition) DT_MUST_CHECK;
 /* A global or builtin name is absent from the root's (or function source's) globals: builtins serve
  * it. */
 DtStatus dt_guard_global_absent(DtTrace *, const DtSource *function, PyObject *name) DT_MUST_CHECK;
+/* Nobody has registered a class with an abstract class: dt_abc_token() is still this. */
+DtStatus dt_guard_abc_token(DtTrace *, int64_t token) DT_MUST_CHECK;
 /* The source can be read, whatever it holds: for a value that the trace has read but not looked at.
  * Every other guard of the source says as much and takes its place. */
 DtStatus dt_guard_present(DtTrace *, const DtSource *) DT_MUST_CHECK;

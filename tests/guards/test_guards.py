@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import itertools
 import marshal
@@ -242,6 +243,22 @@ def case_quiet_global(r):
     return [(1,)], [], ["nothing acts when the global 'SCALE' of the function goes"]
 
 
+def case_abc_token(r):
+    r.fact("ABC_TOKEN", -1)
+    return [(1,)], [], ["no class was registered with an abstract class"]
+
+
+def test_abc_token_notices():
+    program = CASES_build("ABC_TOKEN")
+    assert program.holds(1)
+
+    class Abstract(abc.ABC):
+        pass
+
+    Abstract.register(int)
+    assert not program.holds(1)
+
+
 def test_quiet_global_notices():
     program = CASES_build("QUIET_GLOBAL")
     before = target.__globals__["SCALE"]
@@ -307,9 +324,14 @@ def test_kind(name):
     r = Recipe(target)
     good, bad, words = CASES[name](r)
     program = r.build()
-    again = program.round_trip(*good[0])
+    if name == "ABC_TOKEN":  # what was registered is of this process
+        with pytest.raises(ValueError, match="abstract classes"):
+            program.to_bytes()
+        again = program
+    else:
+        again = program.round_trip(*good[0])
     assert again.text == program.text
-    assert again.to_bytes() == program.to_bytes()
+    assert again is program or again.to_bytes() == program.to_bytes()
     for p in (program, again):
         for _ in range(2):
             for args in good:
@@ -1071,7 +1093,7 @@ class Trap:
 def test_no_user_code_runs():
     trap = Trap()
     for name, case in CASES.items():
-        if name in ("ADAPTER_STATE", "GLOBAL_ABSENT") or name.startswith(("NOT_", "QUIET")):
+        if name in ("ABC_TOKEN", "ADAPTER_STATE", "GLOBAL_ABSENT") or name.startswith(("NOT_", "QUIET")):
             continue  # these do hold
         r = Recipe(target)
         case(r)

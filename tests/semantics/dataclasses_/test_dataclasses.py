@@ -5,6 +5,7 @@ from collections import namedtuple
 from dataclasses import InitVar, dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import check
@@ -395,3 +396,76 @@ FAILING = [frozen_write, missing_field]
 @pytest.mark.parametrize("fn", FAILING)
 def test_failing(fn):
     check(fn, make=lambda: ((Frozen(A), A), {}), breaks="raises")
+
+
+# ---- what is written of them
+
+
+@dataclass
+class Tree:
+    name: str
+    value: float = 1.5
+    below: list = field(default_factory=list)
+    hidden: int = field(default=3, repr=False)
+
+
+class Shouts:
+    def __repr__(self):
+        return "Shouts!"
+
+
+def test_repr():
+    def fn(x):
+        return x + 1.0, repr(Tree("a")), str(Tree("b", 2.0)), f"{Tree('c')!r} and {Tree('d')}"
+
+    check(fn, A)
+
+
+def test_repr_of_nested_ones():
+    def fn(x, tree):
+        tree.below.append(Tree("new", 3.0, [Tree("deep")]))
+        return x + 1.0, repr(tree)
+
+    check(fn, A, Tree("root", 2.0, [Tree("left"), Tree("right")]))
+
+
+def test_repr_asks_what_lies_in_it():
+    def fn(x):
+        return x, repr(Tree("a", Shouts())), f"{Frozen(2.0)}"
+
+    check(fn, A)
+
+
+def test_recursive_repr_is_broken():
+    def fn(x, tree):
+        return x + 1.0, repr(tree)
+
+    tree = Tree("root")
+    tree.below.append(tree)
+    check(fn, A, tree, breaks="inline-depth")
+
+
+def test_repr_while_another_one_runs():
+    """The object that is being written is written as dots."""
+
+    @dataclass
+    class Outer:
+        inner: object
+
+    class Inner:
+        def __repr__(self):
+            return step(self.outer)
+
+    def make():
+        inner = Inner()
+        inner.outer = Outer(inner)
+        return inner.outer
+
+    def plain(outer):
+        return "<" + repr(outer) + ">"
+
+    step = plain
+    expected = repr(make())
+    step = compiled = dyntrace.compile(plain)
+    compiled(Outer(1))
+    assert repr(make()) == repr(make()) == expected
