@@ -13,7 +13,9 @@ call_type(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_kinds_mismatch(trace, self, "type", args);
     }
     if (args->npos != 1) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class");
+        DtArgs with_class;
+        DT_TRY(dt_args_prepend(trace, args, self, &with_class));
+        return dt_made_class(trace, &with_class, out);
     }
     return dt_class_of(trace, args->pos[0], out);
 }

@@ -183,7 +183,10 @@ set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
     PyTypeObject *cls = class_of(self);
     PyObject *object = NULL;
-    if (!PyUnicode_CheckExact(name) || Py_TYPE(cls) != &PyType_Type || is_acted_upon(name)) {
+    PyObject *of_meta = dt_type_lookup(Py_TYPE(cls), name);
+    bool plain = of_meta == dt_type_lookup(&PyType_Type, name) || is_stored_plainly(cls, name);
+    if (!PyUnicode_CheckExact(name) || !plain || is_acted_upon(name)
+        || Py_TYPE(cls)->tp_setattro != PyType_Type.tp_setattro) {
         return refuse(trace, cls, name);
     }
     if (value != NULL) {

@@ -137,6 +137,9 @@ dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out
         return dt_kinds_raise(trace, "TypeError", "%s.__new__(): not enough arguments",
                               base->tp_name);
     }
+    if (base == &PyType_Type) {
+        return dt_made_class(trace, args, out);
+    }
     DT_TRY(dt_var_realize(trace, args->pos[0], &cls));
     if (cls->type->kind != DT_KIND_CLASS) {
         return dt_kinds_raise(trace, "TypeError", "%s.__new__(X): X is not a type object (%s)",
@@ -224,6 +227,9 @@ dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **ou
     const DtMethodRow *row = ((DtObjectVar *)self)->row;
     if (row != NULL) {
         return dt_kinds_call_row(trace, self, row, args, out);
+    }
+    if (PyType_IsSubtype(cls, &PyType_Type) && dt_build_is_metaclass(cls)) {
+        return dt_hooks_call_metaclass(trace, self, args, out);
     }
     if (PyExceptionClass_Check((PyObject *)cls)) {
         return dt_exception_make(trace, self, args, out);

@@ -8,14 +8,13 @@
  * function of the same code, or a plain object) that leads back to its tracker,
  * so whatever finds it in the class gets the tracker.
  *
- * Only what nobody can see is made like that: the metaclass is type, no base has
- * an __init_subclass__ of its own, no value a __set_name__.  A class that leaves
- * the trace is made by the emitted code, once per call.
+ * A class that leaves the trace is made by the emitted code, once per call.
  *
  * Invariant: neither the real class nor a stand-in leaves the trace; no guard
  * looks at them.
  *
- * Not in here: the instructions of the body (symbolic/op_names.c).
+ * Not in here: the instructions of the body (symbolic/op_names.c), metaclasses and
+ * others who hear of the class (class_hooks.c).
  */
 #include "compat/type.h"
 #include "variables/kinds.h"
@@ -46,6 +45,7 @@ register_made(DtTrace *trace, PyObject *object, DtKind kind, DtMade made, DtVar 
         return dt_no_memory();
     }
     *copy = made;
+    copy->real = object;
     DT_TRY(dt_object_new(trace, kind, object, NULL, &self));
     *out = &self->base;
     if (kind == DT_KIND_CLASS) {
@@ -59,16 +59,6 @@ register_made(DtTrace *trace, PyObject *object, DtKind kind, DtMade made, DtVar 
 
 /* ---- Stand-ins ------------------------------------------------------------------------------- */
 
-static bool
-type_has(PyTypeObject *type, const char *text)
-{
-    PyObject *name = PyUnicode_InternFromString(text);
-    bool has = name == NULL || dt_type_lookup(type, name) != NULL;
-    PyErr_Clear(); /* no memory: not followed */
-    Py_XDECREF(name);
-    return has;
-}
-
 static DtStatus
 refuse_value(DtTrace *trace, DtVar *value)
 {
@@ -81,20 +71,49 @@ static DtStatus
 stand_in_function(DtTrace *trace, DtFunctionVar *function, PyObject **out)
 {
     *out = dt_trace_keep_take(trace, PyFunction_New((PyObject *)function->code, function->globals));
-    return *out != NULL ? stand_for(trace, *out, &function->base) : DT_ERROR;
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__isabstractmethod__"));
+    if (*out == NULL || name == NULL) {
+        return DT_ERROR;
+    }
+    bool deleted;
+    DtVar *abstract = dt_journal_get_attr(trace, &function->base, name, &deleted);
+    if (abstract != NULL && dt_var_peek_constant(abstract) == Py_True
+        && PyObject_SetAttr(*out, name, Py_True) < 0) {
+        return DT_ERROR;
+    }
+    return stand_for(trace, *out, &function->base);
+}
+
+static bool
+type_takes_part(PyTypeObject *type)
+{
+    return type->tp_descr_get != NULL || type->tp_descr_set != NULL
+           || dt_hooks_type_has(type, "__set_name__");
 }
 
 static DtStatus
 stand_in_object(DtTrace *trace, DtVar *value, PyObject **out)
 {
     PyTypeObject *type = dt_var_python_type(trace, value);
-    if (type == NULL || type->tp_descr_get != NULL || type->tp_descr_set != NULL
-        || type_has(type, "__set_name__")) {
+    if (type == NULL || type_takes_part(type)) {
         return refuse_value(trace, value);
     }
     *out = dt_trace_keep_take(trace,
                               PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type)); /* object() */
     return *out != NULL ? stand_for(trace, *out, value) : DT_ERROR;
+}
+
+/* An object of a class of the program that takes part in look-ups, or hears of the class: itself,
+ * or an empty one of that class. */
+static DtStatus
+stand_in_descriptor(DtTrace *trace, DtVar *value, PyObject **out)
+{
+    DtInstanceVar *instance = (DtInstanceVar *)value;
+    if (!dt_build_is_user_class(instance->cls)) {
+        return refuse_value(trace, value);
+    }
+    DT_TRY(dt_instance_stand_in(trace, value, out));
+    return instance->object == NULL ? stand_for(trace, *out, value) : DT_OK;
 }
 
 /* What type() looks at itself has to be what it is. */
@@ -134,13 +153,19 @@ dt_made_stand_in(DtTrace *trace, PyObject *name, DtVar *value, PyObject **out)
         return DT_OK;
     case DT_KIND_CLASS:
         *out = object;
-        return type_has(Py_TYPE(object), "__get__") || type_has(Py_TYPE(object), "__set_name__")
+        return dt_hooks_type_has(Py_TYPE(object), "__get__")
+                       || dt_hooks_type_has(Py_TYPE(object), "__set_name__")
                    ? refuse_value(trace, value)
                    : DT_OK;
     case DT_KIND_BUILTIN:
     case DT_KIND_OPAQUE:
         *out = object;
         return !dt_type_is_static(Py_TYPE(object)) ? refuse_value(trace, value) : DT_OK;
+    case DT_KIND_INSTANCE:
+        if (type_takes_part(((DtInstanceVar *)value)->cls)) {
+            return stand_in_descriptor(trace, value, out);
+        }
+        return stand_in_object(trace, value, out);
     default:
         return stand_in_object(trace, value, out);
     }
@@ -157,16 +182,10 @@ is_name(PyObject *name, const char *text)
 static DtStatus
 check_base(DtTrace *trace, DtVar *base)
 {
-    PyTypeObject *cls = (PyTypeObject *)dt_payload_object(base);
-    PyObject *hook = dt_trace_keep_take(trace, PyUnicode_InternFromString("__init_subclass__"));
-    if (hook == NULL) {
-        return DT_ERROR;
-    }
-    if (base->type->kind != DT_KIND_CLASS || Py_TYPE(cls) != &PyType_Type
-        || dt_type_lookup(cls, hook) != dt_type_lookup(&PyBaseObject_Type, hook)
-        || dt_substitute_hides_class(cls)) {
+    if (base->type->kind != DT_KIND_CLASS
+        || dt_substitute_hides_class((PyTypeObject *)dt_payload_object(base))) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                        "a class statement with a base that may notice it");
+                        "a class statement with a base that is no class, or none of the program");
     }
     return dt_class_guard_unchanged(trace, base);
 }
@@ -188,8 +207,7 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
             *cell = value;
             continue;
         }
-        if (is_name(entry->key, "__classdictcell__") || is_name(entry->key, "__init_subclass__")
-            || is_name(entry->key, "__del__")) {
+        if (is_name(entry->key, "__classdictcell__") || is_name(entry->key, "__del__")) {
             return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class body with %s",
                             dt_kinds_text(entry->key));
         }
@@ -201,74 +219,199 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
     return DT_OK;
 }
 
+/* What the class statement or the call asks for. */
+typedef struct Wanted {
+    PyTypeObject *meta;
+    PyObject *name;
+    DtVar **bases;
+    uint32_t nbases;
+    DtDictVar *names;
+    DtArgs keywords; /* for __init_subclass__ */
+} Wanted;
+
+/* type.__new__ */
 static DtStatus
-make_class(DtTrace *trace, PyObject *name, DtVar **bases, uint32_t nbases, DtDictVar *names,
-           DtVar **out)
+make_class(DtTrace *trace, const Wanted *wanted, DtVar **out)
 {
     DtVar *cell;
     PyObject *real = dt_trace_keep_take(trace, PyDict_New());
-    PyObject *tuple = dt_trace_keep_take(trace, PyTuple_New((Py_ssize_t)nbases));
+    PyObject *tuple = dt_trace_keep_take(trace, PyTuple_New((Py_ssize_t)wanted->nbases));
     if (real == NULL || tuple == NULL) {
         return DT_ERROR;
     }
-    for (uint32_t i = 0; i < nbases; i++) {
-        DT_TRY(dt_var_realize(trace, bases[i], &bases[i]));
-        DT_TRY(check_base(trace, bases[i]));
-        PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(dt_payload_object(bases[i])));
+    for (uint32_t i = 0; i < wanted->nbases; i++) {
+        DT_TRY(dt_var_realize(trace, wanted->bases[i], &wanted->bases[i]));
+        DT_TRY(check_base(trace, wanted->bases[i]));
+        PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(dt_payload_object(wanted->bases[i])));
     }
-    DT_TRY(fill_namespace(trace, names, real, &cell));
-    PyObject *args[] = {name, tuple, real};
-    PyObject *cls = PyObject_Vectorcall((PyObject *)&PyType_Type, args, 3, NULL);
+    DT_TRY(fill_namespace(trace, wanted->names, real, &cell));
+    PyObject *cls = dt_hooks_make_real(wanted->meta, wanted->name, tuple, real);
     if (cls == NULL) {
         return dt_raise_from_exception(trace);
     }
     DtMade made = {.maker = &PyType_Type,
-                   .args = bases,
-                   .nargs = nbases,
-                   .name = name,
-                   .names = names,
+                   .args = wanted->bases,
+                   .nargs = wanted->nbases,
+                   .name = wanted->name,
+                   .names = wanted->names,
                    .cell = cell};
     cls = dt_trace_keep_take(trace, cls);
     if (cls == NULL) {
         return DT_ERROR;
     }
     DT_TRY(register_made(trace, cls, DT_KIND_CLASS, made, out));
-    return cell != NULL && cell->type->kind == DT_KIND_CELL
-               ? dt_journal_set_cell(trace, (DtCellVar *)cell, *out)
-               : DT_OK;
+    if (cell != NULL && cell->type->kind == DT_KIND_CELL) {
+        DT_TRY(dt_journal_set_cell(trace, (DtCellVar *)cell, *out));
+    }
+    return dt_hooks_tell(trace, *out, wanted->names, &wanted->keywords);
 }
 
-/* __build_class__(body, name, *bases) */
+/* Keyword arguments without `metaclass`; *meta is that one, or NULL. */
+static DtStatus
+split_keywords(DtTrace *trace, const DtArgs *args, DtArgs *out, DtVar **meta)
+{
+    *meta = NULL;
+    *out = (DtArgs){0};
+    out->kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->nkw + 1);
+    out->kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, args->nkw + 1);
+    if (out->kw == NULL || out->kwnames == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (is_name(args->kwnames[i], "metaclass")) {
+            *meta = args->kw[i];
+            continue;
+        }
+        out->kw[out->nkw] = args->kw[i];
+        out->kwnames[out->nkw++] = args->kwnames[i];
+    }
+    return DT_OK;
+}
+
+/* metaclass(name, bases, namespace, **keywords) */
+static DtStatus
+call_metaclass(DtTrace *trace, DtVar *meta, const Wanted *wanted, DtVar *bases, DtVar **out)
+{
+    DtVar *pos[3] = {NULL, bases, &wanted->names->base};
+    DT_TRY(dt_var_const(trace, wanted->name, &pos[0]));
+    DtArgs args = wanted->keywords;
+    args.pos = pos;
+    args.npos = 3;
+    return dt_var_call(trace, meta, &args, out);
+}
+
+/* A metaclass has to hand the cell __class__ on to type.__new__. */
+static DtStatus
+check_class_cell(DtTrace *trace, const DtDictVar *names)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        const DtEntry *entry = &names->items[i];
+        DtVar *cell = entry->key != NULL && is_name(entry->key, "__classcell__")
+                          ? dt_var_peek(entry->value)
+                          : NULL;
+        if (cell != NULL && cell->type->kind == DT_KIND_CELL
+            && ((DtCellVar *)cell)->contents == NULL) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                            "a metaclass that does not set the cell __class__");
+        }
+    }
+    return DT_OK;
+}
+
+/* __build_class__(body, name, *bases, metaclass=..., **keywords) */
 static DtStatus
 call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
-    DtVar *body, *ignored;
-    DtDictVar *names;
-    PyObject *name = dt_var_as_constant(trace, args->pos[1]);
+    DtVar *body, *ignored, *meta, *asked, *tuple, *prepare[2];
+    Wanted wanted = {.name = dt_var_as_constant(trace, args->pos[1]), .nbases = args->npos - 2};
     DT_TRY(dt_var_realize(trace, args->pos[0], &body));
-    bool plain = args->nkw == 0;
-    if (args->nkw == 1 && is_name(args->kwnames[0], "metaclass")) {
-        plain = dt_var_as_constant(trace, args->kw[0]) == (PyObject *)&PyType_Type;
-    }
-    if (!plain || name == NULL || !PyUnicode_CheckExact(name)
+    if (wanted.name == NULL || !PyUnicode_CheckExact(wanted.name)
         || body->type->kind != DT_KIND_FUNCTION) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                        "a class statement with a metaclass or keywords");
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class statement of another kind");
     }
-    uint32_t nbases = args->npos - 2;
-    DtVar **bases = DT_ARENA_ARRAY(&trace->arena, DtVar *, nbases + 1);
-    if (bases == NULL) {
+    wanted.bases = DT_ARENA_ARRAY(&trace->arena, DtVar *, wanted.nbases + 1);
+    if (wanted.bases == NULL) {
         return dt_no_memory();
     }
-    for (uint32_t i = 0; i < nbases; i++) {
+    for (uint32_t i = 0; i < wanted.nbases; i++) {
         /* Before the body runs, as a base that is no class would be asked then. */
-        DT_TRY(dt_var_realize(trace, args->pos[2 + i], &bases[i]));
-        DT_TRY(check_base(trace, bases[i]));
+        DT_TRY(dt_var_realize(trace, args->pos[2 + i], &wanted.bases[i]));
+        DT_TRY(check_base(trace, wanted.bases[i]));
     }
-    DT_TRY(dt_dict_new(trace, &names));
-    DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &names->base, &ignored));
-    return make_class(trace, name, bases, nbases, names, out);
+    DT_TRY(split_keywords(trace, args, &wanted.keywords, &asked));
+    DT_TRY(dt_hooks_metaclass(trace, asked, wanted.bases, wanted.nbases, &meta));
+    wanted.meta = (PyTypeObject *)dt_payload_object(meta);
+    DT_TRY(dt_var_tuple(trace, wanted.bases, wanted.nbases, &tuple));
+    DtArgs for_prepare = wanted.keywords;
+    prepare[1] = tuple;
+    DT_TRY(dt_var_const(trace, wanted.name, &prepare[0]));
+    for_prepare.pos = prepare;
+    for_prepare.npos = 2;
+    DT_TRY(dt_hooks_prepare(trace, meta, &for_prepare, &wanted.names));
+    DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &wanted.names->base, &ignored));
+    if (wanted.meta == &PyType_Type) {
+        return make_class(trace, &wanted, out);
+    }
+    DT_TRY(call_metaclass(trace, meta, &wanted, tuple, out));
+    return check_class_cell(trace, wanted.names);
+}
+
+/* A copy of the namespace, which type() makes. */
+static DtStatus
+copy_names(DtTrace *trace, DtVar *names, DtDictVar **out)
+{
+    DtVar *copy;
+    DT_TRY(dt_var_realize(trace, names, &names));
+    if (names->type->kind != DT_KIND_DICT || ((DtDictVar *)names)->cls != &PyDict_Type) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() of a namespace that is a %s",
+                        dt_kinds_type_name(trace, names));
+    }
+    DT_TRY(dt_var_call_method(trace, names, "copy", NULL, 0, &copy));
+    DT_TRY(dt_var_realize(trace, copy, &copy));
+    *out = (DtDictVar *)copy;
+    /* Else it is that of the frame which makes the class. */
+    for (uint32_t i = 0; i < (*out)->count; i++) {
+        PyObject *key = (*out)->items[i].key;
+        if (key != NULL && PyUnicode_Check(key) && is_name(key, "__module__")) {
+            return DT_OK;
+        }
+    }
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class of no module");
+}
+
+DtStatus
+dt_made_class(DtTrace *trace, const DtArgs *args, DtVar **out)
+{
+    DtVar *meta, *bases, *derived;
+    if (args->npos != 4) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type.__new__() without a namespace");
+    }
+    DT_TRY(dt_var_realize(trace, args->pos[0], &meta));
+    DT_TRY(dt_var_realize(trace, args->pos[2], &bases));
+    Wanted wanted = {.name = dt_var_as_constant(trace, args->pos[1]), .keywords = *args};
+    wanted.keywords.npos = 0;
+    if (wanted.name == NULL || !PyUnicode_CheckExact(wanted.name)
+        || bases->type->kind != DT_KIND_TUPLE) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() of odd arguments");
+    }
+    wanted.nbases = ((DtSeqVar *)bases)->count;
+    wanted.bases = DT_ARENA_ARRAY(&trace->arena, DtVar *, wanted.nbases + 1);
+    if (wanted.bases == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < wanted.nbases; i++) {
+        DT_TRY(dt_var_realize(trace, ((DtSeqVar *)bases)->items[i], &wanted.bases[i]));
+        DT_TRY(check_base(trace, wanted.bases[i]));
+    }
+    DT_TRY(dt_hooks_metaclass(trace, meta, wanted.bases, wanted.nbases, &derived));
+    wanted.meta = (PyTypeObject *)dt_payload_object(derived);
+    if ((PyObject *)wanted.meta != dt_payload_object(meta)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "type() makes a class whose bases have another metaclass");
+    }
+    DT_TRY(copy_names(trace, args->pos[3], &wanted.names));
+    return make_class(trace, &wanted, out);
 }
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
@@ -418,11 +561,12 @@ fill(PyObject *self, PyObject *const *args, Py_ssize_t count)
 static PyMethodDef fill_method = {"fill_cells", (PyCFunction)(void (*)(void))fill, METH_FASTCALL,
                                   NULL};
 
-/* type(name, bases, namespace), which copies the namespace and fills the cell __class__. */
+/* type.__new__(metaclass, name, bases, namespace), which copies the namespace and fills the cell
+ * __class__; nobody hears of it. */
 static DtStatus
 emit_class(DtCodegen *codegen, const DtMade *made)
 {
-    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)made->maker));
+    DT_TRY(dt_hooks_push_maker(codegen, made));
     DT_TRY(dt_codegen_const(codegen, made->name));
     for (uint32_t i = 0; i < made->nargs; i++) {
         DT_TRY(dt_codegen_var(codegen, made->args[i]));
@@ -433,7 +577,8 @@ emit_class(DtCodegen *codegen, const DtMade *made)
         DT_TRY(dt_codegen_var(codegen, made->names->items[i].value));
     }
     DT_TRY(dt_codegen_op(codegen, DT_OP_BUILD_MAP, (int32_t)made->names->count));
-    return dt_codegen_call(codegen, 3);
+    DT_TRY(dt_codegen_const(codegen, made->abstract != NULL ? made->abstract : Py_None));
+    return dt_codegen_call(codegen, 5);
 }
 
 static DtStatus

@@ -164,6 +164,28 @@ is_cached_property(PyObject *found)
            && PyUnicode_CompareWithASCIIString(module, "functools") == 0;
 }
 
+/* The same of one that the trace has made. */
+static DtStatus
+read_made_cached_property(DtTrace *trace, DtVar *made, DtVar *self, DtVar **out)
+{
+    PyObject *func = dt_trace_keep_take(trace, PyUnicode_InternFromString("func"));
+    PyObject *attrname = dt_trace_keep_take(trace, PyUnicode_InternFromString("attrname"));
+    DtVar *function, *text;
+    if (func == NULL || attrname == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_var_getattr(trace, made, func, &function));
+    DT_TRY(dt_var_getattr(trace, made, attrname, &text));
+    PyObject *name = dt_var_as_constant(trace, text);
+    if (name == NULL || !PyUnicode_CheckExact(name) || self->type->kind != DT_KIND_INSTANCE
+        || !dt_instance_has_dict(self)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "a cached_property that can't store its value");
+    }
+    DtArgs args = dt_args_of(&self, 1);
+    DT_TRY(dt_var_call(trace, function, &args, out));
+    return dt_journal_set_attr(trace, self, name, *out);
+}
+
 /* functools.cached_property: the value is stored among the instance's own attributes under the
  * name that the class statement gave it, without asking __setattr__.  The lock of older versions
  * protects nothing that a trace could see. */
@@ -171,6 +193,10 @@ static DtStatus
 read_cached_property(DtTrace *trace, const DtClassAttr *attr, DtVar *self, DtVar **out)
 {
     PyObject *function, *name;
+    DtVar *made = dt_map_get(&trace->stand_ins, attr->found);
+    if (made != NULL) {
+        return read_made_cached_property(trace, made, self, out);
+    }
     DT_TRY(read_part(trace, attr->found, "func", &function));
     DT_TRY(read_part(trace, attr->found, "attrname", &name));
     if (!PyUnicode_CheckExact(name) || self->type->kind != DT_KIND_INSTANCE
@@ -237,7 +263,9 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     }
     PyTypeObject *of = type == &PyClassMethodDescr_Type ? ((PyDescrObject *)found)->d_type : NULL;
     if (of != NULL && dt_builtin_find(found) == NULL && cls_var != NULL
-        && dt_payload_object(cls_var) == (PyObject *)of) {
+        && (dt_payload_object(cls_var) == (PyObject *)of
+            || (of == &PyBaseObject_Type
+                && PyUnicode_CompareWithASCIIString(name, "__init_subclass__") == 0))) {
         return dt_builtin_class_method(trace, of, name, out);
     }
     if (type == &PyClassMethodDescr_Type && dt_builtin_find(found) != NULL) {

@@ -415,7 +415,31 @@ type_check(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, 
     return dt_check_by_type(trace, self, args->pos[0], row->op == 1, out);
 }
 
+static DtStatus
+type_init(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    (void)self;
+    *out = dt_none(trace);
+    return args->npos == 1 || args->npos == 3
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type.__init__() of odd arguments");
+}
+
+static DtStatus
+type_setattr(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)row;
+    PyObject *name;
+    DT_TRY(attribute_name(trace, args->pos[0], &name));
+    *out = dt_none(trace);
+    return dt_class_setattr(trace, self, name, args->npos == 2 ? args->pos[1] : NULL);
+}
+
 static const SlotRow type_rows[] = {
+    {"__init__", type_init, 0, -1, 0},
+    {"__setattr__", type_setattr, 2, 2, 0},
+    {"__delattr__", type_setattr, 1, 1, 0},
     {"__instancecheck__", type_check, 1, 1, 1},
     {"__subclasscheck__", type_check, 1, 1, 0},
     {"__call__", type_call, 0, -1, 0},

@@ -406,9 +406,11 @@ typedef struct DtMade {
     PyTypeObject *maker; /* type, property, staticmethod, classmethod */
     DtVar **args;        /* of the call that makes it again; of a class: its bases */
     uint32_t nargs;
+    PyObject *real;        /* what stands for it */
     PyObject *name;        /* of a class, else NULL */
     DtDictVar *names;      /* its namespace */
     DtVar *cell;           /* the cell __class__ of its methods, or NULL */
+    PyObject *abstract;    /* _abc._abc_init, which found its abstract methods; or NULL */
     bool building;         /* the code that makes the class is being emitted ... */
     DT_VEC(DtVar *) cells; /* ... and these cells are to hold it */
 } DtMade;
@@ -424,8 +426,32 @@ DtStatus dt_made_children(DtTrace *trace, const DtMade *made,
 DtStatus dt_made_reconstruct(DtCodegen *codegen, DtMade *made) DT_MUST_CHECK;
 /* A cell whose contents is the class that is being built: it is filled once the class is there. */
 DtStatus dt_made_fills(DtCodegen *codegen, DtMade *made, DtVar *cell) DT_MUST_CHECK;
+/* type.__new__(metaclass, name, bases, namespace, **keywords) */
+DtStatus dt_made_class(DtTrace *trace, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 /* property.setter and its like, as a method of a property; NULL: the name is none of them. */
 const DtMethodRow *dt_made_property_row(PyObject *name);
+
+/* ---- those who hear of a new class (class_hooks.c) ---- */
+bool dt_hooks_type_has(PyTypeObject *type, const char *name);
+/* type.__new__ without a call of __set_name__ or __init_subclass__: a new reference, or NULL with
+ * an exception.  `bases` are classes; no code of the program runs, since the metaclass has no
+ * mro(). */
+DT_OWNED PyObject *dt_hooks_make_real(PyTypeObject *meta, PyObject *name, PyObject *bases,
+                                      PyObject *names);
+/* Pushes the function that does so in the emitted code, and the metaclass. */
+DtStatus dt_hooks_push_maker(DtCodegen *codegen, const DtMade *made) DT_MUST_CHECK;
+/* What type.__new__ calls once the class is there. */
+DtStatus dt_hooks_tell(DtTrace *trace, DtVar *cls, const DtDictVar *names,
+                       const DtArgs *keywords) DT_MUST_CHECK;
+/* The metaclass that a class gets: `asked` (NULL: none), or one of a base. */
+DtStatus dt_hooks_metaclass(DtTrace *trace, DtVar *asked, DtVar *const *bases, uint32_t nbases,
+                            DtVar **out) DT_MUST_CHECK;
+/* What its __prepare__ gives for (name, bases, **keywords). */
+DtStatus dt_hooks_prepare(DtTrace *trace, DtVar *meta, const DtArgs *args,
+                          DtDictVar **out) DT_MUST_CHECK;
+/* A call of a metaclass of Python that has no __call__ of its own above it. */
+DtStatus dt_hooks_call_metaclass(DtTrace *trace, DtVar *meta, const DtArgs *args,
+                                 DtVar **out) DT_MUST_CHECK;
 
 /* ---- descriptors (descriptors.c) ---- */
 /* Whether it comes before an instance's own attributes. */
@@ -518,6 +544,7 @@ typedef struct DtBuiltinTable {
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_sys_table;     /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_abc_table;     /* class_hooks.c */
 extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
 extern const DtBuiltinTable dt_builtin_check_table,
     dt_builtin_abc_check_table; /* instance_check.c */

@@ -74,6 +74,7 @@ dt_builtin_init(void)
                                       &dt_builtin_functools_table,
                                       &dt_builtin_types_table,
                                       &dt_builtin_check_table,
+                                      &dt_builtin_abc_table,
                                       &dt_builtin_abc_check_table,
                                       &dt_builtin_method_table,
                                       &dt_builtin_itertools_table,
@@ -178,6 +179,15 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_Check(receiver)
         && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__new__") == 0) {
         return dt_class_new(trace, (PyTypeObject *)receiver, args, out);
+    }
+    if (PyCFunction_CheckExact(object) && receiver == (PyObject *)&PyBaseObject_Type
+        && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__init_subclass__") == 0) {
+        if (args->npos + args->nkw > 0) {
+            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                            "object.__init_subclass__() with arguments");
+        }
+        *out = dt_none(trace);
+        return DT_OK;
     }
     if (PyCFunction_Check(object) && PyCFunction_GET_SELF(object) != NULL
         && dt_pure_is(PyCFunction_GET_SELF(object))) {

@@ -204,3 +204,25 @@ def dispatch(function: Any, cls: Any) -> Any:
         if base in registry:
             return registry[base]
     raise AssertionError("object has no implementation")
+
+
+# ---- Cached properties
+
+
+class _Lock:
+    """The lock of a cached property that the trace has made; it never leaves the trace."""
+
+
+_HAS_LOCK = "lock" in vars(original.cached_property(len))
+_HAS_MODULE = "__module__" in vars(original.cached_property(len))
+
+
+@polyfill(original.cached_property.__init__)
+def cached_property_init(self: Any, func: Any) -> None:
+    self.func = func
+    self.attrname = None
+    self.__doc__ = func.__doc__
+    if _HAS_MODULE:
+        self.__module__ = func.__module__
+    if _HAS_LOCK:
+        self.lock = _Lock()

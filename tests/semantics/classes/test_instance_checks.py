@@ -22,7 +22,7 @@ from collections.abc import (
 
 import numpy as np
 import pytest
-from differential import check
+from differential import Compiled, check
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -118,11 +118,11 @@ class EvenNumber(metaclass=Even):
 
 
 class Counting(type):
-    asked = 0
-
     def __instancecheck__(cls, other):
-        cls.asked += 1
-        return super().__instancecheck__(other)
+        return other is not None and super().__instancecheck__(other)
+
+    def __subclasscheck__(cls, other):
+        return super().__subclasscheck__(other) or other is int
 
 
 class Counted(metaclass=Counting):
@@ -277,7 +277,8 @@ def metaclass_that_answers(x, o):
 def metaclass_and_super(x):
     a = isinstance(BelowCounted(), Counted)
     b = isinstance(3, Counted)
-    return x, a, b, isinstance(Counted(), Counted)
+    c = issubclass(BelowCounted, Counted), issubclass(int, Counted), issubclass(str, Counted)
+    return x, a, b, c, isinstance(Counted(), Counted)
 
 
 @case(3)
@@ -379,8 +380,14 @@ def test_a_hook_of_the_program_is_asked_by_plain_python():
     class Known:
         pass
 
-    check(fn, A, breaks="unknown-callable", make=lambda: ((A, type("Fresh", (), {})()), {}))
+    class Fresh:
+        def quack(self):
+            pass
+
     check(fn, A, Known())  # the class remembers what it has said in the plain run
+    compiled = Compiled(fn)
+    assert (compiled(A, Fresh()) == A + 1).all()
+    assert compiled.breaks == ["unknown-callable"]
 
 
 def test_what_is_no_class():

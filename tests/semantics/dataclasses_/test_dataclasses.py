@@ -402,7 +402,7 @@ def test_failing(fn):
 
 
 @dataclass
-class Tree:
+class Branch:
     name: str
     value: float = 1.5
     below: list = field(default_factory=list)
@@ -416,22 +416,22 @@ class Shouts:
 
 def test_repr():
     def fn(x):
-        return x + 1.0, repr(Tree("a")), str(Tree("b", 2.0)), f"{Tree('c')!r} and {Tree('d')}"
+        return x + 1.0, repr(Branch("a")), str(Branch("b", 2.0)), f"{Branch('c')!r} and {Branch('d')}"
 
     check(fn, A)
 
 
 def test_repr_of_nested_ones():
     def fn(x, tree):
-        tree.below.append(Tree("new", 3.0, [Tree("deep")]))
+        tree.below.append(Branch("new", 3.0, [Branch("deep")]))
         return x + 1.0, repr(tree)
 
-    check(fn, A, Tree("root", 2.0, [Tree("left"), Tree("right")]))
+    check(fn, A, Branch("root", 2.0, [Branch("left"), Branch("right")]))
 
 
 def test_repr_asks_what_lies_in_it():
     def fn(x):
-        return x, repr(Tree("a", Shouts())), f"{Frozen(2.0)}"
+        return x, repr(Branch("a", Shouts())), f"{Frozen(2.0)}"
 
     check(fn, A)
 
@@ -440,7 +440,7 @@ def test_recursive_repr_is_broken():
     def fn(x, tree):
         return x + 1.0, repr(tree)
 
-    tree = Tree("root")
+    tree = Branch("root")
     tree.below.append(tree)
     check(fn, A, tree, breaks="inline-depth")
 
