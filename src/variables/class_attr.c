@@ -118,6 +118,14 @@ is_stored_plainly(PyTypeObject *cls, PyObject *name)
            && (of_meta == NULL || !dt_descr_is_data(of_meta));
 }
 
+/* Whether a slot of the class's instances lies under the name: what they hold would be hidden. */
+static bool
+hides_slot(PyTypeObject *cls, PyObject *name)
+{
+    PyObject *found = PyUnicode_Check(name) ? dt_type_lookup(cls, name) : NULL;
+    return found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type);
+}
+
 /* Deletes what the class has not: AttributeError, with this version's text. */
 static DtStatus
 raise_missing(DtTrace *trace, PyTypeObject *cls, PyObject *name)
@@ -137,7 +145,7 @@ set_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     PyTypeObject *cls = class_of(self);
     DtClassWrite write = {.cls = cls, .name = name};
     if (!dt_build_is_user_class(cls) || is_special(name) || !is_stored_plainly(cls, name)
-        || dt_substitute_hides_class(cls)) {
+        || dt_substitute_hides_class(cls) || hides_slot(cls, name)) {
         return refuse(trace, cls, name);
     }
     if (Py_TYPE(cls)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
@@ -185,7 +193,7 @@ set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     PyObject *object = NULL;
     PyObject *of_meta = dt_type_lookup(Py_TYPE(cls), name);
     bool plain = of_meta == dt_type_lookup(&PyType_Type, name) || is_stored_plainly(cls, name);
-    if (!PyUnicode_CheckExact(name) || !plain || is_acted_upon(name)
+    if (!PyUnicode_CheckExact(name) || !plain || is_acted_upon(name) || hides_slot(cls, name)
         || Py_TYPE(cls)->tp_setattro != PyType_Type.tp_setattro) {
         return refuse(trace, cls, name);
     }

@@ -501,6 +501,34 @@ def test_special_names_of_existing_classes_break(name):
         setattr(Last, name, kept) if kept is not None else delattr(Last, name)
 
 
+def test_a_slot_that_is_hidden_breaks():
+    def existing(x):
+        o = Slotted()
+        o.v = 3.0
+        Slotted.v = 5.0
+        return x * o.v
+
+    def new(x):
+        class Local:
+            __slots__ = ("v",)
+
+        o = Local()
+        o.v = 3.0
+        Local.v = 5.0
+        return x * o.v
+
+    slot = vars(Slotted)["v"]
+
+    def put_back():
+        Slotted.v = slot
+
+    try:
+        check(existing, A, breaks="object-mutation", reset=put_back)
+        check(new, A, breaks="object-mutation")
+    finally:
+        put_back()
+
+
 class Meta(type):
     def __setattr__(cls, name, value):
         super().__setattr__(name, value + 1)
