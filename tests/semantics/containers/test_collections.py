@@ -443,6 +443,8 @@ WHOLE = [
     rand_state_,
     rand_seed_,
     rand_two_,
+    userlist_,
+    userstring_,
 ]
 
 
@@ -461,8 +463,6 @@ BROKEN = [
     (mutated_, "raises"),
     (notiter_, "raises"),
     (negmax_, "raises"),
-    (userlist_, "unknown-callable"),
-    (userstring_, "unknown-callable"),
     (ns_missing_, "raises"),
     (rand_unseeded_, "unknown-callable"),
 ]
