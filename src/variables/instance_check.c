@@ -360,13 +360,13 @@ call_abc_subclasscheck(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **
     return check_abstract(trace, args, false, out);
 }
 
-static const DtMethodRow abc_check_rows[] = {
+static const DtMethodRow abstract_rows[] = {
     {"_abc_instancecheck", call_abc_instancecheck, 2, 2, false},
     {"_abc_subclasscheck", call_abc_subclasscheck, 2, 2, false},
     {NULL, NULL, 0, 0, false},
 };
 
-const DtBuiltinTable dt_builtin_abc_check_table = {"_abc", abc_check_rows};
+const DtBuiltinTable dt_builtin_abc_check_table = {"_abc", abstract_rows};
 
 static const DtMethodRow check_rows[] = {
     {"isinstance", call_isinstance, 2, 2, false},

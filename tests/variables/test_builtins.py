@@ -149,6 +149,7 @@ def test_every_builtin_has_a_case():
             *rows("builtins.c", "builtin_rows"),
             *rows("builtins_numbers.c", "number_rows"),
             *rows("builtins_types.c", "type_rows"),
+            *rows("instance_check.c", "check_rows"),
         ]
     )
 
