@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
+import sys
 import warnings
 
 import dyntrace
@@ -197,8 +199,10 @@ STORMS = {
 
 
 @pytest.mark.parametrize("storm", STORMS)
-def test_a_name_that_is_written_at_each_call(storm):
+def test_a_name_that_is_written_at_each_call(storm, monkeypatch):
     change, body, versions = STORMS[storm]
+    for module in (builtins, sys):
+        monkeypatch.setattr(module, "unrelated", None, raising=False)  # and gone afterwards
     worlds = []
     for _ in range(2):
         space = {"np": np, "i": 0}
