@@ -187,7 +187,8 @@ move_to_front(DtCodeCache *cache, DtEntry **link)
 
 #define MOST_SELECTED 1024 /* entries beyond these are asked one by one */
 
-/* Makes the selector for the entries as they are. */
+/* Makes the selector for the entries as they are.  Of one that is dead, what it held weakly may not
+ * be looked at any more. */
 static void __attribute__((noinline))
 refresh_selector(DtCodeCache *cache)
 {
@@ -195,7 +196,9 @@ refresh_selector(DtCodeCache *cache)
     uint32_t count = 0;
     for (DtEntry *entry = cache->entries; entry != NULL && count < MOST_SELECTED;
          entry = entry->next) {
-        programs[count++] = entry->guards;
+        if (!dt_program_is_dead(entry->guards)) {
+            programs[count++] = entry->guards;
+        }
     }
     dt_selector_free(cache->selector);
     cache->selector = dt_selector_new(programs, count);
