@@ -52,18 +52,18 @@ dt_driver_code_unit(const DtDriverCode *code, int32_t label)
 int32_t
 dt_driver_code_const(DtDriverCode *code, PyObject *value)
 {
-    Py_ssize_t known = PyTuple_GET_SIZE(code->bytecode->consts);
-    for (uint32_t i = 0; i < code->consts.count; i++) {
-        if (code->consts.items[i] == value) {
-            return (int32_t)(known + i);
+    int32_t known = (int32_t)PyTuple_GET_SIZE(code->bytecode->consts);
+    uintptr_t number = (uintptr_t)dt_map_get(&code->const_numbers, value);
+    if (number == 0) {
+        number = (uintptr_t)code->consts.count + 1;
+        if (dt_map_set(code->arena, &code->const_numbers, value, (void *)number) != 0
+            || dt_vec_push(code->arena, &code->consts, value) != 0) {
+            code->no_memory = true;
+            return 0;
         }
+        Py_INCREF(value);
     }
-    if (dt_vec_push(code->arena, &code->consts, value) != 0) {
-        code->no_memory = true;
-        return 0;
-    }
-    Py_INCREF(value);
-    return (int32_t)known + (int32_t)code->consts.count - 1;
+    return known + (int32_t)number - 1;
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include "bytecode/decode.h"
 #include "bytecode/line_table.h"
+#include "core/map.h"
 #include "core/vec.h"
 
 typedef struct DtRawInstr {
@@ -25,6 +26,7 @@ typedef struct DtDriverCode {
     DT_VEC(DtRawInstr) instrs;
     DT_VEC(int32_t) labels;        /* label -> instruction, -1 while unbound */
     DT_VEC(PyObject *) consts;     /* new ones, behind the original's; owned */
+    DtMap const_numbers;           /* of those, plus 1 */
     const int32_t *handler_labels; /* per handler */
     int32_t stacksize;
     bool no_memory; /* sticky; emitters need not look */
