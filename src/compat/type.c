@@ -37,6 +37,28 @@ dt_type_own_lookup(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
+static PyObject *
+look_up_text(PyObject *(*look_up)(PyTypeObject *, PyObject *), PyTypeObject *type, const char *text)
+{
+    PyObject *name = PyUnicode_InternFromString(text);
+    PyObject *found = name != NULL ? look_up(type, name) : NULL;
+    PyErr_Clear(); /* no memory: nothing is found */
+    Py_XDECREF(name);
+    return found;
+}
+
+PyObject *
+dt_type_lookup_text(PyTypeObject *type, const char *text)
+{
+    return look_up_text(dt_type_lookup, type, text);
+}
+
+PyObject *
+dt_type_own_lookup_text(PyTypeObject *type, const char *text)
+{
+    return look_up_text(dt_type_own_lookup, type, text);
+}
+
 unsigned int
 dt_type_version(PyTypeObject *type)
 {

@@ -16,8 +16,12 @@
  * NULL.  `name` is a str. */
 DT_BORROWED PyObject *dt_type_lookup(PyTypeObject *type, PyObject *name);
 
+/* The same by a C text; NULL also without memory, which is no error here. */
+DT_BORROWED PyObject *dt_type_lookup_text(PyTypeObject *type, const char *text);
+
 /* The same without the bases: the type's own dict. */
 DT_BORROWED PyObject *dt_type_own_lookup(PyTypeObject *type, PyObject *name);
+DT_BORROWED PyObject *dt_type_own_lookup_text(PyTypeObject *type, const char *text);
 /* The type's own dict (an exact dict); NULL for a type that is not ready. */
 DT_BORROWED PyObject *dt_type_dict(PyTypeObject *type);
 

@@ -38,14 +38,13 @@ register_of(const DtSource *source)
     return source == NULL ? -1L : (long)source->id;
 }
 
+/* A tuple of `count` rows, each written from `of` and its number; NULL as soon as one is. */
 static PyObject *
-write_sources(const DtGuardProgram *program)
+write_rows(PyObject *(*write)(const void *of, uint32_t i), const void *of, Py_ssize_t count)
 {
-    PyObject *list = PyTuple_New(program->nregs);
-    for (uint32_t i = 0; list != NULL && i < program->nregs; i++) {
-        const DtSource *source = &program->sources[i];
-        PyObject *row = Py_BuildValue("(ilNL)", (int)source->kind, register_of(source->base),
-                                      write_key(source->key), (long long)source->index);
+    PyObject *list = PyTuple_New(count);
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+        PyObject *row = write(of, (uint32_t)i);
         if (row == NULL) {
             Py_CLEAR(list);
             break;
@@ -55,45 +54,38 @@ write_sources(const DtGuardProgram *program)
     return list;
 }
 
+static PyObject *
+write_source(const void *program, uint32_t i)
+{
+    const DtSource *source = &((const DtGuardProgram *)program)->sources[i];
+    return Py_BuildValue("(ilNL)", (int)source->kind, register_of(source->base),
+                         write_key(source->key), (long long)source->index);
+}
+
 /* (register, dimension or -1, type, hint); None for symbols that no guard reads. */
 static PyObject *
-write_symbols(const DtGuardProgram *program)
+write_symbol(const void *program, uint32_t i)
 {
-    PyObject *list = PyTuple_New(program->nsymbols);
-    for (uint32_t i = 0; list != NULL && i < program->nsymbols; i++) {
-        const DtSymbol *symbol = &program->symbols[i];
-        PyObject *row;
-        if (symbol->source == NULL) {
-            row = Py_NewRef(Py_None);
-        }
-        else {
-            bool dim = symbol->source->kind == DT_SOURCE_ARRAY_DIM;
-            row = Py_BuildValue("(lLiN)", register_of(dim ? symbol->source->base : symbol->source),
-                                dim ? (long long)symbol->source->index : -1LL, (int)symbol->type,
-                                write_number(symbol->hint, (uint8_t)symbol->type));
-        }
-        if (row == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyTuple_SET_ITEM(list, i, row);
+    const DtSymbol *symbol = &((const DtGuardProgram *)program)->symbols[i];
+    if (symbol->source == NULL) {
+        Py_RETURN_NONE;
     }
-    return list;
+    bool dim = symbol->source->kind == DT_SOURCE_ARRAY_DIM;
+    return Py_BuildValue("(lLiN)", register_of(dim ? symbol->source->base : symbol->source),
+                         dim ? (long long)symbol->source->index : -1LL, (int)symbol->type,
+                         write_number(symbol->hint, (uint8_t)symbol->type));
+}
+
+static PyObject *
+write_key_at(const void *keys, uint32_t i)
+{
+    return write_key(PyTuple_GET_ITEM((PyObject *)keys, i));
 }
 
 static PyObject *
 write_keys(PyObject *keys)
 {
-    PyObject *list = PyTuple_New(PyTuple_GET_SIZE(keys));
-    for (Py_ssize_t i = 0; list != NULL && i < PyTuple_GET_SIZE(keys); i++) {
-        PyObject *row = write_key(PyTuple_GET_ITEM(keys, i));
-        if (row == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyTuple_SET_ITEM(list, i, row);
-    }
-    return list;
+    return write_rows(write_key_at, keys, PyTuple_GET_SIZE(keys));
 }
 
 /* (slots, (element, element ...)) */
@@ -169,37 +161,18 @@ write_payload(const DtFact *fact)
 }
 
 static PyObject *
-write_facts(const DtGuardProgram *program)
+write_fact(const void *program, uint32_t i)
 {
-    PyObject *list = PyTuple_New(program->nfacts);
-    for (uint32_t i = 0; list != NULL && i < program->nfacts; i++) {
-        const DtFact *fact = &program->facts[i].fact;
-        PyObject *row =
-            Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name, register_of(fact->source),
-                          register_of(fact->other), write_payload(fact),
-                          fact->filename == NULL ? Py_None : fact->filename, fact->line);
-        if (row == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyTuple_SET_ITEM(list, i, row);
-    }
-    return list;
+    const DtFact *fact = &((const DtGuardProgram *)program)->facts[i].fact;
+    return Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name, register_of(fact->source),
+                         register_of(fact->other), write_payload(fact),
+                         fact->filename == NULL ? Py_None : fact->filename, fact->line);
 }
 
 static PyObject *
-write_wanted(const DtGuardProgram *program)
+write_wanted(const void *program, uint32_t i)
 {
-    PyObject *list = PyTuple_New(program->nwanted);
-    for (uint32_t i = 0; list != NULL && i < program->nwanted; i++) {
-        PyObject *row = PyLong_FromUnsignedLong(program->wanted[i]);
-        if (row == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyTuple_SET_ITEM(list, i, row);
-    }
-    return list;
+    return PyLong_FromUnsignedLong(((const DtGuardProgram *)program)->wanted[i]);
 }
 
 PyObject *
@@ -211,8 +184,10 @@ dt_program_to_bytes(const DtGuardProgram *program)
     }
     PyObject *tree =
         Py_BuildValue("(siiiNNNN)", DT_PORTABLE_NAME, DT_PORTABLE_VERSION, program->free_start,
-                      program->argument_slots, write_sources(program), write_symbols(program),
-                      write_facts(program), write_wanted(program));
+                      program->argument_slots, write_rows(write_source, program, program->nregs),
+                      write_rows(write_symbol, program, program->nsymbols),
+                      write_rows(write_fact, program, program->nfacts),
+                      write_rows(write_wanted, program, program->nwanted));
     if (tree == NULL) {
         return NULL;
     }

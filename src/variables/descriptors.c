@@ -155,10 +155,7 @@ is_cached_property(PyObject *found)
     PyTypeObject *type = Py_TYPE(found);
     PyObject *module = NULL;
     if (strcmp(type->tp_name, "cached_property") == 0 && type->tp_descr_set == NULL) {
-        PyObject *name = PyUnicode_InternFromString("__module__");
-        module = name != NULL ? dt_type_own_lookup(type, name) : NULL;
-        Py_XDECREF(name);
-        PyErr_Clear(); /* no memory: it is followed as any other descriptor */
+        module = dt_type_own_lookup_text(type, "__module__");
     }
     return module != NULL && PyUnicode_Check(module)
            && PyUnicode_CompareWithASCIIString(module, "functools") == 0;

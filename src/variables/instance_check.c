@@ -35,16 +35,13 @@ static bool
 is_from(PyObject *object, const char *const *modules)
 {
     /* Read where it lies: a metaclass of Python could answer for the attribute. */
-    PyObject *name = PyUnicode_InternFromString("__module__");
     PyObject *module = NULL;
     if (PyFunction_Check(object)) {
         module = ((PyFunctionObject *)object)->func_module;
     }
-    else if (PyType_Check(object) && name != NULL) {
-        module = dt_type_own_lookup((PyTypeObject *)object, name);
+    else if (PyType_Check(object)) {
+        module = dt_type_own_lookup_text((PyTypeObject *)object, "__module__");
     }
-    PyErr_Clear(); /* no memory: not one of those */
-    Py_XDECREF(name);
     bool found = false;
     for (; module != NULL && PyUnicode_Check(module) && !found && *modules != NULL; modules++) {
         found = PyUnicode_CompareWithASCIIString(module, *modules) == 0;
@@ -52,21 +49,10 @@ is_from(PyObject *object, const char *const *modules)
     return found;
 }
 
-/* What the type finds under a name; NULL also without memory. */
-static PyObject *
-found_in(PyTypeObject *type, const char *text)
-{
-    PyObject *name = PyUnicode_InternFromString(text);
-    PyObject *found = name != NULL ? dt_type_lookup(type, name) : NULL;
-    PyErr_Clear(); /* no memory: differs from what any class has */
-    Py_XDECREF(name);
-    return found;
-}
-
 static bool
 is_types_own(PyTypeObject *meta, const char *check)
 {
-    return found_in(meta, check) == found_in(&PyType_Type, check);
+    return dt_type_lookup_text(meta, check) == dt_type_lookup_text(&PyType_Type, check);
 }
 
 /* Whether ABCMeta's own check answers. */
@@ -74,7 +60,7 @@ static bool
 is_abstract(PyTypeObject *meta, const char *check)
 {
     static const char *const modules[] = {"abc", NULL};
-    PyObject *found = found_in(meta, check);
+    PyObject *found = dt_type_lookup_text(meta, check);
     return found != NULL && is_from(found, modules);
 }
 
@@ -106,10 +92,10 @@ is_harmless(PyObject *cls, int *left)
     if (is_types_own(meta, "__subclasscheck__")) {
         return true; /* its MRO */
     }
-    PyObject *hook = found_in(type, "__subclasshook__");
+    PyObject *hook = dt_type_lookup_text(type, "__subclasshook__");
     PyObject *function = hook_function(hook);
     if (!is_abstract(meta, "__subclasscheck__")
-        || (hook != found_in(&PyBaseObject_Type, "__subclasshook__")
+        || (hook != dt_type_lookup_text(&PyBaseObject_Type, "__subclasshook__")
             && (function == NULL || !is_from(function, modules)))) {
         return false;
     }
@@ -274,7 +260,9 @@ static DtStatus
 call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
-    if (type != NULL && found_in(type, "__class__") != found_in(&PyBaseObject_Type, "__class__")) {
+    if (type != NULL
+        && dt_type_lookup_text(type, "__class__")
+               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "isinstance() asks the __class__ of a %s",
                         type->tp_name);
     }
@@ -316,7 +304,8 @@ dt_check_by_type(DtTrace *trace, DtVar *cls, DtVar *asked, bool of_instance, DtV
     PyObject *other = of_instance ? NULL : dt_var_as_constant(trace, asked);
     PyTypeObject *type = of_instance ? dt_var_python_type(trace, asked) : (PyTypeObject *)other;
     if (type == NULL || wanted == NULL || !PyType_Check(type)
-        || found_in(type, "__class__") != found_in(&PyBaseObject_Type, "__class__")) {
+        || dt_type_lookup_text(type, "__class__")
+               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type's own check of odd arguments");
     }
     if (!of_instance) {
@@ -339,7 +328,8 @@ check_abstract(DtTrace *trace, const DtArgs *args, bool of_instance, DtVar **out
                                            : (PyTypeObject *)other};
     if (subject.type == NULL || !PyType_Check(subject.type) || wanted == NULL
         || !PyType_Check(wanted) || !is_abstract(Py_TYPE(wanted), "__subclasscheck__")
-        || found_in(subject.type, "__class__") != found_in(&PyBaseObject_Type, "__class__")) {
+        || dt_type_lookup_text(subject.type, "__class__")
+               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
         return cannot_tell(trace, &subject);
     }
     DT_TRY(ask_abstract(trace, &subject, wanted, &truth));

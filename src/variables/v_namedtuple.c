@@ -14,20 +14,10 @@
 #include "compat/type.h"
 #include "variables/kinds.h"
 
-static PyObject *
-look_up(PyTypeObject *cls, const char *text)
-{
-    PyObject *name = PyUnicode_InternFromString(text);
-    PyObject *found = name != NULL ? dt_type_lookup(cls, name) : NULL;
-    PyErr_Clear(); /* no memory: the class counts as any other */
-    Py_XDECREF(name);
-    return found;
-}
-
 static bool
 has_fields(PyTypeObject *cls)
 {
-    PyObject *fields = look_up(cls, "_fields");
+    PyObject *fields = dt_type_lookup_text(cls, "_fields");
     return fields != NULL && PyTuple_CheckExact(fields);
 }
 
@@ -45,7 +35,7 @@ dt_namedtuple_is_class(PyTypeObject *cls)
     bool plain = PyType_IsSubtype(cls, &PyTuple_Type) && cls != &PyTuple_Type && has_fields(cls)
                  && !dt_object_type_has_dict(cls) && dt_build_layout(cls) == &PyTuple_Type;
     for (size_t i = 0; plain && i < sizeof(names) / sizeof(names[0]); i++) {
-        plain = look_up(cls, names[i]) == look_up(&PyTuple_Type, names[i]);
+        plain = dt_type_lookup_text(cls, names[i]) == dt_type_lookup_text(&PyTuple_Type, names[i]);
     }
     return plain;
 }
