@@ -137,13 +137,56 @@ module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
                         dt_kinds_text(name));
     }
     DT_TRY(dt_guard_type(trace, self->source, Py_TYPE(module))); /* __class__ can be assigned */
-    DT_TRY(dt_guard_attr_absent(trace, self->source, name));
+    if (!deleted) {
+        DT_TRY(dt_guard_attr_absent(trace, self->source, name));
+    }
     return module_fallback(trace, self, dict, name, out);
+}
+
+/* Python's refusal to delete what the module has not, in the words of this version. */
+static DtStatus
+module_refuses(DtTrace *trace, PyObject *module, PyObject *name)
+{
+    PyObject *empty = Py_IS_TYPE(module, &PyModule_Type) ? PyModule_New("empty") : NULL;
+    if (empty == NULL) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(trace, DT_BREAK_OBJECT_MUTATION,
+                                           "attribute '%s' of a module of type %s is deleted",
+                                           dt_kinds_text(name), Py_TYPE(module)->tp_name);
+    }
+    int status = PyObject_DelAttr(empty, name);
+    Py_DECREF(empty);
+    return status < 0 ? dt_raise_from_exception(trace)
+                      : dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a module",
+                                 dt_kinds_text(name));
 }
 
 static DtStatus
 module_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
+    PyObject *module = object_of(self), *there = NULL;
+    PyObject *descriptor = dt_type_lookup(Py_TYPE(module), name);
+    if (descriptor != NULL && Py_TYPE(descriptor)->tp_descr_set != NULL) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a module is set",
+                        dt_kinds_text(name));
+    }
+    bool deleted = false;
+    if (value == NULL && dt_journal_get_attr(trace, self, name, &deleted) == NULL) {
+        PyObject *dict = PyModule_GetDict(module);
+        if (!deleted && PyDict_CheckExact(dict) && dt_dict_get(dict, name, &there) == 1) {
+            const DtSource *source = dt_source_attr(trace, self->source, name);
+            if (source == NULL) {
+                return DT_ERROR;
+            }
+            DT_TRY(dt_guard_present(trace, source));
+        }
+        else {
+            if (!deleted) {
+                DT_TRY(dt_guard_attr_absent(trace, self->source, name));
+            }
+            return module_refuses(trace, module, name);
+        }
+    }
     return dt_journal_set_attr(trace, self, name, value);
 }
 

@@ -2,6 +2,7 @@
 
 import math
 import sys
+import types
 
 import dyntrace
 import numpy as np
@@ -540,3 +541,42 @@ def test_object_reached_by_two_paths():
         return a, b, A
 
     sequence(fn, apart, together, apart, together)
+
+
+# ---- Attributes of modules that are deleted ------------------------------------------------------
+
+
+SETTINGS = types.ModuleType("settings")
+
+
+def deletes_from_a_module(x, module, name):
+    seen = []
+    for _ in range(2):
+        try:
+            delattr(module, name)
+            seen.append("gone")
+        except AttributeError as error:
+            seen.append(str(error))
+    module.kept = 1
+    del module.kept
+    return x + len(seen), seen, hasattr(module, name)
+
+
+def test_a_module_that_has_the_attribute_or_not():
+    def of(name, **there):
+        def make():
+            vars(SETTINGS).pop("level", None)
+            vars(SETTINGS).update(there)
+            return A, SETTINGS, name
+
+        return make
+
+    sequence(
+        deletes_from_a_module,
+        of("level"),
+        of("level", level=2),
+        of("level"),
+        of("other", level=2),
+        of("__class__"),
+        of("level", level=A),
+    )
