@@ -85,7 +85,8 @@ static void
 print_sym(const DtGuardProgram *program, const DtSym *sym, bool outer, DtStrbuf *buf)
 {
     if (sym->op == DT_SYM_OP_SYMBOL) {
-        dt_source_print(program->symbols[sym->id].source, buf);
+        DtSource source = dt_program_symbol_source(program, sym->id);
+        dt_source_print(&source, buf);
         return;
     }
     if (sym->op == DT_SYM_OP_CONST) {
@@ -145,28 +146,28 @@ print_numbers(const DtGuardProgram *program, const DtSym *sym, PyObject *const *
     }
     seen[sym->id] = true;
     dt_strbuf_add(buf, (*count)++ == 0 ? "" : ", ");
-    const DtSource *source = program->symbols[sym->id].source;
-    if (source->kind != DT_SOURCE_ARRAY_DIM) {
-        print_number(program, sym, regs[source->id], buf);
+    const DtGuardSymbol *symbol = &program->symbols[sym->id];
+    PyObject *object = regs[symbol->place - 1];
+    if (symbol->dim < 0) {
+        print_number(program, sym, object, buf);
         return;
     }
     const DtAdapter *adapter = NULL;
     for (uint32_t i = 0; i < program->nfacts; i++) {
-        if (program->facts[i].fact.kind == DT_GUARD_ADAPTER
-            && program->facts[i].fact.source == source->base) {
-            adapter = program->facts[i].fact.adapter;
+        if (program->facts[i].kind == DT_GUARD_ADAPTER
+            && program->facts[i].source == symbol->place) {
+            adapter = DT_SPEC_ADAPTER(program->facts[i].spec);
         }
     }
-    PyObject *array = regs[source->base->id];
-    if (adapter != NULL && array != NULL) {
-        dt_strbuf_addf(buf, "%lld", (long long)adapter->dim(adapter, array, (int)source->index));
+    if (adapter != NULL && object != NULL) {
+        dt_strbuf_addf(buf, "%lld", (long long)adapter->dim(adapter, object, symbol->dim));
     }
 }
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
 static void
-print_expected(const DtGuardProgram *program, const DtGuardFact *row, DtStrbuf *buf)
+print_expected(const DtGuardProgram *program, const DtToldFact *row, DtStrbuf *buf)
 {
     const DtFact *fact = &row->fact;
     switch ((DtGuardKind)fact->kind) {
@@ -204,7 +205,7 @@ print_source(const DtSource *source, DtStrbuf *buf)
 }
 
 static void
-print_fact(const DtGuardProgram *program, const DtGuardFact *row, DtStrbuf *buf)
+print_fact(const DtGuardProgram *program, const DtToldFact *row, DtStrbuf *buf)
 {
     for (const char *text = dt_guard_rows[row->fact.kind].text; *text != '\0'; text++) {
         if (*text != '%') {
@@ -353,9 +354,11 @@ print_unreadable(const DtGuardProgram *program, uint32_t reg, DtStrbuf *buf)
     dt_source_print(&program->sources[reg], buf);
     dt_strbuf_add(buf, " can't be read");
     for (uint32_t i = 0; i < program->nfacts; i++) {
-        for (const DtSource *s = program->facts[i].fact.source; s != NULL; s = s->base) {
+        DtToldFact row;
+        dt_program_fact(program, i, &row);
+        for (const DtSource *s = row.fact.source; s != NULL; s = s->base) {
             if (s == &program->sources[reg]) {
-                print_where(&program->facts[i].fact, buf);
+                print_where(&row.fact, buf);
                 return;
             }
         }
@@ -383,11 +386,11 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *vari
     }
     int ok = dt_program_run_kept(program, frame, regs, &origin);
     if (ok == 0 && origin >= 0) {
-        const DtFact *fact = &program->facts[origin].fact;
+        const DtGuardFact *fact = &program->facts[origin];
         *varied = fact->kind == DT_GUARD_CONSTANT
-                  && is_other_number(fact->object, regs[fact->source->id]);
+                  && is_other_number(fact->object, regs[fact->source - 1]);
         if (*varied) {
-            dt_source_print(fact->source, out);
+            dt_source_print(&program->sources[fact->source - 1], out);
         }
     }
     for (uint32_t i = 0; i < program->nregs; i++) {
@@ -417,9 +420,11 @@ dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf 
         print_unreadable(program, (uint32_t)~origin, out);
     }
     else if (ok == 0) {
-        print_fact(program, &program->facts[origin], out);
-        status = print_found(program, &program->facts[origin].fact, regs, out);
-        print_where(&program->facts[origin].fact, out);
+        DtToldFact row;
+        dt_program_fact(program, (uint32_t)origin, &row);
+        print_fact(program, &row, out);
+        status = print_found(program, &row.fact, regs, out);
+        print_where(&row.fact, out);
     }
     for (uint32_t i = 0; i < program->nregs; i++) {
         Py_XDECREF(regs[i]);
@@ -435,8 +440,10 @@ void
 dt_program_print(const DtGuardProgram *program, DtStrbuf *out)
 {
     for (uint32_t i = 0; i < program->nfacts; i++) {
-        print_fact(program, &program->facts[i], out);
-        print_where(&program->facts[i].fact, out);
+        DtToldFact row;
+        dt_program_fact(program, i, &row);
+        print_fact(program, &row, out);
+        print_where(&row.fact, out);
         dt_strbuf_add(out, "\n");
     }
 }

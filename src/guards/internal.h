@@ -21,23 +21,45 @@
 #include "guards/recipe.h"
 
 typedef enum DtGuardOp {
-#define GUARD_OP(NAME) DT_GOP_##NAME,
+#define GUARD_OP(NAME, FORM) DT_GOP_##NAME,
 #include "guards/ops.def"
 #undef GUARD_OP
     DT_GOP_COUNT
 } DtGuardOp;
 
+/* An instruction: 16 bytes, since a check reads every one.  Whom to blame when it does not hold
+ * stands in the program's `origins`, at the same index.  Operands by operation: ops.def. */
 typedef struct DtGuardInstr {
-    uint8_t op;
-    uint32_t dst;
-    uint32_t a;
-    int32_t origin; /* fact index, or ~register of the source that could not be read */
-    void *x;
+    uint32_t op : 8;
+    uint32_t a : 24;
     union {
+        struct {
+            uint32_t aux : 8;
+            uint32_t dst : 24;
+        };
+        uint32_t wide;
+    };
+    union {
+        void *x;
         int64_t i;
-        const void *p;
-    } y;
+        struct {
+            uint32_t index, number;
+        } pair;
+    };
 } DtGuardInstr;
+/* Operands of the rare instruction whose number does not fit. */
+typedef struct DtFar {
+    void *x;
+    int64_t i;
+} DtFar;
+#define DT_GUARD_MOST_REGISTERS (UINT32_C(1) << 24)
+
+/* In front of an adapter's own bytes, which programs point at. */
+typedef struct DtSpecHead {
+    const DtAdapter *adapter;
+    size_t size; /* of the adapter's bytes */
+} DtSpecHead;
+#define DT_SPEC_ADAPTER(spec) (((const DtSpecHead *)(spec))[-1].adapter)
 
 typedef enum DtGroupKind {
     DT_GROUP_NONE,
@@ -54,32 +76,33 @@ typedef enum DtGroupKind {
 
 typedef struct DtGroupName {
     PyObject *name;
-    Py_ssize_t hint;
-    uint32_t reg;
-    uint32_t first_check; /* index into instrs of a list */
+    int32_t hint;
+    uint32_t reg; /* DT_GROUP_ABSENT: must not be there */
     int32_t origin;
-    bool absent; /* must not be there */
 } DtGroupName;
+#define DT_GROUP_ABSENT UINT32_MAX
 
 typedef struct DtGroup {
-    uint8_t kind;     /* DtGroupKind */
-    uint32_t nneeded; /* names whose register the warm path fills: the first ones */
-    uint32_t count;
+    uint8_t kind;      /* DtGroupKind */
+    uint32_t nneeded;  /* names whose register the warm path fills: the first ones */
     uint64_t version;  /* 0: never verified */
+    PyObject *dict;    /* KNOWN_DICT: the dict, alive as long as `life` */
     PyObject **cached; /* of the needed ones; borrowed from the container */
     uint32_t *regs;    /* of the needed ones */
-    PyObject *dict;    /* KNOWN_DICT: the dict, alive as long as `life` */
+    /* Only when it has changed: */
+    uint32_t count;
+    uint32_t checks; /* of all names, once all are read: index into instrs */
     DtGroupName *names;
 } DtGroup;
 
 /* Where an attribute was found (or missed) last time. */
 typedef struct DtPlace {
-    PyObject *name; /* interned */
+    /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
+    PyTypeObject *type;
     Py_ssize_t hint;
-    PyTypeObject
-        *type; /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
-    uint64_t version; /* DT_GOP_ABSENT: of the dict seen last */
     bool shared;      /* DT_GOP_ATTR: hint is an index into the type's shared keys */
+    PyObject *name;   /* interned */
+    uint64_t version; /* DT_GOP_ABSENT: of the dict seen last */
     Py_ssize_t nkeys; /* DT_GOP_ABSENT: shared keys seen last */
 } DtPlace;
 
@@ -148,36 +171,73 @@ typedef struct DtLife {
     bool dead;
 } DtLife;
 
+/* A fact as the program keeps it: only explanations read it, through dt_program_fact(). */
 typedef struct DtGuardFact {
-    DtFact fact;      /* with sources of the program; weak objects are addresses only */
+    uint8_t kind;
+    uint16_t file; /* index into `filenames` + 1; 0: unknown */
+    int32_t line;
+    uint32_t source, other; /* register + 1; 0: none */
+    PyObject *object;       /* weak objects are addresses only */
+    union {
+        int64_t number;
+        const DtSym *sym;
+        const void *spec; /* behind its head */
+    };
     const char *text; /* expected object in words, made while it lived; or NULL */
 } DtGuardFact;
 
+/* What is read as a number: one like DtSymbol, of which explanations are made. */
+typedef struct DtGuardSymbol {
+    DtNumber hint;
+    uint32_t place; /* register + 1 of the array or number; 0: no guard reads it */
+    int16_t dim;    /* of the array; -1: the number itself */
+    uint8_t type;   /* DtSymType */
+} DtGuardSymbol;
+
+/* The fact, spread out. */
+typedef struct DtToldFact {
+    DtFact fact; /* with sources of the program */
+    const char *text;
+} DtToldFact;
+
 struct DtGuardProgram {
+    /* What a check reads comes first. */
     DtGuardInstr *instrs;
-    uint32_t user; /* where the user part begins; 0: there is none */
-    uint32_t nregs;
     DtNumber *numbers;
     DtLife *life;
-    int32_t failed;   /* origin of the failure inside a group, or DT_NO_ORIGIN */
+    uint32_t user;  /* where the user part begins; 0: there is none */
+    int32_t failed; /* origin of the failure inside a group, or DT_NO_ORIGIN */
+    uint32_t nregs;
+    int32_t *origins; /* by instruction: fact, or ~register of a source that could not be read */
     uint32_t *wanted; /* registers */
     uint32_t nwanted;
     DtGuardFact *facts;
     uint32_t nfacts;
     DtSource *sources; /* one per register; id is the register */
-    DtSymbol *symbols; /* those in use have a source */
+    DtGuardSymbol *symbols;
     uint32_t nsymbols;
     int free_start;
     int argument_slots;
-    DT_VEC(PyObject *) kept; /* DT_OWNED */
+    DT_VEC(PyObject *) kept; /* DT_OWNED; in `scratch` while there is one */
     DT_VEC(DtDimObject *) dims;
-    DtMap owned;        /* object -> not NULL: kept strongly or weakly already */
-    PyObject *callback; /* DT_OWNED by kept */
+    DT_VEC(PyObject *) filenames; /* kept; in `scratch` while there is one */
+    PyObject *callback;           /* DT_OWNED by kept */
     DtArena arena;
+    /* Only while the program is made: the trace's arena, and in it what is looked up by object. */
+    DtArena *scratch;
+    DtMap owned; /* object -> how it is held: kept or watched */
+    DtMap texts; /* object -> its text */
 };
 #define DT_NO_ORIGIN INT32_MIN
 
-DtGuardProgram *dt_program_new(void); /* NULL with MemoryError */
+/* NULL with MemoryError. `scratch` outlives the making. */
+DtGuardProgram *dt_program_new(DtArena *scratch);
+/* The program is made: what it holds moves out of the scratch arena. */
+DtStatus dt_program_settle(DtGuardProgram *program) DT_MUST_CHECK;
+/* Fact number `i`, spread out; its pointers are the program's. */
+void dt_program_fact(const DtGuardProgram *program, uint32_t i, DtToldFact *out);
+/* What symbol `id` is read from, where a guard reads it. */
+DtSource dt_program_symbol_source(const DtGuardProgram *program, uint32_t id);
 /* Keeps a strong reference. */
 DtStatus dt_program_keep(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
 /* Keeps a weak reference where the type allows, else a strong one. */

@@ -43,7 +43,7 @@ object_died(PyObject *capsule, PyObject *reference)
 static PyMethodDef died_method = {"object_died", object_died, METH_O, NULL};
 
 DtGuardProgram *
-dt_program_new(void)
+dt_program_new(DtArena *scratch)
 {
     DtGuardProgram *program = PyMem_Calloc(1, sizeof(*program));
     DtLife *life = PyMem_Calloc(1, sizeof(*life));
@@ -57,6 +57,7 @@ dt_program_new(void)
     life->refs = 1;
     program->life = life;
     program->failed = DT_NO_ORIGIN;
+    program->scratch = scratch;
     return program;
 }
 
@@ -91,14 +92,17 @@ dt_program_traverse(DtGuardProgram *program, visitproc visit, void *arg)
     return 0;
 }
 
+/* How an object is held, as values of `owned`. */
+static char watched, kept;
+
 static DtStatus
-own(DtGuardProgram *program, PyObject *key, DT_STEALS PyObject *reference)
+own(DtGuardProgram *program, PyObject *key, DT_STEALS PyObject *reference, void *how)
 {
-    if (dt_vec_push(&program->arena, &program->kept, reference) < 0) {
+    if (dt_vec_push(program->scratch, &program->kept, reference) < 0) {
         Py_DECREF(reference);
         return dt_no_memory();
     }
-    if (dt_map_set(&program->arena, &program->owned, key, program) < 0) {
+    if (dt_map_set(program->scratch, &program->owned, key, how) < 0) {
         return dt_no_memory();
     }
     return DT_OK;
@@ -107,9 +111,35 @@ own(DtGuardProgram *program, PyObject *key, DT_STEALS PyObject *reference)
 DtStatus
 dt_program_keep(DtGuardProgram *program, PyObject *object)
 {
-    /* Twice does no harm, and something only watched so far has to be kept as well. */
+    if (dt_map_get(&program->owned, object) == &kept) {
+        return DT_OK;
+    }
     Py_INCREF(object);
-    return own(program, object, object);
+    return own(program, object, object, &kept);
+}
+
+DtStatus
+dt_program_settle(DtGuardProgram *program)
+{
+    DtArena *arena = &program->arena;
+    PyObject **objects = DT_ARENA_ARRAY(arena, PyObject *, program->kept.count);
+    PyObject **filenames = DT_ARENA_ARRAY(arena, PyObject *, program->filenames.count);
+    if (objects == NULL || filenames == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < program->kept.count; i++) {
+        objects[i] = program->kept.items[i];
+    }
+    for (uint32_t i = 0; i < program->filenames.count; i++) {
+        filenames[i] = program->filenames.items[i];
+    }
+    program->kept.items = objects;
+    program->kept.capacity = program->kept.count;
+    program->filenames.items = filenames;
+    program->filenames.capacity = program->filenames.count;
+    program->scratch = NULL;
+    program->owned = program->texts = (DtMap){0};
+    return DT_OK;
 }
 
 static DtStatus
@@ -125,7 +155,7 @@ make_callback(DtGuardProgram *program)
     if (callback == NULL) {
         return DT_ERROR;
     }
-    DT_TRY(own(program, callback, callback));
+    DT_TRY(own(program, callback, callback, &kept));
     program->callback = callback;
     return DT_OK;
 }
@@ -151,5 +181,5 @@ dt_program_watch(DtGuardProgram *program, PyObject *object)
         PyErr_Clear(); /* "cannot create weak reference": a strong one then */
         return dt_program_keep(program, object);
     }
-    return own(program, object, reference);
+    return own(program, object, reference, &watched);
 }

@@ -11,7 +11,8 @@
  * behind the load, in the order of guards.def.
  *
  * Not in here: loads by kind of source (lower_load.c), the instructions of facts
- * (lower_facts.c), several in one (lower_runs.c), running (program.c).
+ * (lower_facts.c), several in one (lower_runs.c), their final form (lower_pack.c), running
+ * (program.c).
  */
 #include "guards/lower.h"
 
@@ -110,7 +111,7 @@ copy_sources(DtLower *lower)
 {
     DtGuardProgram *program = lower->program;
     program->nregs = lower->sources.count;
-    program->sources = DT_ARENA_ARRAY(&program->arena, DtSource, program->nregs + 1);
+    program->sources = DT_ARENA_ARRAY(&program->arena, DtSource, program->nregs);
     if (program->sources == NULL) {
         return dt_no_memory();
     }
@@ -133,46 +134,46 @@ copy_sources(DtLower *lower)
     return DT_OK;
 }
 
-/* Symbols keep their numbers; those that no guard reads have no source. */
+/* Symbols keep their numbers; those that no guard reads have no place. */
 static DtStatus
 copy_symbols(DtLower *lower)
 {
     DtGuardProgram *program = lower->program;
     uint32_t count = lower->trace->symbols.count;
     program->nsymbols = count;
-    program->symbols = DT_ARENA_ARRAY(&program->arena, DtSymbol, count + 1);
-    program->numbers = DT_ARENA_ARRAY(&program->arena, DtNumber, count + 1);
+    program->symbols = DT_ARENA_ARRAY(&program->arena, DtGuardSymbol, count);
+    program->numbers = DT_ARENA_ARRAY(&program->arena, DtNumber, count);
     lower->symbol_read = DT_ARENA_ARRAY(lower->arena, bool, count + 1);
     if (program->symbols == NULL || program->numbers == NULL || lower->symbol_read == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < count; i++) {
-        program->symbols[i] = lower->trace->symbols.items[i];
-        const DtSource *source = program->symbols[i].source;
-        const DtLowerSource *place = dt_lower_find(lower, dt_lower_symbol_place(source));
-        program->symbols[i].source = NULL;
-        if (place == NULL) {
-            continue;
+        const DtSymbol *symbol = &lower->trace->symbols.items[i];
+        const DtLowerSource *place = dt_lower_find(lower, dt_lower_symbol_place(symbol->source));
+        bool dim = place != NULL && symbol->source->kind == DT_SOURCE_ARRAY_DIM;
+        if (dim && symbol->source->index > INT16_MAX) {
+            PyErr_SetString(PyExc_SystemError, "an array of more than 32767 dimensions");
+            return DT_ERROR;
         }
-        if (source->kind != DT_SOURCE_ARRAY_DIM) {
-            program->symbols[i].source = &program->sources[place->reg];
-            continue;
-        }
-        DtSource *dim = DT_ARENA_NEW(&program->arena, DtSource);
-        if (dim == NULL) {
-            return dt_no_memory();
-        }
-        *dim = *source;
-        dim->base = &program->sources[place->reg];
-        program->symbols[i].source = dim;
+        program->symbols[i] = (DtGuardSymbol){
+            .hint = symbol->hint,
+            .place = place == NULL ? 0 : place->reg + 1,
+            .dim = dim ? (int16_t)symbol->source->index : -1,
+            .type = (uint8_t)symbol->type,
+        };
     }
     return DT_OK;
 }
 
-static const DtSource *
-copied(DtLower *lower, const DtSource *source)
+DtSource
+dt_program_symbol_source(const DtGuardProgram *program, uint32_t id)
 {
-    return source == NULL ? NULL : &lower->program->sources[dt_lower_find(lower, source)->reg];
+    const DtGuardSymbol *symbol = &program->symbols[id];
+    DtSource *place = &program->sources[symbol->place - 1];
+    if (symbol->dim < 0) {
+        return *place;
+    }
+    return (DtSource){.kind = DT_SOURCE_ARRAY_DIM, .index = symbol->dim, .base = place};
 }
 
 /* Objects of these facts are known by identity: held weakly, described now. */
@@ -191,61 +192,134 @@ copy_spec(DtGuardProgram *program, const DtFact *fact, DtGuardFact *copy)
 {
     for (const DtGuardFact *other = copy; other > program->facts && copy - other < SPECS_LOOKED_AT;
          other--) {
-        const DtFact *made = &other[-1].fact;
-        if (made->spec_size == fact->spec_size && made->adapter == fact->adapter
-            && memcmp(made->spec, fact->spec, fact->spec_size) == 0) {
-            copy->fact.spec = made->spec;
+        bool has_one =
+            other[-1].kind == DT_GUARD_ADAPTER || other[-1].kind == DT_GUARD_ADAPTER_STATE;
+        const DtSpecHead *made = has_one ? (const DtSpecHead *)other[-1].spec - 1 : NULL;
+        if (made != NULL && made->size == fact->spec_size && made->adapter == fact->adapter
+            && (made->size == 0 || memcmp(made + 1, fact->spec, made->size) == 0)) {
+            copy->spec = made + 1;
             return DT_OK;
         }
     }
-    void *spec = dt_arena_alloc(&program->arena, fact->spec_size);
-    if (spec == NULL) {
+    DtSpecHead *head = dt_arena_alloc(&program->arena, sizeof(*head) + fact->spec_size);
+    if (head == NULL) {
         return dt_no_memory();
     }
-    memcpy(spec, fact->spec, fact->spec_size);
-    copy->fact.spec = spec;
+    *head = (DtSpecHead){fact->adapter, fact->spec_size};
+    if (fact->spec_size != 0) {
+        memcpy(head + 1, fact->spec, fact->spec_size);
+    }
+    copy->spec = head + 1;
     return DT_OK;
+}
+
+/* The object in words; objects that many facts are about have one text. */
+static DtStatus
+copy_text(DtGuardProgram *program, PyObject *object, const char **out)
+{
+    *out = dt_map_get(&program->texts, object);
+    if (*out == NULL) {
+        DtStrbuf text = {0};
+        dt_program_describe(object, &text);
+        char *copy = dt_arena_strdup(&program->arena, dt_strbuf_text(&text));
+        dt_strbuf_release(&text);
+        if (copy == NULL || dt_map_set(program->scratch, &program->texts, object, copy) < 0) {
+            return dt_no_memory();
+        }
+        *out = copy;
+    }
+    return DT_OK;
+}
+
+/* Number of the file in `filenames`, from 1; 0 where there is none, or too many. */
+static DtStatus
+copy_filename(DtGuardProgram *program, PyObject *filename, uint16_t *out)
+{
+    *out = 0;
+    if (filename == NULL) {
+        return DT_OK;
+    }
+    uint32_t at = program->filenames.count;
+    while (at > 0 && program->filenames.items[at - 1] != filename) {
+        at--;
+    }
+    if (at == 0 && program->filenames.count < UINT16_MAX) {
+        DT_TRY(dt_program_keep(program, filename));
+        if (dt_vec_push(program->scratch, &program->filenames, filename) < 0) {
+            return dt_no_memory();
+        }
+        at = program->filenames.count;
+    }
+    *out = (uint16_t)at;
+    return DT_OK;
+}
+
+static uint32_t
+register_after(const DtLower *lower, const DtSource *source)
+{
+    return source == NULL ? 0 : dt_lower_find((DtLower *)lower, source)->reg + 1;
 }
 
 static DtStatus
 copy_fact(DtLower *lower, const DtFact *fact, DtGuardFact *copy)
 {
     DtGuardProgram *program = lower->program;
-    copy->fact = *fact;
-    copy->fact.previous = NULL;
-    copy->fact.source = copied(lower, fact->source);
-    copy->fact.other = copied(lower, fact->other);
+    copy->kind = fact->kind;
+    copy->line = fact->line;
+    copy->source = register_after(lower, fact->source);
+    copy->other = register_after(lower, fact->other);
+    copy->object = fact->object;
+    copy->number = fact->number;
+    DT_TRY(copy_filename(program, fact->filename, &copy->file));
     if (fact->object != NULL && is_identity_fact(fact->kind)) {
         DT_TRY(dt_program_watch(program, fact->object));
-        DtStrbuf text = {0};
-        dt_program_describe(fact->object, &text);
-        copy->text = dt_arena_strdup(&program->arena, dt_strbuf_text(&text));
-        dt_strbuf_release(&text);
-        if (copy->text == NULL) {
-            return dt_no_memory();
-        }
+        DT_TRY(copy_text(program, fact->object, &copy->text));
     }
     else if (fact->object != NULL) {
         DT_TRY(dt_program_keep(program, fact->object));
     }
-    if (fact->filename != NULL) {
-        DT_TRY(dt_program_keep(program, fact->filename));
-    }
     if (fact->sym != NULL) {
-        copy->fact.sym = dt_sym_copy(&program->arena, fact->sym);
-        if (copy->fact.sym == NULL) {
+        copy->sym = dt_sym_copy(&program->arena, fact->sym);
+        if (copy->sym == NULL) {
             return dt_no_memory();
         }
     }
-    if (fact->spec_size != 0) {
+    if (fact->adapter != NULL) {
         DT_TRY(copy_spec(program, fact, copy));
     }
-    copy->fact.refs = NULL;
-    copy->fact.nrefs = 0;
     for (uint32_t i = 0; i < fact->nrefs; i++) {
         DT_TRY(dt_program_keep(program, fact->refs[i]));
     }
     return DT_OK;
+}
+
+void
+dt_program_fact(const DtGuardProgram *program, uint32_t i, DtToldFact *out)
+{
+    const DtGuardFact *fact = &program->facts[i];
+    *out = (DtToldFact){.text = fact->text};
+    DtFact *told = &out->fact;
+    told->kind = fact->kind;
+    told->line = fact->line;
+    told->source = fact->source == 0 ? NULL : &program->sources[fact->source - 1];
+    told->other = fact->other == 0 ? NULL : &program->sources[fact->other - 1];
+    told->object = fact->object;
+    told->filename = fact->file == 0 ? NULL : program->filenames.items[fact->file - 1];
+    switch ((DtGuardKind)fact->kind) {
+    case DT_GUARD_SYM:
+        told->sym = fact->sym;
+        break;
+    case DT_GUARD_ADAPTER:
+    case DT_GUARD_ADAPTER_STATE: {
+        const DtSpecHead *head = (const DtSpecHead *)fact->spec - 1;
+        told->adapter = head->adapter;
+        told->spec = fact->spec;
+        told->spec_size = head->size;
+        break;
+    }
+    default:
+        told->number = fact->number;
+    }
 }
 
 static DtStatus
@@ -254,7 +328,7 @@ copy_facts(DtLower *lower)
     DtGuardProgram *program = lower->program;
     DtGuardRecipe *recipe = lower->trace->guards;
     program->nfacts = recipe->facts.count;
-    program->facts = DT_ARENA_ARRAY(&program->arena, DtGuardFact, program->nfacts + 1);
+    program->facts = DT_ARENA_ARRAY(&program->arena, DtGuardFact, program->nfacts);
     if (program->facts == NULL) {
         return dt_no_memory();
     }
@@ -272,7 +346,7 @@ copy_facts(DtLower *lower)
 /* ---- Building blocks ------------------------------------------------------------------------- */
 
 DtStatus
-dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr)
+dt_lower_emit(DtLower *lower, DtInstrs *list, DtLowerInstr instr)
 {
     return dt_vec_push(lower->arena, list, instr) < 0 ? dt_no_memory() : DT_OK;
 }
@@ -328,38 +402,6 @@ emit_all(DtLower *lower)
     return dt_lower_quiets(lower);
 }
 
-/* The three lists become one array; checks of groups are numbered within it. */
-static DtStatus
-join(DtLower *lower)
-{
-    DtGuardProgram *program = lower->program;
-    uint32_t counts[] = {lower->pure.count, lower->user.count, lower->folded.count};
-    uint32_t before = counts[0] + 1 + (counts[1] != 0 ? counts[1] + 1 : 0);
-    program->instrs = DT_ARENA_ARRAY(&program->arena, DtGuardInstr, before + counts[2] + 1);
-    if (program->instrs == NULL) {
-        return dt_no_memory();
-    }
-    /* The arena is zeroed and END is 0: a list ends where a gap is left. */
-    if (counts[0] != 0) {
-        memcpy(program->instrs, lower->pure.items, sizeof(DtGuardInstr) * counts[0]);
-    }
-    if (counts[1] != 0) {
-        program->user = counts[0] + 1;
-        memcpy(program->instrs + program->user, lower->user.items,
-               sizeof(DtGuardInstr) * counts[1]);
-    }
-    if (counts[2] != 0) {
-        memcpy(program->instrs + before, lower->folded.items, sizeof(DtGuardInstr) * counts[2]);
-    }
-    for (uint32_t i = 0; i < lower->made.count; i++) {
-        DtGroup *group = lower->made.items[i];
-        for (uint32_t j = 0; j < group->count; j++) {
-            group->names[j].first_check += before;
-        }
-    }
-    return DT_OK;
-}
-
 static DtStatus
 frame_layout(DtLower *lower)
 {
@@ -401,7 +443,7 @@ dt_program_lower(DtTrace *trace, const DtSource *const *wanted, uint32_t nwanted
     DtLower lower = {.trace = trace, .arena = &trace->arena};
     DtStatus status = DT_OK;
     *out = NULL;
-    lower.program = dt_program_new();
+    lower.program = dt_program_new(lower.arena);
     if (lower.program == NULL) {
         return DT_ERROR;
     }
@@ -419,8 +461,9 @@ dt_program_lower(DtTrace *trace, const DtSource *const *wanted, uint32_t nwanted
     }
     DT_TRY_DONE(emit_all(&lower));
     DT_TRY_DONE(dt_lower_join_runs(&lower, &lower.pure));
-    DT_TRY_DONE(join(&lower));
+    DT_TRY_DONE(dt_lower_pack(&lower));
     DT_TRY_DONE(set_wanted(&lower, wanted, nwanted));
+    DT_TRY_DONE(dt_program_settle(lower.program));
     *out = lower.program;
     lower.program = NULL;
 done:

@@ -32,8 +32,18 @@ struct DtLowerGroup {
     bool emitted;
 };
 
+/* An instruction while neighbours can still be joined; lower_pack.c makes it a DtGuardInstr. */
+typedef struct DtLowerInstr {
+    uint8_t op;
+    uint32_t dst;
+    uint32_t a;
+    int32_t origin; /* fact index, or ~register of the source that could not be read */
+    void *x;
+    int64_t y;
+} DtLowerInstr;
+
 typedef struct DtInstrs {
-    DtGuardInstr *items;
+    DtLowerInstr *items;
     uint32_t count;
     uint32_t capacity;
 } DtInstrs;
@@ -47,6 +57,7 @@ typedef struct DtLower {
     DT_VEC(DtLowerGroup *) groups;
     DtMap fact_index;   /* fact -> index + 1 */
     DtMap absent_names; /* facts that became names of a group */
+    DtMap states;       /* type -> its DtTypeState */
     bool *symbol_read;
     bool *read_again; /* lower_runs.c */
     DtInstrs pure, user, folded;
@@ -61,7 +72,7 @@ dt_lower_is_quiet(const DtFact *fact)
 }
 
 DtLowerSource *dt_lower_find(DtLower *lower, const DtSource *source); /* or NULL */
-DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtGuardInstr instr) DT_MUST_CHECK;
+DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtLowerInstr instr) DT_MUST_CHECK;
 /* The name, interned and kept by the program. */
 DtStatus dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out) DT_MUST_CHECK;
 DtStatus dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type,
@@ -92,6 +103,9 @@ DtStatus dt_lower_number(DtLower *lower, const DtLowerSource *source, DtInstrs *
 
 /* lower_runs.c: joins neighbours into one instruction, once all are there. */
 DtStatus dt_lower_join_runs(DtLower *lower, DtInstrs *list) DT_MUST_CHECK;
+
+/* lower_pack.c: the program's instructions and origins from the three lists. */
+DtStatus dt_lower_pack(DtLower *lower) DT_MUST_CHECK;
 
 /* lower_load.c: sorts sources and absent names into groups. */
 DtStatus dt_lower_group(DtLower *lower) DT_MUST_CHECK;

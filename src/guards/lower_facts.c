@@ -29,6 +29,10 @@ make_type_state(DtLower *lower, PyTypeObject *type, void **out)
         PyErr_SetString(PyExc_SystemError, "guard on a type that is not ready");
         return DT_ERROR;
     }
+    *out = dt_map_get(&lower->states, type);
+    if (*out != NULL) {
+        return DT_OK;
+    }
     DtTypeState *state = DT_ARENA_NEW(arena, DtTypeState);
     uint32_t count = (uint32_t)PyTuple_GET_SIZE(mro);
     PyTypeObject **bases = DT_ARENA_ARRAY(arena, PyTypeObject *, count);
@@ -43,11 +47,11 @@ make_type_state(DtLower *lower, PyTypeObject *type, void **out)
     }
     *state = (DtTypeState){type, dt_type_version(type), count, bases, versions};
     *out = state;
-    return DT_OK;
+    return dt_map_set(lower->arena, &lower->states, type, state) < 0 ? dt_no_memory() : DT_OK;
 }
 
 static DtStatus
-constant_instr(PyObject *value, DtGuardInstr *instr)
+constant_instr(PyObject *value, DtLowerInstr *instr)
 {
     int overflow = 1;
     if (value == Py_None || PyBool_Check(value) || value == Py_Ellipsis
@@ -57,7 +61,7 @@ constant_instr(PyObject *value, DtGuardInstr *instr)
         return DT_OK;
     }
     if (PyLong_CheckExact(value)) {
-        instr->y.i = PyLong_AsLongLongAndOverflow(value, &overflow);
+        instr->y = PyLong_AsLongLongAndOverflow(value, &overflow);
     }
     instr->op = overflow ? DT_GOP_IS_CONST : DT_GOP_IS_INT;
     instr->x = value;
@@ -66,10 +70,10 @@ constant_instr(PyObject *value, DtGuardInstr *instr)
 
 /* The instruction of a fact about one source (not SAME, NOT_SAME; not what groups check). */
 static DtStatus
-fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGuardInstr *instr)
+fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtLowerInstr *instr)
 {
     const DtGuardFact *copy = &lower->program->facts[origin_of(lower, fact)];
-    *instr = (DtGuardInstr){.a = source->reg, .origin = origin_of(lower, fact), .x = fact->object};
+    *instr = (DtLowerInstr){.a = source->reg, .origin = origin_of(lower, fact), .x = fact->object};
     switch ((DtGuardKind)fact->kind) {
     case DT_GUARD_TYPE:
         instr->op = DT_GOP_IS_TYPE;
@@ -87,12 +91,11 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
         return constant_instr(fact->object, instr);
     case DT_GUARD_LENGTH:
         instr->op = DT_GOP_LENGTH;
-        instr->y.i = fact->number;
+        instr->y = fact->number;
         return DT_OK;
     case DT_GUARD_ADAPTER:
         instr->op = DT_GOP_ADAPTER;
-        instr->x = (void *)(uintptr_t)copy->fact.spec;
-        instr->y.p = fact->adapter;
+        instr->x = (void *)(uintptr_t)copy->spec;
         return DT_OK;
     case DT_GUARD_DICT_KEYS: {
         DtKeys *keys = DT_ARENA_NEW(&lower->program->arena, DtKeys);
@@ -122,7 +125,7 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtGu
         if (offset > 0) {
             instr->op = DT_GOP_SLOT_EMPTY;
             instr->x = type;
-            instr->y.i = offset;
+            instr->y = offset;
             return dt_program_watch(lower->program, (PyObject *)type);
         }
         DT_TRY(dt_lower_place(lower, fact->object, NULL, &place));
@@ -221,17 +224,15 @@ runs_user_code(const DtAdapter *adapter)
 /* An argument's type, or all that an adapter asks of it, is checked by the instruction that loads
  * it. */
 static bool
-fused_with_load(DtInstrs *list, const DtGuardInstr *instr)
+fused_with_load(DtInstrs *list, const DtLowerInstr *instr)
 {
-    DtGuardInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
+    DtLowerInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
     if (last == NULL || last->op != DT_GOP_LOCAL || last->dst != instr->a) {
         return false;
     }
     if (instr->op == DT_GOP_ADAPTER) {
         last->op = DT_GOP_LOCAL_ARRAY;
-        last->a = (uint32_t)last->y.i;
         last->x = instr->x;
-        last->y.p = instr->y.p;
         last->origin = instr->origin;
         return true;
     }
@@ -254,7 +255,7 @@ dt_lower_facts(DtLower *lower, DtLowerSource *source, bool folded)
                 || is_folded(source, fact) != folded || dt_lower_is_absent_name(lower, fact)) {
                 continue;
             }
-            DtGuardInstr instr;
+            DtLowerInstr instr;
             DT_TRY(fact_instr(lower, source, fact, &instr));
             bool user = fact->kind == DT_GUARD_ADAPTER && runs_user_code(fact->adapter);
             DtInstrs *list = folded ? &lower->folded : user ? &lower->user : &lower->pure;
@@ -307,11 +308,19 @@ emit_number(DtLower *lower, const DtLowerSource *place, uint32_t id, DtInstrs *l
     static const uint8_t ops[] = {[DT_SYM_INT] = DT_GOP_SYM_INT,
                                   [DT_SYM_FLOAT] = DT_GOP_SYM_FLOAT,
                                   [DT_SYM_BOOL] = DT_GOP_SYM_BOOL};
-    DtGuardInstr instr = {.op = ops[lower->trace->symbols.items[id].type],
+    DtLowerInstr instr = {.op = ops[lower->trace->symbols.items[id].type],
                           .dst = id,
                           .a = place->reg,
                           .origin = ~(int32_t)place->reg};
     lower->symbol_read[id] = true;
+    DtLowerInstr *last = list->count == 0 ? NULL : &list->items[list->count - 1];
+    if (last != NULL && last->op == DT_GOP_IS_TYPE && last->a == instr.a
+        && ((instr.op == DT_GOP_SYM_FLOAT && last->x == &PyFloat_Type)
+            || (instr.op == DT_GOP_SYM_BOOL && last->x == &PyBool_Type))) {
+        instr.origin = last->origin; /* reading it asks for the type by itself */
+        *last = instr;
+        return DT_OK;
+    }
     return dt_lower_emit(lower, list, instr);
 }
 
@@ -341,12 +350,12 @@ read_symbols(DtLower *lower, const DtSym *sym, DtInstrs *list)
     if (symbol->source->kind != DT_SOURCE_ARRAY_DIM) {
         return emit_number(lower, place, sym->id, list);
     }
-    DtGuardInstr instr = {.op = DT_GOP_SYM_DIM,
+    DtLowerInstr instr = {.op = DT_GOP_SYM_DIM,
                           .dst = sym->id,
                           .a = place->reg,
                           .origin = ~(int32_t)place->reg,
                           .x = (void *)(uintptr_t)adapter_of(place),
-                          .y.i = symbol->source->index};
+                          .y = symbol->source->index};
     if (instr.x == NULL) {
         PyErr_SetString(PyExc_SystemError, "a dimension of a source that no adapter guards");
         return DT_ERROR;
@@ -385,7 +394,7 @@ is_int_const(const DtSym *sym)
 }
 
 static DtStatus
-condition_instr(DtLower *lower, const DtFact *fact, DtGuardInstr *instr)
+condition_instr(DtLower *lower, const DtFact *fact, DtLowerInstr *instr)
 {
     const DtSym *sym = fact->sym;
     if (sym->op >= DT_SYM_OP_EQ && sym->op <= DT_SYM_OP_GE) {
@@ -400,7 +409,7 @@ condition_instr(DtLower *lower, const DtFact *fact, DtGuardInstr *instr)
             instr->op = is_int_const(b) ? DT_GOP_CMP_CONST : DT_GOP_CMP;
             instr->dst = op;
             instr->a = a->id;
-            instr->y.i = is_int_const(b) ? b->hint.i : (int64_t)b->id;
+            instr->y = is_int_const(b) ? b->hint.i : (int64_t)b->id;
             return DT_OK;
         }
     }
@@ -408,7 +417,7 @@ condition_instr(DtLower *lower, const DtFact *fact, DtGuardInstr *instr)
     if (check == NULL) {
         return dt_no_memory();
     }
-    check->sym = lower->program->facts[instr->origin].fact.sym;
+    check->sym = lower->program->facts[instr->origin].sym;
     instr->op = DT_GOP_SYM;
     instr->x = check;
     return dt_sym_compile(&lower->program->arena, check->sym, &check->program);
@@ -482,13 +491,13 @@ dt_lower_quiets(DtLower *lower)
     if (quiets == NULL) {
         return DT_OK;
     }
-    DtGuardInstr instr = {.op = DT_GOP_QUIET, .origin = quiets->rows[0].origin, .x = quiets};
+    DtLowerInstr instr = {.op = DT_GOP_QUIET, .origin = quiets->rows[0].origin, .x = quiets};
     return dt_lower_emit(lower, &lower->pure, instr);
 }
 
 /* Two dimensions of arrays that are equal: no need for their numbers. */
 static bool
-equal_dims(DtLower *lower, const DtSym *sym, DtGuardInstr *instr)
+equal_dims(DtLower *lower, const DtSym *sym, DtLowerInstr *instr)
 {
     const DtSource *dims[2];
     const DtSym *sides[2] = {sym->a, sym->b};
@@ -501,7 +510,7 @@ equal_dims(DtLower *lower, const DtSym *sym, DtGuardInstr *instr)
             return false;
         }
         dims[i] = lower->trace->symbols.items[sides[i]->id].source;
-        if (dims[i]->kind != DT_SOURCE_ARRAY_DIM) {
+        if (dims[i]->kind != DT_SOURCE_ARRAY_DIM || dims[i]->index > 15) {
             return false;
         }
         const DtAdapter *own = adapter_of(dt_lower_find(lower, dims[i]->base));
@@ -514,7 +523,7 @@ equal_dims(DtLower *lower, const DtSym *sym, DtGuardInstr *instr)
     instr->x = (void *)(uintptr_t)adapter;
     instr->a = dt_lower_find(lower, dims[0]->base)->reg;
     instr->dst = dt_lower_find(lower, dims[1]->base)->reg;
-    instr->y.i = dims[0]->index | dims[1]->index << 32;
+    instr->y = dims[0]->index | dims[1]->index << 4;
     return true;
 }
 
@@ -529,7 +538,7 @@ dt_lower_relations(DtLower *lower, bool *done)
         if (done[i]) {
             continue;
         }
-        DtGuardInstr instr = {.origin = (int32_t)i};
+        DtLowerInstr instr = {.origin = (int32_t)i};
         if (fact->kind == DT_GUARD_SYM) {
             if (!symbols_ready(lower, fact->sym, &user)) {
                 continue;
@@ -553,13 +562,12 @@ dt_lower_relations(DtLower *lower, bool *done)
         }
         else if (fact->kind == DT_GUARD_ADAPTER_STATE) {
             instr.op = DT_GOP_STATE;
-            instr.x = (void *)(uintptr_t)lower->program->facts[i].fact.spec;
-            instr.y.p = fact->adapter;
+            instr.x = (void *)(uintptr_t)lower->program->facts[i].spec;
             user = runs_user_code(fact->adapter);
         }
         else if (fact->kind == DT_GUARD_ABC_TOKEN) {
             instr.op = DT_GOP_ABC_TOKEN;
-            instr.y.i = fact->number;
+            instr.y = fact->number;
         }
         else {
             done[i] = true;

@@ -169,23 +169,26 @@ place_name(DtLower *lower, DtGroup *group, const DtLowerName *name, uint32_t ind
     DtGroupName *out = &group->names[index];
     out->hint = -1;
     if (name->absent != NULL) {
-        out->absent = true;
+        out->reg = DT_GROUP_ABSENT;
         out->origin = (int32_t)((uintptr_t)dt_map_get(&lower->fact_index, name->absent) - 1);
         return dt_lower_intern(lower, name->absent->object, &out->name);
     }
     out->reg = name->source->reg;
     out->origin = ~(int32_t)out->reg;
-    out->first_check = lower->folded.count;
     DT_TRY(dt_lower_facts(lower, name->source, true));
     if (dt_lower_folds_symbol(name->source)) {
         DT_TRY(dt_lower_number(lower, name->source, &lower->folded));
     }
-    DtGuardInstr end = {.op = DT_GOP_END};
-    DT_TRY(dt_lower_emit(lower, &lower->folded, end));
     if (name->source->needed) {
         group->regs[index] = out->reg;
     }
     return dt_lower_intern(lower, name->source->source->key, &out->name);
+}
+
+static bool
+is_needed(const DtLowerName *name)
+{
+    return name->source != NULL && name->source->needed;
 }
 
 static DtStatus
@@ -206,26 +209,31 @@ emit_group(DtLower *lower, DtLowerGroup *from)
     }
     group->kind = (uint8_t)from->kind;
     group->count = count;
+    uint32_t nneeded = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        nneeded += is_needed(&from->names.items[i]);
+    }
     group->names = DT_ARENA_ARRAY(arena, DtGroupName, count);
-    group->cached = DT_ARENA_ARRAY(arena, PyObject *, count);
-    group->regs = DT_ARENA_ARRAY(arena, uint32_t, count);
+    group->cached = DT_ARENA_ARRAY(arena, PyObject *, nneeded);
+    group->regs = DT_ARENA_ARRAY(arena, uint32_t, nneeded);
     if (group->names == NULL || group->cached == NULL || group->regs == NULL) {
         return dt_no_memory();
     }
+    group->nneeded = nneeded;
+    group->checks = lower->folded.count;
     uint32_t next = 0;
     for (int needed = 1; needed >= 0; needed--) {
         for (uint32_t i = 0; i < count; i++) {
             const DtLowerName *name = &from->names.items[i];
-            if ((name->source != NULL && name->source->needed) == (needed == 1)) {
+            if (is_needed(name) == (needed == 1)) {
                 DT_TRY(place_name(lower, group, name, next));
                 next++;
             }
         }
-        if (needed) {
-            group->nneeded = next;
-        }
     }
-    DtGuardInstr instr = {.op = DT_GOP_GROUP, .x = group};
+    DtLowerInstr end = {.op = DT_GOP_END};
+    DT_TRY(dt_lower_emit(lower, &lower->folded, end));
+    DtLowerInstr instr = {.op = DT_GOP_GROUP, .x = group};
     PyObject *module = from->kind == DT_GROUP_MODULE ? known_object(from->base) : NULL;
     if (from->kind == DT_GROUP_GLOBALS) {
         instr.op = DT_GOP_GROUP_GLOBALS;
@@ -285,7 +293,7 @@ unreadable(DtLower *lower, const DtLowerSource *source)
 }
 
 static DtStatus
-load_local(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
+load_local(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
 {
     int64_t slot = source->source->index;
     bool is_cell = source->source->kind == DT_SOURCE_LOCAL_CELL;
@@ -294,17 +302,17 @@ load_local(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
         bool contents = source->source->kind == DT_SOURCE_LOCAL_DEREF;
         instr->op = is_cell ? DT_GOP_LOCAL_TYPE : contents ? DT_GOP_LOCAL_CONTENTS : DT_GOP_LOCAL;
         instr->x = is_cell ? &PyCell_Type : NULL;
-        instr->y.i = lower->trace->frame_index[slot];
+        instr->a = (uint32_t)lower->trace->frame_index[slot];
         return DT_OK;
     }
     if (slot >= 0 && slot < lower->program->argument_slots && !is_cell) {
         instr->op = DT_GOP_LOCAL; /* a captured argument is no cell yet */
-        instr->y.i = slot;
+        instr->a = (uint32_t)slot;
         return DT_OK;
     }
     if (slot >= lower->program->free_start && source->source->kind != DT_SOURCE_LOCAL) {
         instr->op = is_cell ? DT_GOP_CLOSURE_CELL : DT_GOP_CLOSURE;
-        instr->y.i = slot - lower->program->free_start;
+        instr->y = slot - lower->program->free_start;
         return DT_OK;
     }
     return unreadable(lower, source);
@@ -337,7 +345,7 @@ reads_own_dict(PyTypeObject *type, PyObject *name)
 }
 
 static DtStatus
-load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
+load_attr(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
 {
     PyTypeObject *type = dt_lower_known_type(source->base);
     DtPlace *place;
@@ -346,7 +354,7 @@ load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
         if (offset > 0) {
             instr->op = DT_GOP_SLOT;
             instr->x = type;
-            instr->y.i = offset;
+            instr->y = offset;
             return dt_program_watch(lower->program, (PyObject *)type);
         }
     }
@@ -361,7 +369,7 @@ load_attr(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr)
 }
 
 static DtStatus
-load_dim(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr, bool *user)
+load_dim(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr, bool *user)
 {
     DtDimObject *dim = DT_ARENA_NEW(&lower->program->arena, DtDimObject);
     if (dim == NULL || dt_vec_push(&lower->program->arena, &lower->program->dims, dim) < 0) {
@@ -383,7 +391,7 @@ load_dim(DtLower *lower, const DtLowerSource *source, DtGuardInstr *instr, bool 
 }
 
 static DtStatus
-load_count(DtLower *lower, DtGuardInstr *instr)
+load_count(DtLower *lower, DtLowerInstr *instr)
 {
     DtDimObject *number = DT_ARENA_NEW(&lower->program->arena, DtDimObject);
     if (number == NULL || dt_vec_push(&lower->program->arena, &lower->program->dims, number) < 0) {
@@ -395,7 +403,7 @@ load_count(DtLower *lower, DtGuardInstr *instr)
 }
 
 static DtStatus
-load_member(DtLower *lower, const char *name, DtGuardInstr *instr)
+load_member(DtLower *lower, const char *name, DtLowerInstr *instr)
 {
     PyObject *text = PyUnicode_InternFromString(name);
     if (text == NULL) {
@@ -430,7 +438,7 @@ load_single(DtLower *lower, DtLowerSource *source)
     };
     const DtSource *from = source->source;
     bool user = false;
-    DtGuardInstr instr = {.dst = source->reg,
+    DtLowerInstr instr = {.dst = source->reg,
                           .origin = ~(int32_t)source->reg,
                           .a = source->base == NULL ? 0 : source->base->reg};
     switch (from->kind) {
@@ -465,7 +473,7 @@ load_single(DtLower *lower, DtLowerSource *source)
             return unreadable(lower, source);
         }
         instr.x = from->kind == DT_SOURCE_OBJECT ? from->key : NULL;
-        instr.y.i = from->index;
+        instr.y = from->index;
     }
     return dt_lower_emit(lower, user ? &lower->user : &lower->pure, instr);
 }

@@ -1,6 +1,6 @@
 /* Neighbours that become one instruction, after everything was emitted.
  *
- *   INDEX a[i] -> r; r is a float; number n = r          ──►  INDEX_FLOAT
+ *   INDEX a[i] -> r; number n = r, a float               ──►  INDEX_FLOAT
  *   ATTR a.x -> r; r is 3.0; ATTR a.y -> s; ...          ──►  ATTRS of a
  *
  * A value that is compared with what was expected, and that nobody else reads, gets no register.
@@ -21,7 +21,7 @@ attr_length(const DtLower *lower, const DtInstrs *list, uint32_t at)
     if (list->items[at].op != DT_GOP_ATTR) {
         return 0;
     }
-    const DtGuardInstr *next = at + 1 < list->count ? &list->items[at + 1] : NULL;
+    const DtLowerInstr *next = at + 1 < list->count ? &list->items[at + 1] : NULL;
     if (next == NULL || next->a != list->items[at].dst) {
         return 1;
     }
@@ -34,7 +34,7 @@ attr_length(const DtLower *lower, const DtInstrs *list, uint32_t at)
 }
 
 static void
-fill_attr(DtAttrRun *run, uint32_t index, const DtGuardInstr *load, const DtGuardInstr *check)
+fill_attr(DtAttrRun *run, uint32_t index, const DtLowerInstr *load, const DtLowerInstr *check)
 {
     DtAttr *attr = &run->attrs[index];
     run->places[index] = load->x;
@@ -52,9 +52,9 @@ fill_attr(DtAttrRun *run, uint32_t index, const DtGuardInstr *load, const DtGuar
 
 /* The run that begins at `from`; its end is *to, which is `from` for one that does not pay. */
 static DtStatus
-join_attrs(DtLower *lower, const DtInstrs *list, uint32_t from, uint32_t *to, DtGuardInstr *out)
+join_attrs(DtLower *lower, const DtInstrs *list, uint32_t from, uint32_t *to, DtLowerInstr *out)
 {
-    const DtGuardInstr *first = &list->items[from];
+    const DtLowerInstr *first = &list->items[from];
     uint32_t at = from, count = 0, length;
     while (at < list->count && list->items[at].a == first->a
            && (length = attr_length(lower, list, at)) > 0) {
@@ -84,25 +84,24 @@ join_attrs(DtLower *lower, const DtInstrs *list, uint32_t from, uint32_t *to, Dt
         fill_attr(run, i, &list->items[at], length == 2 ? &list->items[at + 1] : NULL);
         at += length;
     }
-    *out = (DtGuardInstr){.op = DT_GOP_ATTRS, .a = first->a, .origin = first->origin, .x = run};
+    *out = (DtLowerInstr){.op = DT_GOP_ATTRS, .a = first->a, .origin = first->origin, .x = run};
     *to = at;
     return DT_OK;
 }
 
 /* An item that is a float, and its number. */
 static bool
-join_float(const DtInstrs *list, uint32_t at, DtGuardInstr *out)
+join_float(const DtInstrs *list, uint32_t at, DtLowerInstr *out)
 {
-    const DtGuardInstr *items = list->items + at;
-    if (at + 2 >= list->count || items[0].op != DT_GOP_INDEX || items[1].op != DT_GOP_IS_TYPE
-        || items[2].op != DT_GOP_SYM_FLOAT || items[1].a != items[0].dst
-        || items[2].a != items[0].dst || items[1].x != &PyFloat_Type) {
+    const DtLowerInstr *items = list->items + at;
+    if (at + 1 >= list->count || items[0].op != DT_GOP_INDEX || items[1].op != DT_GOP_SYM_FLOAT
+        || items[1].a != items[0].dst || items[0].y > UINT32_MAX) {
         return false;
     }
     *out = items[0];
     out->op = DT_GOP_INDEX_FLOAT;
     out->origin = items[1].origin;
-    out->x = (void *)(uintptr_t)items[2].dst;
+    out->x = (void *)(uintptr_t)items[1].dst;
     return true;
 }
 
@@ -131,10 +130,10 @@ dt_lower_join_runs(DtLower *lower, DtInstrs *list)
     DT_TRY(find_read_again(lower));
     uint32_t made = 0;
     for (uint32_t at = 0; at < list->count;) {
-        DtGuardInstr joined;
+        DtLowerInstr joined;
         uint32_t to = at;
         if (join_float(list, at, &joined)) {
-            to = at + 3;
+            to = at + 2;
         }
         else if (list->items[at].op == DT_GOP_ATTR) {
             DT_TRY(join_attrs(lower, list, at, &to, &joined));

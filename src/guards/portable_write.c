@@ -66,14 +66,12 @@ write_source(const void *program, uint32_t i)
 static PyObject *
 write_symbol(const void *program, uint32_t i)
 {
-    const DtSymbol *symbol = &((const DtGuardProgram *)program)->symbols[i];
-    if (symbol->source == NULL) {
+    const DtGuardSymbol *symbol = &((const DtGuardProgram *)program)->symbols[i];
+    if (symbol->place == 0) {
         Py_RETURN_NONE;
     }
-    bool dim = symbol->source->kind == DT_SOURCE_ARRAY_DIM;
-    return Py_BuildValue("(lLiN)", register_of(dim ? symbol->source->base : symbol->source),
-                         dim ? (long long)symbol->source->index : -1LL, (int)symbol->type,
-                         write_number(symbol->hint, (uint8_t)symbol->type));
+    return Py_BuildValue("(lLiN)", (long)symbol->place - 1, (long long)symbol->dim,
+                         (int)symbol->type, write_number(symbol->hint, symbol->type));
 }
 
 static PyObject *
@@ -163,7 +161,9 @@ write_payload(const DtFact *fact)
 static PyObject *
 write_fact(const void *program, uint32_t i)
 {
-    const DtFact *fact = &((const DtGuardProgram *)program)->facts[i].fact;
+    DtToldFact row;
+    dt_program_fact(program, i, &row);
+    const DtFact *fact = &row.fact;
     return Py_BuildValue("(sllNOi)", dt_guard_rows[fact->kind].name, register_of(fact->source),
                          register_of(fact->other), write_payload(fact),
                          fact->filename == NULL ? Py_None : fact->filename, fact->line);

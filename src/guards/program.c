@@ -51,7 +51,7 @@ blame_attr(DtGuardProgram *program, const DtAttrRun *run, uint32_t i, PyObject *
 {
     int32_t origin = run->origins[i][value != NULL];
     if (origin >= 0) {
-        regs[program->facts[origin].fact.source->id] = value;
+        regs[program->facts[origin].source - 1] = value;
     }
     program->failed = origin;
     return false;
@@ -185,24 +185,26 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
             found = value != NULL;
         }
         else {
-            value = dt_read_dict(container, name->name, &name->hint, &found);
+            Py_ssize_t hint = name->hint;
+            value = dt_read_dict(container, name->name, &hint, &found);
+            name->hint = hint > INT32_MAX ? -1 : (int32_t)hint;
         }
-        if (found != (name->absent ? 0 : 1)) {
+        if (found != (name->reg == DT_GROUP_ABSENT ? 0 : 1)) {
             program->failed = name->origin;
             return 0;
         }
-        if (name->absent) {
+        if (name->reg == DT_GROUP_ABSENT) {
             continue;
         }
         regs[name->reg] = value;
         if (i < group->nneeded) {
             group->cached[i] = value;
         }
-        const DtGuardInstr *failed;
-        if (run_list(RUN_ARGS, &program->instrs[name->first_check], &failed) != 1) {
-            program->failed = failed->origin;
-            return 0;
-        }
+    }
+    const DtGuardInstr *failed;
+    if (run_list(RUN_ARGS, &program->instrs[group->checks], &failed) != 1) {
+        program->failed = program->origins[failed - program->instrs];
+        return 0;
     }
     group->version =
         by_type ? dt_type_version((PyTypeObject *)container) : dt_dict_version(container);
@@ -293,7 +295,7 @@ static int
 run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed)
 {
     static const void *const handlers[DT_GOP_COUNT] = {
-#define GUARD_OP(NAME) &&do_##NAME,
+#define GUARD_OP(NAME, FORM) &&do_##NAME,
 #include "guards/ops.def"
 #undef GUARD_OP
     };
@@ -304,28 +306,28 @@ do_END:
     return 1;
 
 do_LOCAL:
-    LOAD(frame->locals[in->y.i]);
+    LOAD(frame->locals[in->a]);
 do_LOCAL_TYPE:
-    a = frame->locals[in->y.i];
+    a = frame->locals[in->a];
     NEED(a != NULL);
     regs[in->dst] = a;
     HOLD(Py_TYPE(a) == (PyTypeObject *)in->x);
 do_LOCAL_ARRAY:
     {
-        const DtAdapter *adapter = in->y.p;
+        const DtAdapter *adapter = DT_SPEC_ADAPTER(in->x);
         a = frame->locals[in->a];
         NEED(a != NULL);
         regs[in->dst] = a;
         ANSWER(adapter->check(adapter, in->x, a));
     }
 do_LOCAL_CONTENTS:
-    a = frame->locals[in->y.i];
+    a = frame->locals[in->a];
     NEED(a != NULL && PyCell_Check(a));
     LOAD(PyCell_GET(a));
 do_CLOSURE:
-    LOAD(dt_read_closure(frame->function, in->y.i, true));
+    LOAD(dt_read_closure(frame->function, in->i, true));
 do_CLOSURE_CELL:
-    LOAD(dt_read_closure(frame->function, in->y.i, false));
+    LOAD(dt_read_closure(frame->function, in->i, false));
 do_FUNCTION:
     LOAD(frame->function);
 do_OBJECT:
@@ -384,42 +386,46 @@ do_ATTR_ANY:
 do_SLOT:
     a = regs[in->a];
     NEED(Py_TYPE(a) == (PyTypeObject *)in->x);
-    LOAD(*(PyObject **)((char *)a + in->y.i));
+    LOAD(((PyObject **)a)[in->aux]);
+do_SLOT_FAR:
+    a = regs[in->a];
+    NEED(Py_TYPE(a) == (PyTypeObject *)((DtFar *)in->x)->x);
+    LOAD(*(PyObject **)((char *)a + ((DtFar *)in->x)->i));
 do_MEMBER:
     a = regs[in->a];
     LOAD(dt_read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
 do_TYPE_OF:
     LOAD((PyObject *)Py_TYPE(regs[in->a]));
 do_INDEX:
-    LOAD(dt_read_index(regs[in->a], in->y.i));
+    LOAD(dt_read_index(regs[in->a], in->i));
 do_INDEX_FLOAT:
     {
         PyObject *items = regs[in->a];
-        size_t index = (size_t)in->y.i;
+        size_t index = in->pair.index;
         a = PyList_CheckExact(items) && index < (size_t)PyList_GET_SIZE(items)
                 ? PyList_GET_ITEM(items, index)
-                : dt_read_index(items, in->y.i);
+                : dt_read_index(items, in->pair.index);
         NEED(a != NULL && PyFloat_CheckExact(a));
         regs[in->dst] = a;
-        numbers[(uintptr_t)in->x].d = PyFloat_AS_DOUBLE(a);
+        numbers[in->pair.number].d = PyFloat_AS_DOUBLE(a);
         NEXT;
     }
 do_DICT_KEY:
     a = regs[in->a];
-    LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->y.i) : NULL);
+    LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->i) : NULL);
 do_FUNC_CODE:
     a = regs[in->a];
     LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
 do_FUNC_PART:
     a = regs[in->a];
-    LOAD(dt_function_part(a, in->y.i));
+    LOAD(dt_function_part(a, in->i));
 do_FUNC_DEFAULT:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->y.i)
+    LOAD(dt_read_is_function(a) ? dt_read_from_end(((PyFunctionObject *)a)->func_defaults, in->i)
                                 : NULL);
 do_FUNC_CLOSURE:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? dt_read_tuple(((PyFunctionObject *)a)->func_closure, in->y.i)
+    LOAD(dt_read_is_function(a) ? dt_read_tuple(((PyFunctionObject *)a)->func_closure, in->i)
                                 : NULL);
 do_CELL_CONTENTS:
     a = regs[in->a];
@@ -448,7 +454,14 @@ do_DIM_OBJECT:
 do_SYM_DIM:
     {
         const DtAdapter *adapter = in->x;
-        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)in->y.i);
+        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], in->aux);
+        NEXT;
+    }
+do_SYM_DIM_FAR:
+    {
+        const DtFar *far = in->x;
+        const DtAdapter *adapter = far->x;
+        numbers[in->dst].i = adapter->dim(adapter, regs[in->a], (int)far->i);
         NEXT;
     }
 do_SYM_INT:
@@ -474,12 +487,14 @@ do_IS_NOT_SAME:
 do_IS_INT:
     {
         DtNumber number;
-        HOLD(read_int(regs[in->a], &number) && number.i == in->y.i);
+        HOLD(read_int(regs[in->a], &number) && number.i == in->i);
     }
 do_IS_CONST:
     HOLD(regs[in->a] == (PyObject *)in->x || dt_recipe_same_constant(regs[in->a], in->x));
 do_LENGTH:
-    HOLD(dt_read_has_length(regs[in->a], in->x, in->y.i));
+    HOLD(dt_read_has_length(regs[in->a], in->x, in->wide));
+do_LENGTH_FAR:
+    HOLD(dt_read_has_length(regs[in->a], ((DtFar *)in->x)->x, ((DtFar *)in->x)->i));
 do_KEYS:
     HOLD(dt_read_has_keys(in->x, regs[in->a]));
 do_SET_ITEMS:
@@ -492,7 +507,13 @@ do_ABSENT:
     HOLD(dt_read_is_absent(regs[in->a], in->x));
 do_SLOT_EMPTY:
     a = regs[in->a];
-    HOLD(Py_TYPE(a) == (PyTypeObject *)in->x && *(PyObject **)((char *)a + in->y.i) == NULL);
+    HOLD(Py_TYPE(a) == (PyTypeObject *)in->x && *(PyObject **)((char *)a + in->wide) == NULL);
+do_SLOT_EMPTY_FAR:
+    {
+        const DtFar *far = in->x;
+        a = regs[in->a];
+        HOLD(Py_TYPE(a) == (PyTypeObject *)far->x && *(PyObject **)((char *)a + far->i) == NULL);
+    }
 do_TYPE_VERSION:
     {
         DtTypeState *state = in->x;
@@ -512,17 +533,17 @@ do_CELL_EMPTY:
     HOLD(PyCell_Check(a) && PyCell_GET(a) == NULL);
 do_ADAPTER:
     {
-        const DtAdapter *adapter = in->y.p;
+        const DtAdapter *adapter = DT_SPEC_ADAPTER(in->x);
         ANSWER(adapter->check(adapter, in->x, regs[in->a]));
     }
 do_STATE:
     {
-        const DtAdapter *adapter = in->y.p;
+        const DtAdapter *adapter = DT_SPEC_ADAPTER(in->x);
         ANSWER(adapter->check_state(adapter, in->x));
     }
 
 do_ABC_TOKEN:
-    HOLD(dt_abc_token() == in->y.i);
+    HOLD(dt_abc_token() == in->i);
 do_NOT_DICT_OF:
     HOLD(dt_object_existing_dict(regs[in->a]) != regs[in->dst]);
 do_QUIET:
@@ -536,14 +557,14 @@ do_QUIET:
     }
 
 do_CMP_CONST:
-    HOLD(compare_ints(in->dst, numbers[in->a].i, in->y.i));
+    HOLD(compare_ints(in->dst, numbers[in->a].i, in->i));
 do_CMP:
-    HOLD(compare_ints(in->dst, numbers[in->a].i, numbers[in->y.i].i));
+    HOLD(compare_ints(in->dst, numbers[in->a].i, numbers[in->i].i));
 do_DIMS_EQUAL:
     {
         const DtAdapter *adapter = in->x;
-        HOLD(adapter->dim(adapter, regs[in->a], (int)(in->y.i & INT32_MAX))
-             == adapter->dim(adapter, regs[in->dst], (int)(in->y.i >> 32)));
+        HOLD(adapter->dim(adapter, regs[in->a], in->aux & 15)
+             == adapter->dim(adapter, regs[in->dst], in->aux >> 4));
     }
 do_SYM:
     HOLD(holds(in->x, numbers));
@@ -557,7 +578,8 @@ fail:
 static int32_t
 origin_of(DtGuardProgram *program, const DtGuardInstr *failed)
 {
-    int32_t origin = program->failed != DT_NO_ORIGIN ? program->failed : failed->origin;
+    int32_t origin = program->failed != DT_NO_ORIGIN ? program->failed
+                                                     : program->origins[failed - program->instrs];
     program->failed = DT_NO_ORIGIN;
     return origin;
 }

@@ -292,8 +292,9 @@ source_of_equality(const DtGuardProgram *program, const DtSym *sym)
 {
     bool equality = sym->op == DT_SYM_OP_EQ && sym->a->op == DT_SYM_OP_SYMBOL
                     && sym->b->op == DT_SYM_OP_CONST && sym->b->type == DT_SYM_INT;
-    const DtSource *source = equality ? program->symbols[sym->a->id].source : NULL;
-    return source == NULL || source->kind == DT_SOURCE_ARRAY_DIM ? NULL : source;
+    const DtGuardSymbol *symbol = equality ? &program->symbols[sym->a->id] : NULL;
+    bool is_number = symbol != NULL && symbol->place != 0 && symbol->dim < 0;
+    return is_number ? &program->sources[symbol->place - 1] : NULL;
 }
 
 static State *
@@ -321,7 +322,9 @@ collect(Search *search)
     for (uint32_t i = 0; i < search->count; i++) {
         const DtGuardProgram *program = search->programs[i];
         for (uint32_t j = 0; j < program->nfacts; j++) {
-            const DtFact *fact = &program->facts[j].fact;
+            DtToldFact row;
+            dt_program_fact(program, j, &row);
+            const DtFact *fact = &row.fact;
             const DtSource *source = fact->source;
             int what = look_of(fact);
             if (fact->kind == DT_GUARD_SYM) {
@@ -387,7 +390,7 @@ step_to(const State *state, const DtSource *source, Step *step)
         }
         bool contents = load->op == DT_GOP_LOCAL_CONTENTS || load->op == DT_GOP_CLOSURE;
         step->kind = contents ? load->op : DT_GOP_LOCAL;
-        step->index = load->op == DT_GOP_LOCAL_ARRAY ? load->a : load->y.i;
+        step->index = load->op == DT_GOP_CLOSURE ? load->i : load->a;
         return true;
     }
     case DT_SOURCE_GLOBAL:

@@ -6,20 +6,31 @@
  */
 #include "guards/internal.h"
 
-#define HEAD 64 /* the fields of the program that a check reads are within one cache line */
+#include <stddef.h>
 
-/* Has an earlier instruction the same adapter's data? */
+/* The fields of a program that a check reads, and what `life` points at. */
+#define HEAD (offsetof(DtGuardProgram, failed) + sizeof(((DtLife *)NULL)->dead))
+/* Of a place that is known. */
+#define PLACE (offsetof(DtPlace, name))
+/* Of the instruction at the end of a list only the operation is read. */
+#define END_SIZE sizeof(uint32_t)
+
+/* Does an earlier instruction point at the same? */
 static bool
 is_shared(const DtGuardProgram *program, const DtGuardInstr *instr)
 {
     for (const DtGuardInstr *other = program->instrs; other < instr; other++) {
-        bool adapters = other->op == DT_GOP_LOCAL_ARRAY || other->op == DT_GOP_ADAPTER
-                        || other->op == DT_GOP_STATE;
-        if (adapters && other->x == instr->x) {
+        if (other->x == instr->x && other->op != DT_GOP_INDEX_FLOAT) {
             return true;
         }
     }
     return false;
+}
+
+static size_t
+spec_size(const void *spec)
+{
+    return sizeof(const DtAdapter *) + ((const DtSpecHead *)spec)[-1].size;
 }
 
 static size_t
@@ -30,13 +41,17 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
     case DT_GOP_GROUP_KNOWN:
     case DT_GOP_GROUP: {
         const DtGroup *group = instr->x;
-        return sizeof(*group) + group->nneeded * (sizeof(*group->cached) + sizeof(*group->regs));
+        size_t head =
+            instr->op == DT_GOP_GROUP_KNOWN ? offsetof(DtGroup, cached) : offsetof(DtGroup, dict);
+        size_t each = sizeof(*group->cached) + sizeof(*group->regs);
+        return head + (group->nneeded > 0 ? 2 * sizeof(void *) + group->nneeded * each : 0);
     }
     case DT_GOP_ATTRS: {
         const DtAttrRun *run = instr->x;
-        return sizeof(*run) + run->count * sizeof(*run->attrs);
+        return offsetof(DtAttrRun, places) + run->count * sizeof(*run->attrs);
     }
     case DT_GOP_ATTR:
+        return PLACE;
     case DT_GOP_ATTR_ANY:
     case DT_GOP_ABSENT:
         return sizeof(DtPlace);
@@ -46,13 +61,19 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
         return sizeof(DtKeys);
     case DT_GOP_TYPE_VERSION:
     case DT_GOP_CLASS_VERSION:
-        return sizeof(DtTypeState);
+        return is_shared(program, instr) ? 0 : offsetof(DtTypeState, nbases);
     case DT_GOP_SYM:
-        return sizeof(DtSymCheck) + dt_sym_program_size(&((DtSymCheck *)instr->x)->program);
+        return offsetof(DtSymCheck, sym) + dt_sym_program_size(&((DtSymCheck *)instr->x)->program);
     case DT_GOP_LOCAL_ARRAY:
     case DT_GOP_ADAPTER:
     case DT_GOP_STATE:
-        return is_shared(program, instr) ? 0 : program->facts[instr->origin].fact.spec_size;
+        return is_shared(program, instr) ? 0 : spec_size(instr->x);
+    case DT_GOP_SLOT_FAR:
+    case DT_GOP_LENGTH_FAR:
+    case DT_GOP_SLOT_EMPTY_FAR:
+        return sizeof(DtFar);
+    case DT_GOP_SYM_DIM_FAR:
+        return sizeof(DtFar) + sizeof(DtNumber);
     case DT_GOP_SYM_DIM:
     case DT_GOP_SYM_INT:
     case DT_GOP_SYM_FLOAT:
@@ -70,7 +91,7 @@ dt_program_measure(const DtGuardProgram *program, DtProgramSize *out)
     size_t touched = HEAD;
     const DtGuardInstr *instr = program->instrs;
     for (uint32_t lists = program->user != 0 ? 2 : 1; lists > 0; instr++) {
-        touched += sizeof(*instr) + touched_by(program, instr);
+        touched += instr->op == DT_GOP_END ? END_SIZE : sizeof(*instr) + touched_by(program, instr);
         lists -= instr->op == DT_GOP_END;
     }
     out->touched = touched;
