@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import types
 import warnings
 from typing import Any
 
@@ -49,11 +50,35 @@ def format_break(info: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+class _Named:
+    """Stands for an object of the program in a disassembly, which would ask it for its text."""
+
+    def __init__(self, value: object) -> None:
+        name = f" {value.__qualname__}" if type(value) is types.FunctionType else ""
+        self.text = f"<{type(value).__name__}{name}>"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _shown(value: object) -> object:
+    """What a disassembly shows of a constant: a short text that no code of the program makes."""
+    if type(value) in (bool, float, complex, type(None), type(...), types.CodeType):
+        return value
+    if type(value) is int and value.bit_length() < 128:
+        return value
+    if type(value) in (str, bytes) and len(value) <= 80:  # type: ignore[arg-type]
+        return value
+    if type(value) is tuple and len(value) <= 20:
+        return tuple(_shown(item) for item in value)
+    return _Named(value)
+
+
 def format_code(code: Any) -> str:
     """Disassembly of a rewritten code object."""
     import dis
 
-    return dis.Bytecode(code).dis()
+    return dis.Bytecode(code.replace(co_consts=tuple(map(_shown, code.co_consts)))).dis()
 
 
 def log_attempt(record: dict[str, Any]) -> None:

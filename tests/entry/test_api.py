@@ -54,6 +54,23 @@ def test_explain_tells():
     assert out.bytecode()
 
 
+class Loud:
+    def __repr__(self):
+        raise AssertionError("asked for its text")
+
+
+def test_the_text_of_rewritten_code_asks_no_object():
+    x, loud, many = np.arange(4.0), Loud(), list(range(1000))
+
+    def fn(x):
+        many.append(loud)
+        return x * 2, loud, many, "a" * 200
+
+    text = dyntrace.explain(fn)(x).bytecode()
+    assert "LOAD_CONST" in text and len(text) < 4000
+
+
+
 def test_explain_of_a_compiled_function_keeps_its_backend():
     seen = []
 
