@@ -10,7 +10,9 @@ from dyntrace._report import format_break
 from dyntrace._support import core as _core
 
 
-def format_summary(rows: list[dict[str, Any]], records: list[dict[str, Any]]) -> str:
+def format_summary(
+    rows: list[dict[str, Any]], records: list[dict[str, Any]], spent: int | None = None
+) -> str:
     """The text of a summary.
 
     Parameters
@@ -19,14 +21,20 @@ def format_summary(rows: list[dict[str, Any]], records: list[dict[str, Any]]) ->
         What the extension says of each prepared function; times are the least of those measured, in ns.
     records : list of dict
         The compile attempts.
+    spent : int or None
+        Their time in ns.
     """
     called = [row for row in rows if row["calls"]]
-    compiled = [row for row in called if row["state"] == "compiled"]
+    compiled = [row for row in called if row["state"].endswith("compiled")]
     lines = [
         f"dyntrace: {len(compiled)} of {len(called)} functions compiled, "
         f"{sum(row['calls'] for row in compiled)} calls"
     ]
-    for row in sorted(called, key=lambda row: (row["state"] != "compiled", -row["calls"])):
+    if spent is not None:
+        lines.append(f"  {spent / 1e6:.0f} ms were spent on compiling")
+    for row in sorted(
+        called, key=lambda row: (not row["state"].endswith("compiled"), -row["calls"])
+    ):
         times = (
             f"{row['plain_ns'] / 1e3:.2f} -> {row['compiled_ns'] / 1e3:.2f} us"
             if row["plain_ns"] and row["compiled_ns"]
@@ -63,7 +71,9 @@ def _write_to_stderr(text: str) -> None:
 def write_summary(region: Any, path: str) -> None:
     """Writes the summary to `path`; ``-`` is standard error.  A path that can't be written is named."""
     assert _core is not None
-    text = format_summary(_core.list_prepared(), region.records or [])
+    text = format_summary(
+        _core.list_prepared(), region.records or [], _core.counters()["compile_ns"]
+    )
     if path == "-":
         _write_to_stderr(text)
         return

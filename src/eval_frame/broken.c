@@ -379,19 +379,32 @@ dt_broken_new(DtCodeCache *cache)
 bool
 dt_broken_prepare(DtCodeCache *cache)
 {
-    if (cache->broken != NULL) {
+    DtBroken *broken = cache->broken;
+    if (broken != NULL && !broken->entering) {
         return true;
     }
-    DtBroken *broken = dt_broken_new(cache);
-    if (broken == NULL) {
+    if (broken == NULL && (broken = dt_broken_new(cache)) == NULL) {
         return false;
     }
     if (broken->places.entry >= 0 && add_points(broken) != DT_OK) {
         PyErr_Clear(); /* MemoryError, as above */
         return false;
     }
+    broken->entering = false;
+    broken->builds = 0; /* the next driver is a first one: it has all points */
     cache->broken = broken;
     return true;
+}
+
+bool
+dt_broken_has_entries(const DtBroken *broken)
+{
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        if (broken->list.items[i]->cache.entries != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void

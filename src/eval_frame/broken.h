@@ -51,7 +51,8 @@ struct DtBroken {
     DtPlaces places;
     DtLiveness liveness;
     bool all_live;     /* the code looks at its own locals by name */
-    bool module;       /* module code (module_body.h) */
+    bool module;       /* module code (running_loops.h) */
+    bool entering;     /* it has points in its loops only, which count until they are hot */
     PyObject *rebound; /* DT_OWNED set of the names that its loops store, or NULL */
     DtPoint **points;  /* per instruction; NULL: none */
     DT_VEC(DtPoint *) list;
@@ -64,8 +65,8 @@ struct DtBroken {
     uint32_t waiting; /* visits of others that would be weighed */
 };
 
-/* Makes ready to run the code of `cache` broken.  False if it can't be (NULL, without an exception)
- * or memory is out (MemoryError is cleared: the frame can still run). */
+/* Makes ready to run the code of `cache` broken, from its entry on.  False if it can't be (NULL,
+ * without an exception) or memory is out (MemoryError is cleared: the frame can still run). */
 bool dt_broken_prepare(DtCodeCache *cache);
 
 /* Decodes the code of `cache`, without any point.  NULL: as above. */
@@ -109,6 +110,9 @@ dt_broken_sleeps(const DtPoint *point)
 
 /* The point sleeps from now on. */
 void dt_broken_close(DtPoint *point);
+
+/* Has anything been compiled for a point? */
+bool dt_broken_has_entries(const DtBroken *broken);
 
 void dt_broken_reset(DtBroken *broken);
 int dt_broken_traverse(DtBroken *broken, visitproc visit, void *arg);

@@ -373,6 +373,7 @@ compile(DtAttempt *attempt)
     dt_record_miss(attempt);
     dt_policy_note_varied(cache, &attempt->frame);
     running++;
+    int64_t began = dt_clock_thread_ns();
     DtStatus status = run_phases(attempt);
     DtCompile answer = DT_COMPILE_PUBLISHED;
     if (status == DT_OK) {
@@ -389,6 +390,7 @@ compile(DtAttempt *attempt)
         dt_trace_release(attempt->trace);
     }
     Py_XDECREF(attempt->broke);
+    dt_state.compile_ns += dt_clock_thread_ns() - began;
     running--;
     cache->compiling = false;
     Py_DECREF(region);

@@ -13,6 +13,7 @@
 #include "eval_frame/hook.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
+#include "eval_frame/running_loops.h"
 
 static void
 sync_twin(DtCompiledFunction *self)
@@ -48,11 +49,10 @@ driven_function(DtCompiledFunction *self, PyCodeObject *driver)
     return self->driven;
 }
 
-/* A call that no entry serves whole. */
 static PyObject *
-call_in_frame(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+call_driver(DtCompiledFunction *self, PyCodeObject *driver, PyObject *const *args, size_t nargsf,
+            PyObject *kwnames)
 {
-    PyCodeObject *driver = dt_broken_driver(self->cache);
     if (driver == NULL) {
         return call_twin(self, args, nargsf, kwnames);
     }
@@ -63,6 +63,13 @@ call_in_frame(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, Py
     PyObject *answer = dt_hook_call(self->cache, function, args, nargsf, kwnames);
     Py_DECREF(function);
     return answer;
+}
+
+/* A call that no entry serves whole. */
+static PyObject *
+call_in_frame(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    return call_driver(self, dt_broken_driver(self->cache), args, nargsf, kwnames);
 }
 
 /* The function object that runs an entry's rewritten code with this function's closure. */
@@ -257,6 +264,21 @@ dt_compiled_function_call_plainly(DtCompiledFunction *function, PyObject *const 
                                   size_t nargsf, PyObject *kwnames)
 {
     return call_twin(function, args, nargsf, kwnames);
+}
+
+PyObject *
+dt_compiled_function_call_looping(DtCompiledFunction *self, PyObject *const *args, size_t nargsf,
+                                  PyObject *kwnames)
+{
+    PyThreadState *tstate = PyThreadState_GET();
+    PyCodeObject *code = (PyCodeObject *)self->base.func_code;
+    if (dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(code)) {
+        return call_twin(self, args, nargsf, kwnames);
+    }
+    if ((self->cache == NULL || self->cache->code != code) && !refresh_cache(self)) {
+        return NULL;
+    }
+    return call_driver(self, dt_running_loops_of_function(self->cache), args, nargsf, kwnames);
 }
 
 bool

@@ -44,6 +44,12 @@ DT_OWNED PyObject *dt_compiled_function_call_plainly(DtCompiledFunction *functio
                                                      PyObject *const *args, size_t nargsf,
                                                      PyObject *kwnames);
 
+/* A call before it is worth compiling the function: its loops are entered once they are hot
+ * (running_loops.h), the rest runs plainly. */
+DT_OWNED PyObject *dt_compiled_function_call_looping(DtCompiledFunction *function,
+                                                     PyObject *const *args, size_t nargsf,
+                                                     PyObject *kwnames);
+
 /* No entry, no driver, and no further attempt: it is a plain function with a detour. */
 bool dt_compiled_function_is_idle(DtCompiledFunction *function);
 /* Was it measured to be no faster than plain execution? */

@@ -15,6 +15,7 @@
 #include "eval_frame/reach.h"
 #include "eval_frame/refusals.h"
 #include "eval_frame/record.h"
+#include "eval_frame/running_loops.h"
 
 /* Up to 3.10 a call of a generator function runs no frame: what comes here is the generator's first
  * step, and other code can't take its place any more.  Coroutines run plainly. */
@@ -69,7 +70,8 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
     }
     if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;
-        cache->closed = cache->closed || dt_reach_is_skipped_module(globals);
+        cache->closed = cache->closed || dt_reach_is_skipped_module(globals)
+                        || (region->quiet && dt_reach_is_installed(cache->code));
         cache->reaches = !cache->closed && dt_reach_code(cache->code, globals);
     }
     bool serves = !cache->closed || cache->entries != NULL || cache->broken != NULL;
@@ -184,6 +186,36 @@ run_captured(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObje
     return answer;
 }
 
+/* In a program that did not ask to be compiled a call pays that is one of many, or a loop. */
+static bool
+is_early(DtCodeCache *cache)
+{
+    if (!cache->region->quiet || dt_state.everything || cache->seen >= dt_state.hot_count) {
+        return false;
+    }
+    if (cache->seen++ == 0) {
+        cache->loops = dt_running_loops_has_one(cache->code);
+    }
+    return true;
+}
+
+static PyObject *
+run_early(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
+{
+    PyCodeObject *driver = cache->loops ? dt_running_loops_of_function(cache) : NULL;
+    PyObject *function = driver != NULL ? dt_pyframe_function(frame) : NULL;
+    if (function == NULL) {
+        PyErr_Clear(); /* MemoryError: the frame can still run */
+        return run_plainly(tstate, frame, 0);
+    }
+    PyObject *answer = run_driver(cache, driver, function, slots);
+    Py_DECREF(function);
+    if (dt_pyframe_finish(tstate, frame) < 0) {
+        Py_CLEAR(answer);
+    }
+    return answer;
+}
+
 /* The same where the frame may be timed, or runs plainly because that is as fast. */
 static PyObject *
 run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
@@ -221,6 +253,9 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     dt_pyframe_read_arguments(frame, slots);
     if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
         return run_plainly(tstate, frame, throwflag);
+    }
+    if (is_early(cache)) {
+        return run_early(tstate, frame, cache, slots);
     }
     return DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)
                ? run_weighed(tstate, frame, cache, slots)

@@ -1,18 +1,19 @@
 /* See prepared.h. */
 #include "eval_frame/prepared.h"
 
-#include "bytecode/decode.h"
 #include "compat/code.h"
 #include "compat/function.h"
+#include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
-#include "eval_frame/reach.h"
+#include "eval_frame/running_loops.h"
 #include "variables/rules.h"
 
 typedef struct Prepared {
     PyObject *compiled; /* DtCompiledFunction, made at the first call; DT_OWNED */
     DtRegion *region;   /* DT_OWNED */
     bool hot;           /* calls go to `compiled`; before, they are counted */
+    bool loops;         /* the code has a loop */
     uint64_t calls;
     uint32_t version; /* of the plain function ... */
     PyObject *code;   /* ... with this code (borrowed, only compared) */
@@ -91,7 +92,12 @@ dt_prepared_list(void)
         const DtMapSlot *slot = &dt_state.prepared.slots[i];
         if (slot->key != NULL) {
             const Prepared *row = slot->value;
-            const char *state = row->hot && cache_of(row) != NULL ? "compiled" : "counting";
+            const DtCodeCache *cache = cache_of(row);
+            bool loops =
+                cache != NULL && cache->broken != NULL && dt_broken_has_entries(cache->broken);
+            const char *state = row->hot && cache != NULL ? "compiled"
+                                : loops                   ? "loops compiled"
+                                                          : "counting";
             if (append_taken(list, describe((PyObject *)slot->key, row, state)) < 0) {
                 Py_CLEAR(list);
             }
@@ -135,44 +141,22 @@ settle(PyObject *function)
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
-static bool
-has_loop(PyCodeObject *code)
+/* Is it worth compiling the function?  Before it is, its loops may be. */
+static inline bool
+is_hot(const Prepared *row)
 {
-    DtArena arena;
-    DtBytecode *bytecode;
-    bool found = false;
-    dt_arena_init(&arena);
-    if (dt_decode_code(&arena, code, &bytecode) == DT_OK) {
-        for (uint32_t i = 0; i < bytecode->count && !found; i++) {
-            int32_t target = bytecode->instrs[i].target;
-            found = target >= 0 && (uint32_t)target <= i;
-        }
-    }
-    else {
-        PyErr_Clear(); /* no code that we could compile either */
-    }
-    dt_arena_release(&arena);
-    return found;
+    return dt_state.everything || row->calls > dt_state.hot_count;
 }
 
-/* A function that loops over array work may be called once only. */
-static bool
-is_hot_at_once(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *
+call_early(Prepared *row, DtCompiledFunction *compiled, PyObject *const *args, size_t nargsf,
+           PyObject *kwnames)
 {
-    PyFunctionObject *parts = (PyFunctionObject *)function;
-    Py_ssize_t count =
-        PyVectorcall_NARGS(nargsf) + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
-    PyCodeObject *code = (PyCodeObject *)parts->func_code;
-    return (dt_reach_code(code, parts->func_globals) || dt_reach_values(args, (int)count))
-           && has_loop(code);
-}
-
-static bool
-is_hot(const Prepared *row, PyObject *function, PyObject *const *args, size_t nargsf,
-       PyObject *kwnames)
-{
-    return dt_state.everything || row->calls > dt_state.hot_count
-           || (row->calls == 1 && is_hot_at_once(function, args, nargsf, kwnames));
+    if (row->calls == 1) {
+        row->loops = dt_running_loops_has_one((PyCodeObject *)compiled->base.func_code);
+    }
+    return row->loops ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
+                      : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
 }
 
 static PyObject *
@@ -187,12 +171,12 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     Py_INCREF(compiled);
     row->calls++;
     PyObject *answer;
-    if (DT_LIKELY(row->hot) || is_hot(row, function, args, nargsf, kwnames)) {
+    if (DT_LIKELY(row->hot) || is_hot(row)) {
         row->hot = true;
         answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
     else {
-        answer = dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
+        answer = call_early(row, compiled, args, nargsf, kwnames);
     }
     if (answer != NULL && settle(function) < 0) {
         Py_CLEAR(answer);

@@ -7,8 +7,8 @@
  *
  * The object, its attributes and everything that refers to it stay; only its
  * type and its vectorcall change.  A function is compiled when it has been
- * called a few times, or at its first call if it loops and has to do with
- * arrays.  A function in which nothing is captured, or that its scale (scale.h)
+ * called a few times; before, its loops are entered once they are hot
+ * (running_loops.h).  A function in which nothing is captured, or that its scale (scale.h)
  * finds no faster, is made plain again, at no further cost.
  */
 #ifndef DT_EVAL_FRAME_PREPARED_H

@@ -10,7 +10,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
-#include "eval_frame/module_body.h"
+#include "eval_frame/running_loops.h"
 
 static PyObject *
 run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame)
@@ -63,7 +63,7 @@ probe_next(PyObject *object)
                     || dt_tracing_code_is_watched(self->driver))) {
         return dt_driver_plain(&self->site);
     }
-    if (point->broken->module && !dt_module_body_is_hot(point, frame)) {
+    if (point->broken->entering && !dt_running_loops_is_hot(point, frame)) {
         return dt_driver_plain(&self->site);
     }
     if (DT_UNLIKELY(dt_scale_is_due(&point->cache.scale)) && !dt_broken_weigh(point, frame)) {

@@ -69,6 +69,18 @@ dt_reach_is_skipped_module(PyObject *globals)
            || is_in_standard_library(package);
 }
 
+bool
+dt_reach_is_installed(PyCodeObject *code)
+{
+    PyObject *name = dt_code_filename(code);
+    const char *path = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (path == NULL) {
+        PyErr_Clear(); /* no UTF-8: nobody installs such a file */
+        return false;
+    }
+    return strstr(path, "site-packages") != NULL || strstr(path, "dist-packages") != NULL;
+}
+
 static bool
 is_of_adapter(PyObject *value)
 {

@@ -11,6 +11,9 @@
 /* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
 bool dt_reach_is_skipped_module(PyObject *globals);
 
+/* Installed for all programs, and not this one's own. */
+bool dt_reach_is_installed(PyCodeObject *code);
+
 /* A module that a trace may need itself: dyntrace's own, and the import system. */
 bool dt_reach_is_in_the_way(PyObject *globals);
 

@@ -68,10 +68,12 @@ struct DtCodeCache {
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */
     uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
+    bool loops;        /* the hook has found a loop in it */
     bool simple;       /* nothing but positional parameters */
     int nargs;         /* argument slots */
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
+    uint32_t seen;        /* calls that the hook left plain because they were too few */
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     uint32_t version;     /* grows whenever the list of entries changes */

@@ -54,6 +54,7 @@ typedef struct DtState {
     PyObject *replay;   /* sentinel returned by rewritten code: make the call again plainly */
     PyObject *name_key; /* "__name__" */
     uint64_t compiled;  /* entries published */
+    int64_t compile_ns; /* of a thread's time, in attempts of all kinds */
     uint64_t broken;    /* attempts that ended in a graph break */
 } DtState;
 

@@ -7,9 +7,9 @@
 #include "backend/backend.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/hook.h"
-#include "eval_frame/module_body.h"
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
+#include "eval_frame/running_loops.h"
 #include "eval_frame/script.h"
 #include "eval_frame/refusals.h"
 #include "eval_frame/state.h"
@@ -91,9 +91,9 @@ core_set_logs(PyObject *Py_UNUSED(module), PyObject *names)
 static PyObject *
 core_counters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    return Py_BuildValue("{s:K,s:K,s:I}", "compiled", (unsigned long long)dt_state.compiled,
-                         "broken", (unsigned long long)dt_state.broken, "faults",
-                         (unsigned int)dt_state.faults);
+    return Py_BuildValue("{s:K,s:K,s:L,s:I}", "compiled", (unsigned long long)dt_state.compiled,
+                         "broken", (unsigned long long)dt_state.broken, "compile_ns",
+                         (long long)dt_state.compile_ns, "faults", (unsigned int)dt_state.faults);
 }
 
 static PyObject *
@@ -187,7 +187,7 @@ core_module_driver(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *region, *code;
     PyCodeObject *driver;
     if (!PyArg_ParseTuple(args, "O!O!:module_driver", &DtRegion_Type, &region, &PyCode_Type, &code)
-        || dt_module_body_driver((DtRegion *)region, (PyCodeObject *)code, &driver) != DT_OK) {
+        || dt_running_loops_of_module((DtRegion *)region, (PyCodeObject *)code, &driver) != DT_OK) {
         return NULL;
     }
     if (driver == NULL) {

@@ -1,6 +1,7 @@
-/* See module_body.h. */
-#include "eval_frame/module_body.h"
+/* See running_loops.h. */
+#include "eval_frame/running_loops.h"
 
+#include "bytecode/decode.h"
 #include "core/clock.h"
 #include "eval_frame/reach.h"
 
@@ -69,9 +70,11 @@ add_loops(DtBroken *broken)
     int32_t count = (int32_t)broken->bytecode->count;
     int32_t *last = PyMem_New(int32_t, count);
     DtStatus status = DT_OK;
-    broken->module = true;
-    broken->rebound = PySet_New(NULL);
-    if (broken->rebound == NULL || last == NULL) {
+    broken->entering = true;
+    if (broken->module) {
+        broken->rebound = PySet_New(NULL);
+    }
+    if ((broken->module && broken->rebound == NULL) || last == NULL) {
         PyMem_Free(last);
         return dt_no_memory();
     }
@@ -89,25 +92,63 @@ add_loops(DtBroken *broken)
     return status;
 }
 
+static DtStatus
+make_ready(DtCodeCache *cache, bool module)
+{
+    if (cache->broken != NULL) {
+        return DT_OK;
+    }
+    DtBroken *broken = dt_broken_new(cache);
+    if (broken == NULL) {
+        return DT_OK; /* code that can't be decoded runs as it is */
+    }
+    broken->module = module;
+    DT_TRY(add_loops(broken));
+    cache->broken = broken;
+    return DT_OK;
+}
+
 DtStatus
-dt_module_body_driver(DtRegion *region, PyCodeObject *code, PyCodeObject **driver)
+dt_running_loops_of_module(DtRegion *region, PyCodeObject *code, PyCodeObject **driver)
 {
     *driver = NULL;
     DtCodeCache *cache = dt_region_cache(region, code);
     if (cache == NULL) {
         return DT_ERROR;
     }
-    if (cache->broken == NULL) {
-        DtBroken *broken = dt_broken_new(cache);
-        if (broken == NULL) {
-            return DT_OK; /* code that can't be decoded runs as it is */
-        }
-        cache->broken = broken;
-        DT_TRY(add_loops(broken));
-    }
+    DT_TRY(make_ready(cache, true));
     *driver = dt_broken_driver(cache);
     Py_XINCREF(*driver);
     return DT_OK;
+}
+
+PyCodeObject *
+dt_running_loops_of_function(DtCodeCache *cache)
+{
+    if (make_ready(cache, false) != DT_OK) {
+        PyErr_Clear(); /* MemoryError: the frame can still run */
+    }
+    return dt_broken_driver(cache);
+}
+
+bool
+dt_running_loops_has_one(PyCodeObject *code)
+{
+    DtArena arena;
+    DtBytecode *bytecode;
+    bool found = false;
+    dt_arena_init(&arena);
+    if (dt_decode_code(&arena, code, &bytecode) == DT_OK) {
+        for (uint32_t i = 0; i < bytecode->count && !found; i++) {
+            int32_t target = bytecode->instrs[i].target;
+            found = target >= 0 && (uint32_t)target <= i;
+        }
+    }
+    else {
+        PyErr_Clear(); /* no code that we could compile either */
+    }
+    dt_arena_release(&arena);
+    return found;
 }
 
 /* ---- While it runs --------------------------------------------------------------------------- */
@@ -126,10 +167,11 @@ begin_compiling(DtPoint *point, PyObject *globals)
 }
 
 bool
-dt_module_body_is_hot(DtPoint *point, DtPyFrame *frame)
+dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
 {
     PyObject *globals = dt_pyframe_globals(frame);
-    if (DT_UNLIKELY(dt_pyframe_names(frame) != globals || !PyDict_CheckExact(globals))) {
+    bool named = !point->broken->module || dt_pyframe_names(frame) == globals;
+    if (DT_UNLIKELY(!named || !PyDict_CheckExact(globals))) {
         return false;
     }
     if (DT_LIKELY(point->visits == UINT32_MAX || !point->first)) {
