@@ -346,6 +346,24 @@ emit_way(Builder *builder, const DtDriverSite *site)
     emit_arrival(builder, site->quick);
 }
 
+/* The instruction that returns; -1 if several lines have one.  A finished frame shows its line. */
+static int32_t
+only_return(const Builder *builder)
+{
+    const DtInstr *instrs = builder->bytecode->instrs;
+    int32_t found = -1;
+    for (uint32_t i = 0; i < builder->bytecode->count; i++) {
+        if (instrs[i].op != DT_OP_RETURN_VALUE || instrs[i].depth < 0) {
+            continue;
+        }
+        if (found >= 0 && instrs[found].line != instrs[i].line) {
+            return -1;
+        }
+        found = (int32_t)i;
+    }
+    return found;
+}
+
 /* [.. landing] -> [.. the stack of q] */
 static void
 emit_pad(Builder *builder, int32_t q, int32_t base)
@@ -363,7 +381,7 @@ emit_pad(Builder *builder, int32_t q, int32_t base)
     }
     dt_driver_code_for_iter(code, filled);
     dt_driver_code_return(code); /* never: a landing is exhausted at once */
-    stand_at(builder, q);
+    stand_at(builder, q == DT_LAND_RETURN ? only_return(builder) : q);
     dt_driver_code_loop_end(code, filled);
     emit_arrival(builder, q);
     stand_at(builder, -1);

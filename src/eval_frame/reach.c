@@ -86,7 +86,8 @@ is_of_adapter(PyObject *value)
 {
     if (PyModule_CheckExact(value)) {
         char package[64];
-        return package_of_globals(PyModule_GetDict(value), package, sizeof(package))
+        PyObject *names = PyModule_GetDict(value); /* NULL: made by __new__ alone */
+        return names != NULL && package_of_globals(names, package, sizeof(package))
                && dt_adapter_by_name(package) != NULL;
     }
     return dt_adapter_of_array(value) != NULL

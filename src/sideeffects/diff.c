@@ -234,6 +234,7 @@ diff_dict(DtTrace *trace, const DtJournalEntry *entry)
     DtVar *dict = entry->object;
     DtVar **keys, **values;
     uint32_t count, kept = 0, next = 0;
+    DT_TRY(dt_dict_check_hashes(trace, (const DtDictVar *)dict));
     DT_TRY(dt_diff_items(trace, dict, &keys, &values, &count));
     /* place[k]: 1 + which of the old keys the k-th one is, as long as they keep their order. */
     uint32_t *place = DT_ARENA_ARRAY(&trace->arena, uint32_t, count + 1);
@@ -294,6 +295,7 @@ diff_set(DtTrace *trace, const DtJournalEntry *entry)
     DtVar **items, **none;
     uint32_t count, ncalls;
     DtLayoutCall *calls;
+    DT_TRY(dt_dict_check_hashes(trace, (const DtDictVar *)entry->object));
     DT_TRY(dt_layout_calls(trace, (DtDictVar *)entry->object, &calls, &ncalls));
     for (uint32_t i = 0; i < ncalls; i++) {
         DtWrite write = {.kind = DT_WRITE_METHOD, .object = entry->object, .base = &PySet_Type};

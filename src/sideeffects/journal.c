@@ -77,6 +77,10 @@ static DtStatus
 set_name(DtTrace *trace, DtJournalEntry entry)
 {
     uint32_t index;
+    bool hashed = entry.object != NULL && entry.object->type->kind == DT_KIND_INSTANCE
+                  && ((const DtInstanceVar *)entry.object)->hashed;
+    trace->hashed_changed |= hashed;
+    trace->effects++;
     DtJournalEntry *found =
         find_entry(trace, entry_target(&entry), (DtEntryKind)entry.kind, entry.name, &index);
     if (found != NULL && found->value != NULL && entry.value != NULL) {
@@ -283,6 +287,7 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
     if (same) {
         return DT_OK;
     }
+    trace->effects++;
     DT_TRY(add_undo(trace, (DtUndo){.kind = DT_UNDO_CELL,
                                     .var = &cell->base,
                                     .value = cell->contents,
@@ -302,6 +307,7 @@ dt_journal_set_cell(DtTrace *trace, DtCellVar *cell, DtVar *contents)
 DtStatus
 dt_journal_call(DtTrace *trace, DtVar *callable, DtVar **args, uint32_t count)
 {
+    trace->effects++;
     return add_entry(trace, (DtJournalEntry){.kind = DT_ENTRY_CALL,
                                              .object = dt_var_peek(callable),
                                              .items = args,
@@ -356,6 +362,7 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
                         "a %s that can't be written back is changed", var->type->name);
     }
     uint32_t index;
+    trace->effects++;
     if (var->mutation == DT_VALUE_MUTATION_EXISTING
         && find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
         DT_TRY(snapshot(trace, var));

@@ -248,12 +248,14 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
 }
 
 /* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
- * dies. */
+ * dies.  And a callee or a traceback can look at the frame: a constant costs nothing. */
 static DtStatus
 lives_on(DtTrace *trace, DtVar *value, bool *out)
 {
     Held held = {0};
-    *out = value != NULL && (value->type->kind == DT_KIND_LAZY || value->source != NULL);
+    *out = value != NULL
+           && (value->type->kind == DT_KIND_LAZY || value->type->kind == DT_KIND_CONSTANT
+               || value->source != NULL);
     if (value == NULL || *out) {
         return DT_OK;
     }

@@ -78,7 +78,12 @@ traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
         return unhashable(trace, var); /* __hash__ is None */
     }
     const DtArgs none = {0};
-    DT_TRY(dt_var_call(trace, method, &none, &result));
+    uint32_t effects = trace->effects;
+    trace->hashing++;
+    DtStatus status = dt_var_call(trace, method, &none, &result);
+    trace->hashing--;
+    DT_TRY(status);
+    out->acts = trace->effects != effects;
     PyObject *hash = dt_var_as_constant(trace, result);
     if (hash == NULL || !PyLong_CheckExact(hash)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a __hash__ that returns no known int");
@@ -117,6 +122,7 @@ tuple_key(DtTrace *trace, DtVar *var, DtEntry *out)
     for (uint32_t i = 0; i < tuple->count; i++) {
         DtEntry item;
         DT_TRY(dt_dict_key(trace, tuple->items[i], &item));
+        out->acts |= item.acts;
         hash += (uint64_t)item.hash * PRIME_2;
         hash = (hash << 31 | hash >> 33) * PRIME_1;
     }
@@ -187,6 +193,8 @@ DtStatus
 dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
 {
     *out = NULL;
+    dict->acts |= key->acts;
+    DT_TRY(dt_trace_search(trace, dict->count));
     for (uint32_t i = 0; i < dict->count; i++) {
         DtEntry *entry = &dict->items[i];
         if (entry->hash != key->hash) {
@@ -195,8 +203,9 @@ dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
         bool same = dt_var_peek(entry->key_var) == dt_var_peek(key->key_var)
                     || (entry->key != NULL && entry->key == key->key);
         if (!same) {
-            uint32_t changes = dict->changes;
+            uint32_t changes = dict->changes, effects = trace->effects;
             DT_TRY(is_equal(trace, entry, key, &same));
+            dict->acts |= trace->effects != effects;
             if (dict->changes != changes) {
                 return dt_break(trace, DT_BREAK_MISSING_SLOT, "a __eq__ that changes the %s",
                                 dict->base.type->name);
@@ -211,8 +220,27 @@ dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
 }
 
 DtStatus
+dt_dict_check_hashes(DtTrace *trace, const DtDictVar *dict)
+{
+    if (dict->acts) {
+        return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                        "a %s is written whose keys have a __hash__ or __eq__ with effects",
+                        dict->base.type->name);
+    }
+    for (uint32_t i = 0; trace->hashed_changed && i < dict->count; i++) {
+        if (dict->items[i].traced) {
+            return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                            "a %s is written, and what its keys' __hash__ reads",
+                            dict->base.type->name);
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
 dt_dict_check_keys(DtCodegen *codegen, const DtDictVar *dict)
 {
+    DT_TRY(dt_dict_check_hashes(dt_codegen_trace(codegen), dict));
     for (uint32_t i = 0; dt_codegen_is_operands(codegen) && i < dict->count; i++) {
         if (dict->items[i].traced && dict->items[i].key == NULL) {
             return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,

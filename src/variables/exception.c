@@ -126,7 +126,10 @@ set_context(DtTrace *trace, DtInstanceVar *self)
     if (handled == &self->base) {
         return DT_OK;
     }
-    for (DtVar *at = handled; at != NULL && dt_exception_is_new(at);) {
+    /* A chain that is a ring already is gone around once: the slow one goes every second step. */
+    DtVar *slow = handled;
+    bool slow_goes = false;
+    for (DtVar *at = handled; at != NULL && dt_exception_is_new(at); slow_goes = !slow_goes) {
         DtVar *context = instance_of(at)->exception->context;
         if (context == &self->base) {
             DT_TRY(dt_exception_change(trace, instance_of(at), &state));
@@ -134,6 +137,10 @@ set_context(DtTrace *trace, DtInstanceVar *self)
             break;
         }
         at = context;
+        if (at == slow) {
+            break;
+        }
+        slow = slow_goes ? instance_of(slow)->exception->context : slow;
     }
     if (handled == NULL && self->exception->context_unknown) {
         return DT_OK;

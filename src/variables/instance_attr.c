@@ -169,6 +169,12 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '__dict__' of a %s",
                         instance_of(self)->cls->tp_name);
     }
+    DtVar *payload = dt_payload_of(self);
+    if (payload->type->kind == DT_KIND_CONSTANT && dt_type_is_static_descriptor(attr->found)
+        && PyDescr_TYPE(attr->found) != &PyBaseObject_Type /* __class__ */
+        && PyObject_TypeCheck(((DtConstVar *)payload)->value, PyDescr_TYPE(attr->found))) {
+        return dt_var_getattr(trace, payload, name, out); /* such as .imag */
+    }
     if (Py_IS_TYPE(attr->found, &PyMemberDescr_Type)) {
         bool found;
         DT_TRY(read_own(trace, self, name, attr->found, &found, out));
@@ -199,6 +205,7 @@ DtStatus
 dt_instance_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     DtClassAttr attr;
+    instance_of(self)->hashed |= trace->hashing > 0;
     DT_TRY(dt_class_lookup(trace, self, instance_of(self)->cls, name, &attr));
     if (attr.found != NULL && dt_descr_is_data(attr.found)) {
         return read_data_descriptor(trace, self, &attr, name, out);

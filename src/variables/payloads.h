@@ -18,6 +18,7 @@ typedef struct DtEntry {
     Py_hash_t hash;
     bool by_identity;
     bool traced;
+    bool acts; /* its __hash__ changed something: hashing it again would do so again */
     DtVar *key_var;
     DtVar *value;      /* NULL in a set */
     uint32_t inserted; /* of a dict: its `changes` once the key was in; 0: it has been there */
@@ -33,13 +34,18 @@ typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of ins
     PyTypeObject *cls; /* dict, set, frozenset */
     PyObject *object;  /* the existing dict or set, or NULL; DT_BORROWED */
     uint32_t changes;  /* how often keys came or went */
+    bool acts;         /* keys were hashed or compared that change something when they are */
     DtVar *owner;      /* the new instance whose __dict__ it is, or NULL */
     /* Of a set: how its table came to be, from which the order of its elements follows.  NULL: it
      * is not known. */
     const DtSetStep *layout;
 } DtDictVar;
 
-/* Breaks if a dict or set can't be built yet: it would hash objects that have no attributes so far.
+/* Breaks if the emitted code can't hash the keys as the program did: their __hash__ or __eq__ has
+ * effects, which were followed already, or would read attributes that were written since. */
+DtStatus dt_dict_check_hashes(DtTrace *trace, const DtDictVar *dict) DT_MUST_CHECK;
+/* The same for building a dict or set; also if it would hash objects that have no attributes so
+ * far.
  */
 DtStatus dt_dict_check_keys(DtCodegen *codegen, const DtDictVar *dict) DT_MUST_CHECK;
 
@@ -162,6 +168,7 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     DtVar *contents, *more;
     const DtExceptionState *exception; /* of an exception, else NULL; an existing one has no more
                                         * than its args there */
+    bool hashed;                       /* a followed __hash__ has read attributes of it */
     DtDictVar *attributes; /* its __dict__, once the program has asked for it (attr_dict.c) */
 } DtInstanceVar;
 

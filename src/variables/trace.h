@@ -131,6 +131,9 @@ struct DtTrace {
     uint32_t instructions;  /* interpreted so far */
     uint32_t ticks;         /* steps so far: instructions, and items that one of them goes over */
     uint32_t inlined;       /* calls followed */
+    uint32_t effects;       /* changes of anything so far */
+    uint32_t hashing;       /* followed __hash__ methods that have not returned yet */
+    bool hashed_changed; /* an attribute of something that a followed __hash__ read was written */
     uint32_t depth;
     int64_t started_ns;
     DtBreakInfo brk; /* after DT_BREAK */
@@ -186,6 +189,16 @@ dt_trace_tick(DtTrace *trace)
 {
     return DT_LIKELY(++trace->ticks % DT_TICKS_PER_LOOK != 0) ? DT_OK
                                                               : dt_trace_check_budget(trace);
+}
+
+/* The same for one step that looks at many items, each in a few instructions of the machine. */
+static inline DtStatus
+dt_trace_search(DtTrace *trace, uint32_t items)
+{
+    uint32_t looks = trace->ticks / DT_TICKS_PER_LOOK;
+    trace->ticks += items / 16;
+    return DT_LIKELY(trace->ticks / DT_TICKS_PER_LOOK == looks) ? DT_OK
+                                                                : dt_trace_check_budget(trace);
 }
 
 /* Records the reason (with the position of the current instruction) and returns DT_BREAK. */

@@ -24,6 +24,9 @@ DtStatus
 dt_class_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
     DtObjectVar *self;
+    if (((PyTypeObject *)object)->tp_mro == NULL) { /* its metaclass's mro() is running */
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "a class that is still being made");
+    }
     DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
     DT_TRY(dt_object_new(trace, DT_KIND_CLASS, object, source, &self));
     self->row = dt_builtin_find(object);

@@ -11,6 +11,9 @@
 #include "compat/dict.h"
 #include "variables/kinds.h"
 
+/* Larger input dicts are not followed: each key would be guarded. */
+#define MAX_INPUT_ITEMS 65536
+
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 DtStatus
@@ -88,6 +91,10 @@ DtStatus
 dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
     (void)trusted; /* contents change without what leads to the dict */
+    if (PyDict_GET_SIZE(object) > MAX_INPUT_ITEMS) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a dict of %zd items",
+                        PyDict_GET_SIZE(object));
+    }
     DT_TRY(dt_guard_dict_keys(trace, source, object));
     DtDictVar *self = DT_KINDS_NEW(trace, DICT, DtDictVar, source);
     if (self == NULL) {
@@ -99,6 +106,7 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     PyObject *key, *value;
     while (dt_dict_next(object, &position, &key, &value)) {
         DtEntry entry;
+        DT_TRY(dt_trace_tick(trace));
         DT_TRY(dt_trace_keep(trace, key));
         DT_TRY(build_key(trace, key, source, index, &entry));
         const DtSource *item = dt_source_item(trace, source, key);
@@ -162,8 +170,13 @@ static DtStatus
 copy_entries(DtTrace *trace, DtDictVar *dict, const DtDictVar *from)
 {
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
+    bool was_empty = dict->count == 0 && dict != from;
     for (uint32_t i = 0; i < from->count; i++) {
         DtEntry entry = from->items[i];
+        if (was_empty && !entry.traced) { /* the keys differ from each other already */
+            DT_TRY(append(trace, dict, &entry, entry.value));
+            continue;
+        }
         DT_TRY(put(trace, dict, &entry, entry.value));
     }
     return DT_OK;

@@ -84,6 +84,10 @@ build_object(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *sour
 DtStatus
 dt_module_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
+    if (PyModule_GetDict(object) == NULL) { /* made by __new__ alone */
+        PyErr_Clear();                      /* 3.13 complains */
+        return dt_break(trace, DT_BREAK_MODULE_NOT_READY, "a module without __init__");
+    }
     return build_object(trace, DT_KIND_MODULE, object, source, trusted, out);
 }
 
@@ -107,9 +111,13 @@ module_fallback(DtTrace *trace, DtVar *self, PyObject *dict, PyObject *name, DtV
         DtArgs args = dt_args_of(&text, 1);
         return dt_var_call(trace, callable, &args, out);
     }
+    const char *own_name = PyModule_GetName(object_of(self));
+    if (own_name == NULL) { /* deleted or no str: the text is another one */
+        return dt_break_from_exception(trace);
+    }
     DT_TRY(dt_guard_attr_absent(trace, self->source, hook));
-    return dt_kinds_raise(trace, "AttributeError", "module '%s' has no attribute '%s'",
-                          PyModule_GetName(object_of(self)), dt_kinds_text(name));
+    return dt_kinds_raise(trace, "AttributeError", "module '%s' has no attribute '%s'", own_name,
+                          dt_kinds_text(name));
 }
 
 static DtStatus

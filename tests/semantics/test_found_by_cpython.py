@@ -1,0 +1,250 @@
+"""What CPython's own tests have found when every frame was traced, in a few lines each."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import dyntrace
+import pytest
+from differential import FORCED, Compiled, Outcome, check, compare
+
+
+def alike(fn, *args):
+    """The same plainly and compiled, in pieces or whole."""
+    plain = Outcome(fn, args, {}, None)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(fn)
+        for _ in range(3):
+            compare(plain, Outcome(compiled, args, {}, None))
+    return compiled
+
+
+# ---- Modules ------------------------------------------------------------------------------------
+
+
+def module_without_init():
+    module = ModuleType.__new__(ModuleType)
+    before = str(module)[:7], hasattr(module, "__name__"), hasattr(module, "foo"), module.__dict__
+    module.foo = 1
+    return before[:3], not before[3] or before[3] == {"foo": 1}, module.__dict__ == {"foo": 1}
+
+
+def module_without_name(module):
+    return hasattr(module, "foo")
+
+
+def text_of_missing(module):
+    try:
+        return module.foo
+    except AttributeError as error:
+        return str(error)
+
+
+def nameless():
+    module = ModuleType("m")
+    del module.__dict__["__name__"]
+    return module
+
+
+def misnamed():
+    module = ModuleType("m")
+    module.__dict__["__name__"] = 3
+    return module
+
+
+def test_module_without_init():
+    alike(module_without_init)
+
+
+@pytest.mark.parametrize("make", [nameless, misnamed, lambda: ModuleType("m")])
+@pytest.mark.parametrize("fn", [module_without_name, text_of_missing])
+def test_odd_module(fn, make):
+    alike(fn, make())
+
+
+# ---- Members of the builtin part of an instance -------------------------------------------------
+
+
+class Complex(complex):
+    def __repr__(self):
+        return f"{self.imag:.17g}j{self.real:+.17g}"
+
+
+class Float(float):
+    @property
+    def imag(self):
+        return "mine"
+
+
+class Int(int):
+    pass
+
+
+def parts(x):
+    return x.real, x.imag, type(x.real), type(x).__name__, x.__class__.__name__
+
+
+@pytest.mark.parametrize("x", [Complex(-3, 4), Float(2.5), Int(3)])
+def test_members(x):
+    alike(parts, x)
+
+
+def test_members_in_a_repr():
+    check(lambda: repr(Complex(-3, 4)))
+    alike(repr, Complex(1, 2))
+
+
+# ---- Exceptions ---------------------------------------------------------------------------------
+
+
+def ring_of_one():
+    def raises():
+        try:
+            raise ValueError(1)
+        except ValueError as error:
+            error.__context__ = error
+            raise TypeError(2)
+
+    try:
+        raises()
+    except Exception as error:
+        return error.__context__.__context__ is error.__context__
+
+
+def ring_of_two():
+    try:
+        try:
+            raise ValueError(1)
+        except ValueError as error:
+            other = KeyError(2)
+            error.__context__ = other
+            other.__context__ = error
+            raise TypeError(3)
+    except TypeError as last:
+        return type(last.__context__), type(last.__context__.__context__)
+
+
+def ring_behind_a_tail():
+    try:
+        try:
+            raise ValueError(1)
+        except ValueError as error:
+            a, b, c = KeyError(1), KeyError(2), KeyError(3)
+            error.__context__ = a
+            a.__context__, b.__context__, c.__context__ = b, c, a
+            raise TypeError(3)
+    except TypeError as last:
+        return last.__context__.__context__.args
+
+
+@pytest.mark.parametrize("fn", [ring_of_one, ring_of_two, ring_behind_a_tail])
+def test_rings_of_contexts(fn):
+    alike(fn)
+
+
+# ---- Classes that are being made ----------------------------------------------------------------
+
+
+def class_with_an_mro_of_its_own():
+    class Meta(type):
+        asked = 0
+
+        def mro(cls):
+            Meta.asked += 1
+            if Meta.asked > 1:
+                raise RuntimeError("no more")
+            return type.mro(cls)
+
+    class A:
+        pass
+
+    class B(A, metaclass=Meta):
+        pass
+
+    try:
+        B.__bases__ = (A,)
+    except RuntimeError as error:
+        return str(error), [c.__name__ for c in B.__mro__]
+
+
+def test_mro():
+    alike(class_with_an_mro_of_its_own)
+
+
+# ---- Frames that are looked at ------------------------------------------------------------------
+
+
+def frame_above():
+    return sys._getframe(1)
+
+
+def locals_above():
+    return dict(sys._getframe(1).f_locals)
+
+
+def constants_in_slots(k):
+    a = 1
+    b = "two"
+    seen = locals_above()
+    a = 3
+    again = locals_above()
+    del a
+    return seen, again["a"], sorted(locals_above()), k
+
+
+def overwritten_in_a_loop(n):
+    seen = []
+    for i in range(n):
+        half = "even" if i % 2 == 0 else "odd"
+        seen.append(locals_above()["half"])
+    return seen
+
+
+def test_locals():
+    alike(constants_in_slots, 4)
+    alike(overwritten_in_a_loop, 4)
+
+
+def one_return(box):
+    box.append(frame_above())
+    y = len(box)
+    return y
+
+
+@pytest.mark.skipif(bool(FORCED), reason="breaks lie elsewhere")
+def test_line_of_a_finished_frame():
+    def line(fn):
+        box = []
+        fn(box)
+        return box[0].f_lineno
+
+    plain = line(one_return)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(one_return)
+        assert [line(compiled) for _ in range(3)] == [plain] * 3
+
+
+# ---- Large dicts --------------------------------------------------------------------------------
+
+
+def copied(d):
+    e = d.copy()
+    f = dict(d)
+    f.update(d)
+    return len(e), len(f), list(e)[-1]
+
+
+@pytest.mark.parametrize("size", [10, 1000])
+def test_copied_dicts(size):
+    check(copied, dict.fromkeys(range(size), 1))
+
+
+def test_a_large_dict_takes_no_time():
+    # Copied by comparing each key with each other one, this takes minutes.
+    large = dict.fromkeys(range(200_000))
+    with dyntrace.config.patch(everything=True, strict=True):
+        compiled = Compiled(copied)
+        assert compiled(large) == (200_000, 200_000, 199_999)
+    if not FORCED:
+        assert compiled.breaks
