@@ -43,7 +43,7 @@ REASONS = {
     "gives a list": "histogramdd einsum_path polydiv",
     "the dtype of the result depends on the data": "real_if_close linalg.eig linalg.eigvals",
     "gives a Python number or bool": """
-        allclose array_equal array_equiv may_share_memory shares_memory isfortran""",
+        may_share_memory shares_memory isfortran""",
     "deprecated: warns": "in1d row_stack trapz",
     "calls a function of the user's": """
         frompyfunc fromiter vectorize""",

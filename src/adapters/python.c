@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "adapters/numbers.h"
 #include "adapters/python_values.h"
 #include "adapters/symint.h"
 #include "graph/graph.h"
@@ -695,5 +696,8 @@ static PyMethodDef methods[] = {
 int
 dt_python_adapter_add(PyObject *module)
 {
-    return dt_symint_add(module) < 0 || PyModule_AddFunctions(module, methods) < 0 ? -1 : 0;
+    return dt_number_init() < 0 || dt_symint_add(module) < 0
+                   || PyModule_AddFunctions(module, methods) < 0
+               ? -1
+               : 0;
 }

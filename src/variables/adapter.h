@@ -61,6 +61,16 @@ struct DtAdapter {
                             const DtArgs *, DtVar **out);
     DtStatus (*iter)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
 
+    /* Its values leave an operation to the adapter of any other array that takes part. */
+    bool gives_way;
+    /* The Python number that float(), int() ... take out of such a value without a word: 'b', 'i',
+     * 'f' or 'c'; 0: none.  NULL: none of any. */
+    char (*number_kind)(const DtMeta *);
+    /* A call of a function of array_numbers.def with numbers out of arrays; arguments are realised.
+     * NULL: a break. */
+    DtStatus (*number)(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *,
+                       DtVar **out);
+
     /* Run-time guard.  `spec` was made by the adapter at build time, has `spec_size` bytes and is
      * copied into the guard program (object references in it are kept by the trace, then by the
      * entry, as listed by dt_guard_adapter()).  Runs no user code (a Python adapter may).  1 holds,

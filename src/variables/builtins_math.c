@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "variables/array_numbers.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
 #include "variables/sym_math.h"
@@ -74,6 +75,11 @@ call_floats(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"__float__", "__index__", NULL};
     DtArgs numbers;
+    bool arrays;
+    DT_TRY(dt_array_among(trace, args->pos, args->npos, &arrays));
+    if (arrays && args->nkw == 0) {
+        return dt_array_number(trace, self, args, out);
+    }
     DT_TRY(number_arguments(trace, self, args, names, "must be real number, not %s", &numbers));
     return fold(trace, self, &numbers, out);
 }

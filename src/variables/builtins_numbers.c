@@ -3,6 +3,7 @@
  * Not in here: containers, iteration and texts (builtins.c), types (builtins_types.c), math and
  * operator (builtins_math.c).
  */
+#include "variables/array_numbers.h"
 #include "variables/builtin_args.h"
 #include "variables/fold.h"
 
@@ -37,6 +38,17 @@ instance_to_number(DtTrace *trace, DtVar *instance, const char *const *names, Py
                                    dt_kinds_type_name(trace, instance));
 }
 
+/* int(), float() and bool() of an array, or of a number that the graph computes. */
+static DtStatus
+array_to_number(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar *arg, DtVar **out)
+{
+    if (args->npos != 1) {
+        return dt_builtin_scalar(trace, "int");
+    }
+    DtArgs one = dt_args_of(&arg, 1);
+    return dt_array_number(trace, self, &one, out);
+}
+
 static DtStatus
 call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -49,7 +61,7 @@ call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *arg;
     DT_TRY(realize_first(trace, args, &arg));
     if (dt_kinds_is(arg, DT_KIND_ARRAY)) {
-        return dt_builtin_scalar(trace, "int");
+        return array_to_number(trace, self, args, arg, out);
     }
     if (dt_kinds_is(arg, DT_KIND_INSTANCE)) {
         static const char *const names[] = {"__int__", "__index__", NULL};
@@ -73,7 +85,7 @@ call_float(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *arg;
     DT_TRY(realize_first(trace, args, &arg));
     if (dt_kinds_is(arg, DT_KIND_ARRAY)) {
-        return dt_builtin_scalar(trace, "float");
+        return array_to_number(trace, self, args, arg, out);
     }
     if (dt_kinds_is(arg, DT_KIND_INSTANCE)) {
         static const char *const names[] = {"__float__", NULL};
@@ -94,12 +106,14 @@ call_float(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_bool(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     if (args->npos == 0) {
         return dt_var_bool(trace, false, out);
     }
     DtVar *arg;
     DT_TRY(realize_first(trace, args, &arg));
+    if (dt_array_is_number(arg)) {
+        return array_to_number(trace, self, args, arg, out);
+    }
     if (dt_kinds_is(arg, DT_KIND_SYMBOLIC) && ((DtSymVar *)arg)->sym->type == DT_SYM_BOOL) {
         *out = arg;
         return DT_OK;
@@ -171,6 +185,25 @@ offer(DtTrace *trace, DtVar *item, DtVar *key, int op, DtSymOp sym_op, Best *bes
     return DT_OK;
 }
 
+/* Is there an array among what min and max choose from, as far as that can be seen? */
+static DtStatus
+items_are_arrays(DtTrace *trace, const DtArgs *args, bool *out)
+{
+    if (args->npos > 1) {
+        return dt_array_among(trace, args->pos, args->npos, out);
+    }
+    DtVar *only;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &only));
+    *out = false;
+    if (dt_kinds_is(only, DT_KIND_TUPLE) || dt_kinds_is(only, DT_KIND_LIST)) {
+        DtSeqVar *items = (DtSeqVar *)dt_var_peek(only);
+        for (uint32_t i = 0; i < items->count; i++) {
+            *out = *out || dt_kinds_is(items->items[i], DT_KIND_ARRAY);
+        }
+    }
+    return DT_OK;
+}
+
 /* min and max: the arguments, or the items of the only one, each as it comes. */
 static DtStatus
 pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, DtVar **out)
@@ -184,6 +217,13 @@ pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, Dt
     DT_TRY(dt_builtin_keyword(trace, args, "default", NULL, &otherwise));
     if (args->npos > 1 && otherwise != NULL) {
         return dt_builtin_misfit(trace, self, args);
+    }
+    if (args->nkw == 0) {
+        bool arrays;
+        DT_TRY(items_are_arrays(trace, args, &arrays));
+        if (arrays) {
+            return dt_array_number(trace, self, args, out);
+        }
     }
     if (args->npos > 1) {
         DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &iterator));
@@ -257,7 +297,11 @@ add_numbers(DtTrace *trace, DtVar *self, DtVar **items, uint32_t count, bool flo
         DtVar *pos[2] = {NULL, *total};
         DT_TRY(dt_var_tuple(trace, items, count, &pos[0]));
         DtArgs folded = dt_args_of(pos, 2);
-        return dt_builtin_fold(trace, self, &folded, total);
+        bool arrays, start;
+        DT_TRY(dt_array_among(trace, items, count, &arrays));
+        DT_TRY(dt_array_among(trace, pos + 1, 1, &start));
+        return arrays || start ? dt_array_number(trace, self, &folded, total)
+                               : dt_builtin_fold(trace, self, &folded, total);
     }
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, *total, items[i], total));
@@ -317,7 +361,12 @@ call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     }
     DT_TRY(dt_var_realize(trace, bound[0], &arg));
     if (dt_kinds_is(arg, DT_KIND_ARRAY)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "round() of an array");
+        DtArgs positional = dt_args_of(bound, bound[1] != NULL ? 2 : 1);
+        bound[0] = arg;
+        if (bound[1] != NULL) {
+            DT_TRY(dt_var_realize(trace, bound[1], &bound[1]));
+        }
+        return dt_array_number(trace, self, &positional, out);
     }
     bool digits = bound[1] != NULL && dt_var_peek_constant(bound[1]) != Py_None;
     if (dt_kinds_is(arg, DT_KIND_INSTANCE)) {

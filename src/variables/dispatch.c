@@ -21,14 +21,16 @@ missing_slot(DtTrace *trace, const char *slot, DtVar *var)
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", slot, var->type->name);
 }
 
-/* The array operand that decides an operation, the left one first. */
+/* The array operand that decides an operation, the left one first, unless it gives way. */
 static DtArrayVar *
 array_operand(DtVar *left, DtVar *right)
 {
+    DtArrayVar *second = right->type->kind == DT_KIND_ARRAY ? (DtArrayVar *)right : NULL;
     if (left->type->kind == DT_KIND_ARRAY) {
-        return (DtArrayVar *)left;
+        DtArrayVar *first = (DtArrayVar *)left;
+        return second != NULL && first->adapter->gives_way ? second : first;
     }
-    return right->type->kind == DT_KIND_ARRAY ? (DtArrayVar *)right : NULL;
+    return second;
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------- */

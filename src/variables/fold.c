@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "variables/array_numbers.h"
+
 #include "compat/type.h"
 
 /* Folding never makes an object with more parts than this. */
@@ -575,6 +577,9 @@ dt_fold_stand_in(DtTrace *trace, DtVar *var, PyObject **out)
     DT_TRY(dt_fold_value(trace, var, out));
     if (*out != NULL) {
         return DT_OK;
+    }
+    if (dt_array_is_number(var)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a number of an array in such a place");
     }
     PyTypeObject *type = dt_var_python_type(trace, var);
     if (type == NULL) {

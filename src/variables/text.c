@@ -371,6 +371,9 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
         Py_DECREF(value);
         return status;
     }
+    if (var->type->kind == DT_KIND_ARRAY) {
+        return no_text(trace, var);
+    }
     if (!is_container(var)) {
         DT_TRY(special_text(trace, var, "__format__", spec, &text));
         if (text != NULL) {

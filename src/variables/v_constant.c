@@ -532,6 +532,9 @@ dt_constant_index(DtTrace *trace, DtVar *var, int64_t *out, bool *ok)
 {
     DT_TRY(dt_var_realize(trace, var, &var));
     var = dt_payload_index(var);
+    if (var->type->kind == DT_KIND_ARRAY) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "an index that is an array");
+    }
     if (var->type->kind == DT_KIND_INSTANCE) {
         DtVar *number;
         DT_TRY(dt_instance_convert(trace, var, (const char *const[]){"__index__", NULL}, &number));

@@ -39,6 +39,9 @@ dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
 {
     PyObject *parts[3];
     for (int i = 0; i < 3; i++) {
+        if (dt_kinds_is(slice->items[i], DT_KIND_ARRAY)) {
+            return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a slice whose bound is an array");
+        }
         parts[i] = dt_var_as_constant(trace, slice->items[i]);
         if (parts[i] == NULL || (parts[i] != Py_None && !PyLong_Check(parts[i]))) {
             return dt_raise(trace, PyExc_TypeError,

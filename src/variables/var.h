@@ -27,6 +27,7 @@ typedef struct DtVarType DtVarType;
 typedef struct DtCodegen DtCodegen;             /* codegen/codegen.h */
 typedef struct DtAdapter DtAdapter;             /* variables/adapter.h */
 typedef struct DtNode DtNode;                   /* graph/graph.h */
+typedef struct DtNumberRow DtNumberRow;         /* variables/array_numbers.h */
 typedef struct DtMeta DtMeta;                   /* variables/adapter.h */
 typedef struct DtSymbolicFrame DtSymbolicFrame; /* symbolic/frame.h */
 

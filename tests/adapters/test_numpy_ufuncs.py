@@ -437,7 +437,7 @@ def test_what_breaks():
     def scalar(x):
         return x.item()
 
-    check(scalar, np.array([3.0]), breaks="array-to-scalar")
+    check(scalar, np.array([3.0]))
 
     def listed(x):
         return x + [1, 2, 3, 4, 5]

@@ -242,12 +242,32 @@ def ix_(*args: Any) -> Any:
     return tuple(found)
 
 
+@polyfill(np.allclose)
+def allclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
+) -> Any:
+    return bool(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan).all())
+
+
+@polyfill(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
+    if equal_nan:
+        unfollowable("array_equal that takes NaN for equal")
+    if _array(a1).shape != _array(a2).shape:
+        return False
+    return bool((a1 == a2).all())
+
+
+#: Does count_nonzero() of a whole array give a Python int, as NumPy did before 2.4?
+_COUNTS_IN_PYTHON = type(np.count_nonzero(np.zeros(1))) is int
+
+
 @polyfill(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    if axis is None and not keepdims:
-        unfollowable("count_nonzero gives a Python number")
     a = _array(a)
     truth = a if np.issubdtype(a.dtype, np.bool_) else a.astype(bool)
+    if axis is None and not keepdims and _COUNTS_IN_PYTHON:
+        return int(truth.sum(dtype=np.intp))
     return truth.sum(axis=axis, dtype=np.intp, keepdims=keepdims)
 
 

@@ -308,6 +308,11 @@ static DtStatus
 read_result(Dry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
 {
     bool scalar = PyArray_IsScalar(result, Generic);
+    char number = dt_number_kind_of_type(Py_TYPE(result));
+    if (number != 0 && number != 'l') {
+        *out = dt_number_meta(number);
+        return DT_OK;
+    }
     if ((!scalar && !PyArray_CheckExact(result)) || shares_memory(dry, result)) {
         return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that gives a %s", dry->function,
                         scalar || PyArray_CheckExact(result) ? "view" : Py_TYPE(result)->tp_name);

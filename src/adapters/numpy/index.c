@@ -138,13 +138,15 @@ add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
-/* A NumPy integer as an index: its value is checked when it runs. */
+/* An integer that the graph computes as an index: its value is checked when it runs. */
 static bool
 is_integer_scalar(DtVar *var)
 {
     const DtArrayVar *array = dt_np_array_of(var);
-    return array != NULL && array->meta->ndim == 0
-           && PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
+    if (array == NULL) {
+        return dt_number_kind(var) == 'i';
+    }
+    return array->meta->ndim == 0 && PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
 }
 
 static DtStatus

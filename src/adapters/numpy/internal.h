@@ -9,6 +9,7 @@
 #ifndef DT_ADAPTERS_NUMPY_INTERNAL_H
 #define DT_ADAPTERS_NUMPY_INTERNAL_H
 
+#include "adapters/numbers.h"
 #include "adapters/numpy/api.h"
 #include "graph/graph.h"
 #include "variables/adapter.h"
@@ -68,6 +69,7 @@ DtStatus dt_np_call_method(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject 
 
 void dt_np_arrays_init(void);
 bool dt_np_is_array(const DtAdapter *, PyObject *object);
+char dt_np_number_kind(const DtMeta *); /* see DtAdapter */
 DtStatus dt_np_build(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
                      DtVar **out) DT_MUST_CHECK;
 int dt_np_check(const DtAdapter *, const void *spec, PyObject *object);
@@ -90,7 +92,7 @@ int dt_np_scalar_type_num(const PyTypeObject *type);
 
 typedef struct DtNpOperand {
     DtOperand operand;
-    DtArrayVar *array;  /* or NULL */
+    DtArrayVar *array;  /* or NULL: a number, which the graph computes if it is none of these */
     const DtSym *sym;   /* a symbolic Python number, or NULL */
     PyObject *constant; /* a known Python number, or NULL */
     PyObject *dtype;    /* a dtype; for weak ones int, float or complex (the classes) */

@@ -78,6 +78,13 @@ dt_np_operand(DtTrace *trace, DtVar *var, DtNpOperand *out, bool *ok)
         out->dtype = out->array->meta->dtype;
         return DT_OK;
     }
+    char number = dt_number_kind(var);
+    if (number == 'b' || number == 'i' || number == 'f' || number == 'c') {
+        DtArrayVar *value = (DtArrayVar *)var;
+        out->operand = dt_np_node(value);
+        out->dtype = number == 'b' ? dt_np_dtype(NPY_BOOL) : (PyObject *)value->meta->type;
+        return out->dtype != NULL ? DT_OK : DT_ERROR;
+    }
     if (var->type->kind == DT_KIND_SYMBOLIC) {
         out->sym = ((DtSymVar *)var)->sym;
         out->operand = (DtOperand){.kind = DT_OPERAND_SYM, .u.sym = out->sym};

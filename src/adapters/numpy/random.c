@@ -2,9 +2,9 @@
  *
  *   np.random.normal(0, 1, n) ─► RandomState.normal(<generator>, 0, 1, n)   mutates the generator
  *
- * NumPy draws when the graph runs, in program order, so the stream is that of plain execution.  A
- * draw of a single number gives a Python number, which a graph has no value for: a break, as are
- * generators whose state can't be saved (random_state.c) and methods without a row.
+ * NumPy draws when the graph runs, in program order, so the stream is that of plain execution.
+ * Breaks: an item chosen from an array, generators whose state can't be saved (random_state.c) and
+ * methods without a row.
  *
  * Invariants: nothing is drawn while tracing; a tracker of a generator is an array tracker of this
  * adapter, without dtype and dimensions.

@@ -201,6 +201,29 @@ single_number(const Draw *draw)
                     draw->function);
 }
 
+/* One number without size=: of Python, except Generator.integers(). */
+static DtStatus
+emit_number(Draw *draw, const DtArgs *args, DtVar **out)
+{
+    DtVar *dtype = slot_of(draw, "dtype");
+    uint8_t kind = draw->row->kind;
+    bool is_float = kind == DRAW_FLOAT || kind == DRAW_FLOAT_OF || kind == DRAW_DIMS;
+    if (!dt_np_is_none(dtype)) {
+        return single_number(draw);
+    }
+    if (kind == DRAW_INT_OF && draw->cls == DT_RANDOM_MODERN) {
+        DtMeta *meta = dt_np_meta(draw->trace, dt_np_dtype(NPY_LONG), 0);
+        if (meta == NULL) {
+            return DT_ERROR;
+        }
+        dt_np_meta_unwrap(meta);
+        DT_TRY(dt_np_fresh_c(draw->trace, meta));
+        return emit(draw, args, meta, 1, out);
+    }
+    DtMeta number = dt_number_meta(is_float ? 'f' : 'i');
+    return emit(draw, args, &number, 1, out);
+}
+
 /* The shape that size= asks for; *given = false when it is left out. */
 static DtStatus
 size_shape(Draw *draw, bool *given)
@@ -249,8 +272,7 @@ read_parameters(Draw *draw, bool sized)
     if (sized) {
         return DT_OK;
     }
-    DT_TRY(dt_np_broadcast(draw->trace, operands, count, draw->shape, &draw->ndim));
-    return draw->ndim > 0 ? DT_OK : single_number(draw);
+    return dt_np_broadcast(draw->trace, operands, count, draw->shape, &draw->ndim);
 }
 
 static DtStatus
@@ -259,6 +281,9 @@ draw_distribution(Draw *draw, const DtArgs *args, DtVar **out)
     bool sized, floats = draw->row->kind == DRAW_FLOAT || draw->row->kind == DRAW_FLOAT_OF;
     DT_TRY(size_shape(draw, &sized));
     DT_TRY(read_parameters(draw, sized));
+    if (!sized && draw->ndim == 0) {
+        return emit_number(draw, args, out);
+    }
     DT_TRY(dt_np_dtype_arg(draw->trace, draw->function, slot_of(draw, "dtype"), &draw->dtype));
     if (draw->dtype == NULL) {
         draw->dtype = dt_np_dtype(floats ? NPY_DOUBLE : NPY_LONG);
@@ -278,7 +303,7 @@ draw_dims(Draw *draw, const DtArgs *args, DtVar **out)
 {
     if (args->nkw > 0 || args->npos == 0 || args->npos > DT_NP_MAXDIMS) {
         return args->npos == 0 && args->nkw == 0
-                   ? single_number(draw)
+                   ? emit_number(draw, args, out)
                    : dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s with such arguments",
                               draw->function);
     }
@@ -321,7 +346,8 @@ draw_choice(Draw *draw, const DtArgs *args, DtVar **out)
     DT_TRY(read_population(draw, &array));
     DT_TRY(size_shape(draw, &sized));
     if (!sized) {
-        return single_number(draw);
+        return array == NULL && dt_np_is_none(slot_of(draw, "p")) ? emit_number(draw, args, out)
+                                                                  : single_number(draw);
     }
     if (array != NULL && array->meta->ndim != 1) {
         return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of a matrix", draw->function);

@@ -452,11 +452,81 @@ dt_np_m_conj(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     return dt_np_apply_vars(trace, DT_NP_conjugate, &operand, 1, out);
 }
 
-DtStatus
-dt_np_m_to_scalar(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+/* ---- Python numbers -------------------------------------------------------------------------- */
+
+/* What item() gives; 0: no number of Python (a long double). */
+static char
+item_kind(const DtMeta *meta)
 {
-    (void)self;
-    (void)args;
-    (void)out;
-    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "item() or tolist() of an array");
+    int num = dt_np_descr(meta->dtype)->type_num;
+    if (num == NPY_LONGDOUBLE || num == NPY_CLONGDOUBLE) {
+        return 0;
+    }
+    return PyTypeNum_ISBOOL(num)      ? 'b'
+           : PyTypeNum_ISINTEGER(num) ? 'i'
+           : PyTypeNum_ISFLOAT(num)   ? 'f'
+           : PyTypeNum_ISCOMPLEX(num) ? 'c'
+                                      : 0;
+}
+
+char
+dt_np_number_kind(const DtMeta *meta)
+{
+    int num = dt_np_descr(meta->dtype)->type_num;
+    return meta->ndim > 0           ? 0
+           : num == NPY_LONGDOUBLE  ? 'f'
+           : num == NPY_CLONGDOUBLE ? 'c'
+                                    : item_kind(meta);
+}
+
+/* Each axis has one item: item() needs no index. */
+static bool
+has_one_item(const DtMeta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!dt_np_size_is(meta->shape[i], 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static DtStatus
+to_python(DtTrace *trace, DtNpOp op, DtArrayVar *self, const DtArgs *args, char kind, DtVar **out)
+{
+    DtOperand operands[DT_NP_MAXARGS] = {dt_np_node(self)};
+    const char *target = dt_np_target(op);
+    if (kind == 0 || args->nkw > 0 || args->npos + 1 > DT_NP_MAXARGS) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of such an array", target);
+    }
+    for (uint32_t i = 0; i < args->npos; i++) {
+        bool ok;
+        DT_TRY(dt_graph_operand(trace, args->pos[i], &operands[i + 1], &ok));
+        if (!ok) {
+            return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s with a %s", target,
+                            dt_var_peek(args->pos[i])->type->name);
+        }
+    }
+    PyObject *callee = dt_np_callee(op);
+    return callee != NULL
+               ? dt_number_emit(trace, target, callee, operands, args->npos + 1, kind, out)
+               : DT_ERROR;
+}
+
+DtStatus
+dt_np_m_item(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    if (args->npos == 0 && !has_one_item(self->meta)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "item() of more than one number");
+    }
+    DtNpOp op = dt_np_is_ndarray(self) ? DT_NP_nd_item : DT_NP_scalar_item;
+    return to_python(trace, op, self, args, item_kind(self->meta), out);
+}
+
+DtStatus
+dt_np_m_tolist(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtNpOp op = dt_np_is_ndarray(self) ? DT_NP_nd_tolist : DT_NP_scalar_tolist;
+    return to_python(trace, op, self, args, self->meta->ndim > 0 ? 'l' : item_kind(self->meta),
+                     out);
 }

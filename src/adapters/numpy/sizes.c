@@ -300,6 +300,9 @@ dt_np_fit_weak(DtTrace *trace, DtNpOperand *operand, PyObject *dtype)
     if (integer) {
         integer_range(descr, &low, &high);
     }
+    if (operand->sym == NULL && operand->constant == NULL) {
+        return dt_number_fit(trace, low, high, &operand->operand);
+    }
     if (operand->sym != NULL) {
         DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GE, operand->sym, low, &fits));
         if (fits) {

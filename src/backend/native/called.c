@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "adapters/numbers.h"
 #include "backend/eager.h"
 #include "backend/native/native.h"
 
@@ -37,8 +38,9 @@ dt_called_flags(const DtNode *node)
             return flags | DT_CALLED_QUIET;
         }
     }
-    if (dt_written_is_draw(node)) {
-        return flags | DT_CALLED_QUIET;
+    char number = node->nresults == 1 ? dt_number_kind_of(&node->results[0]) : 0;
+    if (dt_written_is_draw(node) || (number != 0 && number != 's')) {
+        return flags | DT_CALLED_QUIET; /* Python's arithmetic raises, or says nothing */
     }
     PyObject *callee = node->callee;
     if (PyObject_TypeCheck(callee, &PyUFunc_Type)) {

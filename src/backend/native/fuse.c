@@ -109,6 +109,10 @@ add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
         scalar->kind = DT_SCALAR_SYM;
         scalar->sym = operand->u.sym;
     }
+    else if (operand->kind == DT_OPERAND_NODE) {
+        scalar->kind = DT_SCALAR_NUMBER;
+        scalar->value = (DtValue){operand->u.node, operand->result};
+    }
     else {
         scalar->kind = DT_SCALAR_CONST;
         /* The planner has checked that it fits. */

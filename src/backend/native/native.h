@@ -66,11 +66,11 @@ typedef struct DtFusedInput {
 
 /* A number: filled in once per call, with stride 0. */
 typedef struct DtFusedScalar {
-    enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE } kind;
+    enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE, DT_SCALAR_NUMBER } kind;
     uint16_t slot;
     int type_num;     /* of the loop */
     const DtSym *sym; /* SYM */
-    DtValue value;    /* VALUE: a NumPy scalar or an array of no dimensions */
+    DtValue value;    /* VALUE: a NumPy scalar or an array of no dimensions; NUMBER: a Python one */
     int from_type;    /* VALUE */
     uint64_t cell[2]; /* CONST */
 } DtFusedScalar;

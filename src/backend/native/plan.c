@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/numbers.h"
 #include "backend/eager.h"
 
 static DtStatus
@@ -74,6 +75,12 @@ classify_operand(const DtOperand *operand, uint32_t ndim, DtPlanUse *use, PyObje
         return false;
     }
     const DtMeta *meta = &operand->u.node->results[operand->result];
+    char number = dt_number_kind_of(meta);
+    if (number == 'b' || number == 'i' || number == 'f' || number == 'c') {
+        use->kind = DT_USE_NUMBER;
+        *type = number == 'b' ? (PyObject *)bool_descr : (PyObject *)meta->type;
+        return true;
+    }
     if (meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype)) {
         return false;
     }
@@ -467,7 +474,8 @@ is_scalar_value(const DtOperand *operand)
 {
     const DtMeta *meta = &operand->u.node->results[operand->result];
     return meta->ndim == 0 && meta->type != NULL && meta->type != &PyArray_Type
-           && PyType_IsSubtype(meta->type, &PyGenericArrType_Type);
+           && (PyType_IsSubtype(meta->type, &PyGenericArrType_Type)
+               || dt_number_kind_of(meta) != 0);
 }
 
 bool

@@ -1,5 +1,5 @@
-/* The numbers of a fused stage: symbols, NumPy scalars and arrays of no dimensions, each converted
- * to its loop's type once per call.
+/* The numbers of a fused stage: symbols, Python numbers of the graph, NumPy scalars and arrays of
+ * no dimensions, each converted to its loop's type once per call.
  *
  * Not in here: Python numbers that are constants; the planner has converted those (fuse.c).
  */
@@ -61,6 +61,11 @@ dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
             fits = dt_cast_int(number.i, scalar->type_num, cell);
         }
         return fits ? DT_FUSED_OK : DT_FUSED_CALL;
+    }
+    if (scalar->kind == DT_SCALAR_NUMBER) {
+        PyObject *number = dt_native_value(run, &scalar->value);
+        return number != NULL && dt_cast_number(number, scalar->type_num, cell) ? DT_FUSED_OK
+                                                                                : DT_FUSED_CALL;
     }
     uint64_t raw[2] = {0, 0};
     bool direct = scalar->from_type == scalar->type_num;

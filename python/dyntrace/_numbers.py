@@ -1,0 +1,28 @@
+"""What graphs call on Python numbers where the type of a result depends on values.
+
+A result of another type than the graph was made for raises, and the call is made again plainly.
+"""
+
+from __future__ import annotations
+
+
+class Unexpected(Exception):
+    """The number is not what the graph was made for."""
+
+
+def fit(value: int, low: int, high: int) -> int:
+    """The int itself, if it lies between the bounds."""
+    if low <= value <= high:
+        return value
+    raise Unexpected
+
+
+def power(base: float, exponent: float) -> float:
+    """base ** exponent, an int for ints and a float otherwise: no complex number, no huge one."""
+    if type(base) is float or type(exponent) is float:
+        result = base**exponent
+        if type(result) is float:
+            return result
+    elif 0 <= exponent <= 64:
+        return base**exponent
+    raise Unexpected

@@ -1,0 +1,612 @@
+/* See numbers.h.
+ *
+ * Not in here: numbers that are known when the call begins (v_symbolic.c), NumPy's scalars
+ * (adapters/numpy), which functions take numbers (variables/array_numbers.def).
+ */
+#include "adapters/numbers.h"
+
+#include <string.h>
+
+#include "variables/kinds.h"
+
+/* ---- What a value is ------------------------------------------------------------------------- */
+
+static const struct {
+    char kind;
+    PyTypeObject *type;
+} kinds[] = {
+    {'b', &PyBool_Type},    {'i', &PyLong_Type},    {'f', &PyFloat_Type},
+    {'c', &PyComplex_Type}, {'s', &PyUnicode_Type}, {'l', &PyList_Type},
+};
+
+PyTypeObject *
+dt_number_type(char kind)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(kinds); i++) {
+        if (kinds[i].kind == kind) {
+            return kinds[i].type;
+        }
+    }
+    return NULL;
+}
+
+char
+dt_number_kind_of_type(const PyTypeObject *type)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(kinds); i++) {
+        if (kinds[i].type == type) {
+            return kinds[i].kind;
+        }
+    }
+    return 0;
+}
+
+char
+dt_number_kind_of(const DtMeta *meta)
+{
+    return meta->adapter == &dt_number_adapter ? dt_number_kind_of_type(meta->type) : 0;
+}
+
+char
+dt_number_kind(DtVar *var)
+{
+    var = dt_var_peek(var);
+    return var->type->kind == DT_KIND_ARRAY ? dt_number_kind_of(((DtArrayVar *)var)->meta) : 0;
+}
+
+/* A number: 'b', 'i', 'f', 'c'. */
+static bool
+is_number(char kind)
+{
+    return kind == 'b' || kind == 'i' || kind == 'f' || kind == 'c';
+}
+
+static char
+kind_of_sym(const DtSym *sym)
+{
+    return sym->type == DT_SYM_FLOAT ? 'f' : sym->type == DT_SYM_BOOL ? 'b' : 'i';
+}
+
+/* The kind of Python number that a realised tracker is, or that can be taken out of it (then
+ * *array); 0: none. */
+static char
+number_of(DtVar *var, bool *array)
+{
+    char kind;
+    var = dt_var_peek(var);
+    *array = false;
+    switch (var->type->kind) {
+    case DT_KIND_ARRAY: {
+        DtArrayVar *value = (DtArrayVar *)var;
+        *array = value->adapter != &dt_number_adapter;
+        kind = value->adapter->number_kind != NULL ? value->adapter->number_kind(value->meta) : 0;
+        break;
+    }
+    case DT_KIND_SYMBOLIC:
+        kind = kind_of_sym(((DtSymVar *)var)->sym);
+        break;
+    case DT_KIND_CONSTANT:
+        kind = dt_number_kind_of_type(Py_TYPE(((DtConstVar *)var)->value));
+        break;
+    default:
+        kind = 0;
+    }
+    return is_number(kind) ? kind : 0;
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+DtMeta
+dt_number_meta(char kind)
+{
+    return (DtMeta){.adapter = &dt_number_adapter, .type = dt_number_type(kind)};
+}
+
+static DtStatus
+emit_meta(DtTrace *trace, const char *target, PyObject *callee, const DtOperand *args,
+          uint32_t nargs, const DtMeta *meta, DtVar **out)
+{
+    DtCallSpec spec = {
+        .target = target,
+        .callee = callee,
+        .args = args,
+        .nargs = nargs,
+        .results = meta,
+        .nresults = 1,
+    };
+    DtNode *node;
+    DT_TRY(dt_graph_call(trace, &spec, &node));
+    DtMeta *copy = DT_ARENA_NEW(&trace->arena, DtMeta);
+    if (copy == NULL) {
+        return dt_no_memory();
+    }
+    *copy = *meta;
+    return dt_var_array(trace, node, 0, copy, out);
+}
+
+DtStatus
+dt_number_emit(DtTrace *trace, const char *target, PyObject *callee, const DtOperand *args,
+               uint32_t nargs, char kind, DtVar **out)
+{
+    DtMeta meta = dt_number_meta(kind);
+    return emit_meta(trace, target, callee, args, nargs, &meta, out);
+}
+
+/* module.name, kept for the process. DT_BORROWED */
+static PyObject *
+callee_of(const char *module, const char *name)
+{
+    static PyObject *found;
+    char key[64];
+    (void)PyOS_snprintf(key, sizeof(key), "%s.%s", module, name);
+    if (found == NULL && (found = PyDict_New()) == NULL) {
+        return NULL;
+    }
+    PyObject *callee = PyDict_GetItemString(found, key);
+    if (callee != NULL) {
+        return callee;
+    }
+    PyObject *of = PyImport_ImportModule(module);
+    callee = of != NULL ? PyObject_GetAttrString(of, name) : NULL;
+    Py_XDECREF(of);
+    if (callee == NULL) {
+        return NULL;
+    }
+    int failed = PyDict_SetItemString(found, key, callee);
+    Py_DECREF(callee); /* the dict keeps it */
+    return failed ? NULL : callee;
+}
+
+static DtStatus
+emit_helper(DtTrace *trace, const char *module, const char *name, const char *target,
+            const DtOperand *args, uint32_t nargs, char kind, DtVar **out)
+{
+    PyObject *callee = callee_of(module, name);
+    return callee != NULL ? dt_number_emit(trace, target, callee, args, nargs, kind, out)
+                          : DT_ERROR;
+}
+
+DtStatus
+dt_number_fit(DtTrace *trace, int64_t low, int64_t high, DtOperand *operand)
+{
+    PyObject *bounds[2] = {dt_trace_keep_take(trace, PyLong_FromLongLong(low)),
+                           dt_trace_keep_take(trace, PyLong_FromLongLong(high))};
+    if (bounds[0] == NULL || bounds[1] == NULL) {
+        return DT_ERROR;
+    }
+    DtOperand args[3] = {*operand,
+                         {.kind = DT_OPERAND_CONST, .u.object = bounds[0]},
+                         {.kind = DT_OPERAND_CONST, .u.object = bounds[1]}};
+    DtVar *checked;
+    DT_TRY(emit_helper(trace, "dyntrace._numbers", "fit", "dyntrace._numbers.fit", args, 3, 'i',
+                       &checked));
+    bool ok;
+    return dt_graph_operand(trace, checked, operand, &ok);
+}
+
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *target;
+    char of_ints, of_floats; /* results, 0: none */
+} operators[] = {
+    [DT_BINARY_ADD] = {"add", "operator.add", 'i', 'f'},
+    [DT_BINARY_AND] = {"and_", "operator.and_", 'i', 0},
+    [DT_BINARY_FLOOR_DIVIDE] = {"floordiv", "operator.floordiv", 'i', 'f'},
+    [DT_BINARY_LSHIFT] = {"lshift", "operator.lshift", 0, 0}, /* may be huge */
+    [DT_BINARY_MATRIX_MULTIPLY] = {NULL, NULL, 0, 0},
+    [DT_BINARY_MULTIPLY] = {"mul", "operator.mul", 'i', 'f'},
+    [DT_BINARY_REMAINDER] = {"mod", "operator.mod", 'i', 'f'},
+    [DT_BINARY_OR] = {"or_", "operator.or_", 'i', 0},
+    [DT_BINARY_POWER] = {"power", "dyntrace._numbers.power", 'i', 'f'},
+    [DT_BINARY_RSHIFT] = {"rshift", "operator.rshift", 'i', 0},
+    [DT_BINARY_SUBTRACT] = {"sub", "operator.sub", 'i', 'f'},
+    [DT_BINARY_TRUE_DIVIDE] = {"truediv", "operator.truediv", 'f', 'f'},
+    [DT_BINARY_XOR] = {"xor", "operator.xor", 'i', 0},
+};
+
+static char
+result_of(int op, char a, char b)
+{
+    bool bitwise = op == DT_BINARY_AND || op == DT_BINARY_OR || op == DT_BINARY_XOR;
+    if (a == 'c' || b == 'c') {
+        bool knows = op == DT_BINARY_ADD || op == DT_BINARY_SUBTRACT || op == DT_BINARY_MULTIPLY
+                     || op == DT_BINARY_TRUE_DIVIDE;
+        return knows ? 'c' : 0;
+    }
+    if (bitwise && a == 'b' && b == 'b') {
+        return 'b';
+    }
+    return a == 'f' || b == 'f' ? operators[op].of_floats : operators[op].of_ints;
+}
+
+static DtStatus
+operands_of(DtTrace *trace, DtVar *const *vars, uint32_t count, DtOperand *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool ok;
+        DT_TRY(dt_graph_operand(trace, vars[i], &out[i], &ok));
+        if (!ok) {
+            return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a number of an array with a %s",
+                            vars[i]->type->name);
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r,
+              DtVar **out)
+{
+    bool array;
+    int plain = DT_BINARY_PLAIN((int)op);
+    char a = number_of(l, &array), b = number_of(r, &array);
+    char kind = a != 0 && b != 0 ? result_of(plain, a, b) : 0;
+    DtVar *both[] = {l, r};
+    DtOperand args[2];
+    (void)adapter;
+    if (kind == 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a number of an array and a %s",
+                        dt_canonical_binary_symbol(plain),
+                        dt_var_peek(dt_number_kind(l) != 0 ? r : l)->type->name);
+    }
+    DT_TRY(operands_of(trace, both, 2, args));
+    bool helped = plain == DT_BINARY_POWER;
+    return emit_helper(trace, helped ? "dyntrace._numbers" : "operator", operators[plain].name,
+                       operators[plain].target, args, 2, kind, out);
+}
+
+static DtStatus
+number_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar *r, DtVar **out)
+{
+    static const struct {
+        const char *name, *target;
+    } rows[] = {
+        [Py_LT] = {"lt", "operator.lt"}, [Py_LE] = {"le", "operator.le"},
+        [Py_EQ] = {"eq", "operator.eq"}, [Py_NE] = {"ne", "operator.ne"},
+        [Py_GT] = {"gt", "operator.gt"}, [Py_GE] = {"ge", "operator.ge"},
+    };
+    bool array;
+    char a = number_of(l, &array), b = number_of(r, &array);
+    DtVar *both[] = {l, r};
+    DtOperand args[2];
+    (void)adapter;
+    if (a == 0 || b == 0 || ((a == 'c' || b == 'c') && op != Py_EQ && op != Py_NE)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR,
+                        "a comparison of a number of an array with a %s",
+                        dt_var_peek(dt_number_kind(l) != 0 ? r : l)->type->name);
+    }
+    DT_TRY(operands_of(trace, both, 2, args));
+    return emit_helper(trace, "operator", rows[op].name, rows[op].target, args, 2, 'b', out);
+}
+
+static DtStatus
+number_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar *self,
+             DtVar **out)
+{
+    static const struct {
+        const char *op, *name, *target;
+        char of_bool, of_int, of_float, of_complex;
+    } rows[] = {
+        {"negative", "neg", "operator.neg", 'i', 'i', 'f', 'c'},
+        {"positive", "pos", "operator.pos", 'i', 'i', 'f', 'c'},
+        {"absolute", "abs", "operator.abs", 'i', 'i', 'f', 'f'},
+        {"invert", "invert", "operator.invert", 0, 'i', 0, 0}, /* ~True warns */
+    };
+    char kind = dt_number_kind_of(self->meta);
+    DtVar *var = &self->base;
+    DtOperand arg;
+    (void)adapter;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows) && is_number(kind); i++) {
+        if (strcmp(rows[i].op, op) != 0) {
+            continue;
+        }
+        char result = kind == 'b'   ? rows[i].of_bool
+                      : kind == 'i' ? rows[i].of_int
+                      : kind == 'f' ? rows[i].of_float
+                                    : rows[i].of_complex;
+        if (strcmp(op, "positive") == 0 && kind != 'b') {
+            *out = var; /* the very object */
+            return DT_OK;
+        }
+        if (result == 0) {
+            break;
+        }
+        DT_TRY(operands_of(trace, &var, 1, &arg));
+        return emit_helper(trace, "operator", rows[i].name, rows[i].target, &arg, 1, result, out);
+    }
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a %s out of an array", op,
+                    self->meta->type->tp_name);
+}
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+/* round(): a float without digits is an int; with digits, and ints, keep their type. */
+static char
+kind_of_round(const char *number, const bool *arrays, uint32_t count)
+{
+    if (count == 1) {
+        return number[0] == 'f' || (number[0] == 'i' && !arrays[0]) ? 'i' : 0;
+    }
+    bool plain = !arrays[0] && (number[0] == 'f' || number[0] == 'i');
+    return plain && number[1] == 'i' ? number[0] : 0;
+}
+
+/* An array without dimensions is no number: it would itself be the result. */
+static bool
+can_change(const PyTypeObject *type)
+{
+    return type->tp_as_mapping != NULL && type->tp_as_mapping->mp_ass_subscript != NULL;
+}
+
+/* One number of them all: of the type that they have in common. */
+static DtStatus
+emit_extreme(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
+             DtVar **out)
+{
+    DtVar **items = args->pos;
+    uint32_t count = args->npos;
+    DtVar *only = count == 1 ? dt_var_peek(items[0]) : NULL;
+    if (only != NULL && (only->type->kind == DT_KIND_TUPLE || only->type->kind == DT_KIND_LIST)) {
+        items = ((DtSeqVar *)only)->items;
+        count = ((DtSeqVar *)only)->count;
+    }
+    char kind = 0;
+    const DtMeta *meta = NULL;
+    DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, count + 1);
+    if (operands == NULL) {
+        return dt_no_memory();
+    }
+    bool alike = count > 0 && (only == NULL || items != args->pos);
+    for (uint32_t i = 0; i < count && alike; i++) {
+        bool array;
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, items[i], &item));
+        item = dt_var_peek(item);
+        char own = number_of(item, &array);
+        const DtMeta *of = array ? ((DtArrayVar *)item)->meta : NULL;
+        alike = own != 0 && (of == NULL || !can_change(of->type));
+        if (i == 0) {
+            kind = own;
+            meta = of;
+        }
+        alike = alike && own == kind && (of == NULL) == (meta == NULL)
+                && (of == NULL || (of->type == meta->type && of->dtype == meta->dtype));
+        DT_TRY(operands_of(trace, &item, 1, &operands[i]));
+    }
+    if (!alike || kind == 'c') {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR,
+                        "%s() of numbers of which one is of another type", row->name);
+    }
+    DtMeta result = meta != NULL ? *meta : dt_number_meta(kind);
+    return emit_meta(trace, row->target, callable, operands, count, &result, out);
+}
+
+static DtStatus
+emit_sum(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
+         DtVar **out)
+{
+    bool array;
+    DtSeqVar *items = (DtSeqVar *)dt_var_peek(args->pos[0]);
+    char kind = number_of(args->pos[1], &array);
+    kind = kind == 'b' ? 'i' : kind;
+    for (uint32_t i = 0; i < items->count && kind != 0; i++) {
+        char own = number_of(items->items[i], &array);
+        kind = own == 0 || array           ? 0
+               : own == 'c' || kind == 'c' ? 'c'
+               : own == 'f' || kind == 'f' ? 'f'
+                                           : 'i';
+    }
+    DtOperand operands[2];
+    if (kind == 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "sum() of such numbers");
+    }
+    DT_TRY(operands_of(trace, args->pos, 2, operands));
+    return dt_number_emit(trace, row->target, callable, operands, 2, kind, out);
+}
+
+DtStatus
+dt_number_call(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
+               DtVar **out)
+{
+    enum { MOST = 8 };
+    char numbers[MOST] = {0};
+    bool arrays[MOST], known = args->npos <= MOST, complex = false, floats = true;
+    DtOperand operands[MOST];
+    if (row->result == 'm') {
+        return emit_extreme(trace, row, callable, args, out);
+    }
+    if (row->result == 's') {
+        return emit_sum(trace, row, callable, args, out);
+    }
+    for (uint32_t i = 0; i < args->npos && known; i++) {
+        numbers[i] = number_of(args->pos[i], &arrays[i]);
+        known = numbers[i] != 0;
+        complex = complex || numbers[i] == 'c';
+        floats = floats && numbers[i] == 'f';
+    }
+    char kind = row->result;
+    bool converts = strcmp(row->module, "builtins") == 0 && kind != 'r';
+    if (kind == 'r') {
+        kind = known ? kind_of_round(numbers, arrays, args->npos) : 0;
+    }
+    else if (kind == 't') {
+        kind = floats ? 'i' : 0;
+    }
+    else if (complex && kind != 'c' && kind != 'b') {
+        kind = 0; /* the imaginary part is lost with a warning */
+    }
+    else if (complex && !converts) {
+        kind = 0;
+    }
+    if (!known || kind == 0 || (converts && args->npos != 1)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", row->name);
+    }
+    if (converts && numbers[0] == kind && !arrays[0]) {
+        *out = args->pos[0]; /* the very object */
+        return DT_OK;
+    }
+    DT_TRY(operands_of(trace, args->pos, args->npos, operands));
+    return dt_number_emit(trace, row->target, callable, operands, args->npos, kind, out);
+}
+
+/* ---- Attributes ------------------------------------------------------------------------------ */
+
+static const struct {
+    char of;
+    const char *name;
+    char result;
+} methods[] = {
+    {'f', "is_integer", 'b'}, {'f', "hex", 's'},       {'i', "bit_length", 'i'},
+    {'b', "bit_length", 'i'}, {'f', "conjugate", '='}, {'i', "conjugate", '='},
+    {'c', "conjugate", 'c'},
+};
+
+static DtStatus
+no_attribute(DtTrace *trace, const DtArrayVar *self, PyObject *name)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "'%s' of a %s out of an array",
+                    dt_kinds_text(name), self->meta->type->tp_name);
+}
+
+static DtStatus
+number_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
+               DtVar **out)
+{
+    char kind = dt_number_kind_of(self->meta);
+    (void)adapter;
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
+        return dt_class_of(trace, &self->base, out);
+    }
+    if ((kind == 'f' || kind == 'i') && PyUnicode_CompareWithASCIIString(name, "real") == 0) {
+        *out = &self->base; /* the very object */
+        return DT_OK;
+    }
+    if (kind == 'f' && PyUnicode_CompareWithASCIIString(name, "imag") == 0) {
+        return dt_var_const_take(trace, PyFloat_FromDouble(0.0), out);
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods); i++) {
+        if (methods[i].of == kind && PyUnicode_CompareWithASCIIString(name, methods[i].name) == 0) {
+            return dt_var_adapter_method(trace, self, name, out);
+        }
+    }
+    return no_attribute(trace, self, name);
+}
+
+static DtStatus
+number_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
+                   const DtArgs *args, DtVar **out)
+{
+    char kind = dt_number_kind_of(self->meta);
+    DtVar *var = &self->base;
+    DtOperand operand;
+    (void)adapter;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods) && args->npos + args->nkw == 0; i++) {
+        if (methods[i].of != kind || PyUnicode_CompareWithASCIIString(name, methods[i].name) != 0) {
+            continue;
+        }
+        if (methods[i].result == '=') {
+            *out = var; /* the very object */
+            return DT_OK;
+        }
+        const char *target = dt_arena_printf(&trace->arena, "builtins.%s.%s",
+                                             self->meta->type->tp_name, methods[i].name);
+        PyObject *callee =
+            dt_trace_keep_take(trace, PyObject_GetAttr((PyObject *)self->meta->type, name));
+        if (target == NULL || callee == NULL) {
+            return target == NULL ? dt_no_memory() : DT_ERROR;
+        }
+        DT_TRY(operands_of(trace, &var, 1, &operand));
+        return dt_number_emit(trace, target, callee, &operand, 1, methods[i].result, out);
+    }
+    return no_attribute(trace, self, name);
+}
+
+/* ---- What breaks ----------------------------------------------------------------------------- */
+
+static DtStatus
+number_truth(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, bool *out)
+{
+    (void)adapter;
+    (void)out;
+    return dt_break(trace, DT_BREAK_ARRAY_BRANCH, "the truth of a %s out of an array",
+                    self->meta->type->tp_name);
+}
+
+static DtStatus
+unknown(DtTrace *trace, const char *what, const DtArrayVar *self)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a %s out of an array", what,
+                    self->meta->type->tp_name);
+}
+
+static DtStatus
+number_length(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    (void)adapter;
+    (void)out;
+    return unknown(trace, "the length", self);
+}
+
+static DtStatus
+number_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
+                 DtVar **out)
+{
+    (void)adapter;
+    (void)key;
+    (void)out;
+    return unknown(trace, "an item", self);
+}
+
+static DtStatus
+number_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
+                     DtVar *value)
+{
+    (void)adapter;
+    (void)key;
+    (void)value;
+    return unknown(trace, "an item", self);
+}
+
+static DtStatus
+number_iter(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    (void)adapter;
+    (void)out;
+    return unknown(trace, "the items", self);
+}
+
+static bool
+owns_nothing(const DtAdapter *adapter, PyObject *object)
+{
+    (void)adapter;
+    (void)object;
+    return false; /* no input is one: it would be a symbolic number */
+}
+
+const DtAdapter dt_number_adapter = {
+    .name = "numbers",
+    .gives_way = true,
+    .is_array = owns_nothing,
+    .owns_callable = owns_nothing,
+    .binary = number_binary,
+    .compare = number_compare,
+    .unary = number_unary,
+    .truth = number_truth,
+    .length = number_length,
+    .subscript = number_subscript,
+    .ass_subscript = number_ass_subscript,
+    .getattr = number_getattr,
+    .call_method = number_call_method,
+    .iter = number_iter,
+    .number_kind = dt_number_kind_of,
+    .number = dt_number_call,
+};
+
+int
+dt_number_init(void)
+{
+    return dt_adapter_by_name(dt_number_adapter.name) != NULL
+               ? 0
+               : dt_adapter_register(&dt_number_adapter);
+}

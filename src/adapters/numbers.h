@@ -1,0 +1,38 @@
+/* Python numbers that the graph computes: what float(), int(), item() and the like take out of
+ * arrays.
+ *
+ * Such a number is a graph value of an adapter of its own.  Arithmetic and the functions of
+ * array_numbers.def are called nodes, whose results are exact Python objects; whatever raises drops
+ * the run, and the call is made again plainly.  Its truth is a break, as an array's is.
+ */
+#ifndef DT_ADAPTERS_NUMBERS_H
+#define DT_ADAPTERS_NUMBERS_H
+
+#include "graph/graph.h"
+#include "variables/adapter.h"
+#include "variables/array_numbers.h"
+
+extern const DtAdapter dt_number_adapter;
+
+int dt_number_init(void); /* registers the adapter; -1 with an exception */
+
+/* 'b', 'i', 'f' or 'c' for a value of bool, int, float or complex that the graph computes; 's' and
+ * 'l' for a str and a list; 0 for anything else. */
+char dt_number_kind(DtVar *var);
+char dt_number_kind_of(const DtMeta *meta);
+PyTypeObject *dt_number_type(char kind); /* NULL: no such kind */
+char dt_number_kind_of_type(const PyTypeObject *type);
+
+/* Metadata of a result of that kind. */
+DtMeta dt_number_meta(char kind);
+/* A pure call whose result is of that kind. */
+DtStatus dt_number_emit(DtTrace *, const char *target, PyObject *callee, const DtOperand *args,
+                        uint32_t nargs, char kind, DtVar **out) DT_MUST_CHECK;
+/* An int operand, checked to lie in low..high when the graph runs. */
+DtStatus dt_number_fit(DtTrace *, int64_t low, int64_t high, DtOperand *operand) DT_MUST_CHECK;
+
+/* The slot DtAdapter.number. */
+DtStatus dt_number_call(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
+                        DtVar **out) DT_MUST_CHECK;
+
+#endif
