@@ -204,6 +204,9 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
         }
         DT_TRY(dt_var_realize(trace, entry->value, &value));
         if (is_name(entry->key, "__classcell__")) {
+            if (value->type->kind != DT_KIND_CELL) {
+                return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a __classcell__ of another kind");
+            }
             *cell = value;
             continue;
         }
@@ -300,22 +303,20 @@ call_metaclass(DtTrace *trace, DtVar *meta, const Wanted *wanted, DtVar *bases, 
     return dt_var_call(trace, meta, &args, out);
 }
 
-/* A metaclass has to hand the cell __class__ on to type.__new__. */
+/* A metaclass has to hand the cell __class__, which the body has returned, on to type.__new__. */
 static DtStatus
-check_class_cell(DtTrace *trace, const DtDictVar *names)
+check_class_cell(DtTrace *trace, DtVar *cell, DtVar *made)
 {
-    for (uint32_t i = 0; i < names->count; i++) {
-        const DtEntry *entry = &names->items[i];
-        DtVar *cell = entry->key != NULL && is_name(entry->key, "__classcell__")
-                          ? dt_var_peek(entry->value)
-                          : NULL;
-        if (cell != NULL && cell->type->kind == DT_KIND_CELL
-            && ((DtCellVar *)cell)->contents == NULL) {
-            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                            "a metaclass that does not set the cell __class__");
-        }
+    DT_TRY(dt_var_realize(trace, cell, &cell));
+    DT_TRY(dt_var_realize(trace, made, &made));
+    if (cell->type->kind != DT_KIND_CELL || made->type->kind != DT_KIND_CLASS) {
+        return DT_OK;
     }
-    return DT_OK;
+    DtVar *contents = ((DtCellVar *)cell)->contents;
+    return contents != NULL && dt_var_peek(contents) == made
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                          "a metaclass that does not set the cell __class__");
 }
 
 /* __build_class__(body, name, *bases, metaclass=..., **keywords) */
@@ -323,7 +324,7 @@ static DtStatus
 call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
-    DtVar *body, *ignored, *meta, *asked, *tuple, *prepare[2];
+    DtVar *body, *cell, *meta, *asked, *tuple, *prepare[2];
     Wanted wanted = {.name = dt_var_as_constant(trace, args->pos[1]), .nbases = args->npos - 2};
     DT_TRY(dt_var_realize(trace, args->pos[0], &body));
     if (wanted.name == NULL || !PyUnicode_CheckExact(wanted.name)
@@ -349,12 +350,10 @@ call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     for_prepare.pos = prepare;
     for_prepare.npos = 2;
     DT_TRY(dt_hooks_prepare(trace, meta, &for_prepare, &wanted.names));
-    DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &wanted.names->base, &ignored));
-    if (wanted.meta == &PyType_Type) {
-        return make_class(trace, &wanted, out);
-    }
-    DT_TRY(call_metaclass(trace, meta, &wanted, tuple, out));
-    return check_class_cell(trace, wanted.names);
+    DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &wanted.names->base, &cell));
+    DT_TRY(wanted.meta == &PyType_Type ? make_class(trace, &wanted, out)
+                                       : call_metaclass(trace, meta, &wanted, tuple, out));
+    return check_class_cell(trace, cell, *out);
 }
 
 /* A copy of the namespace, which type() makes. */

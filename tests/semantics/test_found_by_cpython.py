@@ -248,3 +248,89 @@ def test_a_large_dict_takes_no_time():
         assert compiled(large) == (200_000, 200_000, 199_999)
     if not FORCED:
         assert compiled.breaks
+
+
+# ---- The cell __class__ -------------------------------------------------------------------------
+
+
+def lost_cell():
+    class Meta(type):
+        def __new__(cls, name, bases, namespace):
+            namespace.pop("__classcell__", None)
+            return super().__new__(cls, name, bases, namespace)
+
+    class Without(metaclass=Meta):
+        pass
+
+    try:
+
+        class With(metaclass=Meta):
+            def f(self):
+                return __class__
+
+    except RuntimeError as error:
+        return str(error)[:23], Without.__name__
+
+
+def overwritten_cell(cell):
+    class Meta(type):
+        def __new__(cls, name, bases, namespace, cell):
+            namespace["__classcell__"] = cell
+            return super().__new__(cls, name, bases, namespace)
+
+    try:
+
+        class A(metaclass=Meta, cell=cell):
+            pass
+
+    except TypeError as error:
+        return str(error)
+
+
+def cell_of_another():
+    class Meta(type):
+        def __new__(cls, name, bases, namespace):
+            cls = super().__new__(cls, name, bases, namespace)
+            type("B", (), namespace)
+            return cls
+
+    try:
+
+        class A(metaclass=Meta):
+            def f(self):
+                return __class__
+
+    except TypeError as error:
+        return str(error)[:13]
+
+
+def cell_written_by_the_body():
+    try:
+
+        class A:
+            __classcell__ = 3
+
+    except TypeError as error:
+        return str(error)
+
+
+def handed_on():
+    class Meta(type):
+        def __new__(cls, name, bases, namespace):
+            return super().__new__(cls, name, bases, namespace)
+
+    class A(metaclass=Meta):
+        def f(self):
+            return __class__.__name__, super().__hash__ is not None
+
+    return A().f()
+
+
+@pytest.mark.parametrize("cell", [None, 0, "", (1,)])
+def test_overwritten_cell(cell):
+    alike(overwritten_cell, cell)
+
+
+@pytest.mark.parametrize("fn", [lost_cell, cell_of_another, cell_written_by_the_body, handed_on])
+def test_cell(fn):
+    alike(fn)
