@@ -3,13 +3,38 @@
  * Mirrors the method cache of Objects/typeobject.c: a look-up assigns the tag,
  * type_modified takes it away.  3.12 has a function that only assigns.
  */
-#include "compat/type.h"
+#include "compat/type_names.h"
 
 #include "compat/dict.h"
+
+static _Thread_local DtTypeListener listener;
+
+DtTypeListener
+dt_type_listen(DtTypeListener next)
+{
+    DtTypeListener before = listener;
+    listener = next;
+    return before;
+}
+
+static void
+tell(PyTypeObject *type, PyObject *name)
+{
+    if (listener.note != NULL) {
+        listener.note(listener.of, type, name);
+    }
+}
+
+PyObject *
+dt_type_find(PyTypeObject *type, PyObject *name)
+{
+    return _PyType_Lookup(type, name);
+}
 
 PyObject *
 dt_type_lookup(PyTypeObject *type, PyObject *name)
 {
+    tell(type, name);
     return _PyType_Lookup(type, name);
 }
 
@@ -27,7 +52,7 @@ dt_type_dict(PyTypeObject *type)
 }
 
 PyObject *
-dt_type_own_lookup(PyTypeObject *type, PyObject *name)
+dt_type_own_find(PyTypeObject *type, PyObject *name)
 {
     PyObject *dict = dt_type_dict(type);
     PyObject *value = NULL;
@@ -35,6 +60,13 @@ dt_type_own_lookup(PyTypeObject *type, PyObject *name)
         return value;
     }
     return NULL;
+}
+
+PyObject *
+dt_type_own_lookup(PyTypeObject *type, PyObject *name)
+{
+    tell(type, name);
+    return dt_type_own_find(type, name);
 }
 
 static PyObject *

@@ -9,10 +9,12 @@
 
 #include "backend/backend.h"
 #include "compat/code.h"
+#include "compat/type_names.h"
 #include "core/clock.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "eval_frame/segment.h"
+#include "guards/recipe.h"
 #include "symbolic/interp.h"
 #include "variables/rules.h"
 #include "variables/substitutes.h"
@@ -36,8 +38,9 @@ prepare_restart(DtAttempt *attempt)
     }
     PyObject *wanted = attempt->trace->wanted_polyfills;
     Py_XINCREF(wanted);
-    dt_trace_release(attempt->trace);
-    attempt->trace = NULL;
+    DtTrace *last = attempt->trace;
+    attempt->trace = NULL; /* nobody notes anything in it any more */
+    dt_trace_release(last);
     int failed = wanted != NULL ? dt_substitute_load(wanted) : 0;
     Py_XDECREF(wanted);
     return failed < 0 ? DT_ERROR : DT_OK;
@@ -55,6 +58,8 @@ trace_once(DtAttempt *attempt, uint32_t stop_at, DtVar **result)
         return DT_ERROR;
     }
     attempt->trace->stop_at = stop_at;
+    attempt->trace->guards->names_noted = true;
+    attempt->trace->guards->classes_vary = attempt->cache->classes_vary;
     *result = NULL;
     DtStatus status = dt_interp_run(attempt->trace, &attempt->from, result);
     return dt_raised_break_if(attempt->trace, status);
@@ -362,6 +367,16 @@ dt_compile_is_running(void)
     return running > 0;
 }
 
+/* A name was looked up on a class: the trace relies on it. */
+static void
+note_name(void *of, PyTypeObject *type, PyObject *name)
+{
+    DtAttempt *attempt = of;
+    if (attempt->trace != NULL) {
+        dt_names_note(attempt->trace, type, name);
+    }
+}
+
 static DtCompile
 compile(DtAttempt *attempt)
 {
@@ -374,7 +389,9 @@ compile(DtAttempt *attempt)
     dt_policy_note_varied(cache, &attempt->frame);
     running++;
     int64_t began = dt_clock_thread_ns();
+    DtTypeListener before = dt_type_listen((DtTypeListener){note_name, attempt});
     DtStatus status = run_phases(attempt);
+    dt_type_listen(before);
     DtCompile answer = DT_COMPILE_PUBLISHED;
     if (status == DT_OK) {
         dt_record_attempt(attempt);

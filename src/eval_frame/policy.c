@@ -91,11 +91,13 @@ void
 dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     DtStrbuf text = {0};
-    bool varied = false;
-    if (cache->entries == NULL || cache->region->dynamic >= 0) {
+    DtVaried varied = DT_VARIED_OTHER;
+    if (cache->entries == NULL) {
         return;
     }
-    if (dt_program_varied(cache->entries->guards, frame, &varied, &text) == DT_OK && varied) {
+    DtStatus status = dt_program_varied(cache->entries->guards, frame, &varied, &text);
+    cache->classes_vary |= status == DT_OK && varied == DT_VARIED_CLASS;
+    if (status == DT_OK && varied == DT_VARIED_NUMBER && cache->region->dynamic < 0) {
         PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
         if (cache->varied == NULL) {
             cache->varied = PySet_New(NULL);

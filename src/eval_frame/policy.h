@@ -13,7 +13,7 @@
 int dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame);
 
 /* Before a recompile: a number for which the newest entry was specialised and that is another one
- * now becomes a symbol in the next. */
+ * now becomes a symbol in the next; so that a class has changed is known. */
 void dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame);
 
 /* Breaks are errors, or said not to be, where this code runs: it runs as compiled, to find them. */

@@ -76,6 +76,7 @@ struct DtCodeCache {
     uint32_t seen;        /* calls that the hook left plain because they were too few */
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
+    bool classes_vary;    /* a class that an entry relied on has changed */
     uint32_t version;     /* grows whenever the list of entries changes */
     uint32_t selects;     /* the version that the selector was made for */
     DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */

@@ -373,9 +373,10 @@ is_other_number(PyObject *expected, PyObject *found)
 }
 
 DtStatus
-dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *varied, DtStrbuf *out)
+dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,
+                  DtStrbuf *out)
 {
-    *varied = false;
+    *varied = DT_VARIED_OTHER;
     if (program->user != 0) {
         return DT_OK; /* its guards can run anything */
     }
@@ -387,10 +388,16 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *vari
     int ok = dt_program_run_kept(program, frame, regs, &origin);
     if (ok == 0 && origin >= 0) {
         const DtGuardFact *fact = &program->facts[origin];
-        *varied = fact->kind == DT_GUARD_CONSTANT
-                  && is_other_number(fact->object, regs[fact->source - 1]);
-        if (*varied) {
+        PyObject *found = fact->source != 0 ? regs[fact->source - 1] : NULL;
+        if (fact->kind == DT_GUARD_CONSTANT && is_other_number(fact->object, found)) {
+            *varied = DT_VARIED_NUMBER;
             dt_source_print(&program->sources[fact->source - 1], out);
+        }
+        else if (found != NULL
+                 && ((fact->kind == DT_GUARD_TYPE_VERSION
+                      && (PyObject *)Py_TYPE(found) == fact->object)
+                     || (fact->kind == DT_GUARD_CLASS_VERSION && found == fact->object))) {
+            *varied = DT_VARIED_CLASS;
         }
     }
     for (uint32_t i = 0; i < program->nregs; i++) {

@@ -130,12 +130,24 @@ typedef struct DtKeys {
     PyTypeObject *type; /* exact */
 } DtKeys;
 
+/* What the dict of a class held (names.h). */
+typedef struct DtTypeName {
+    PyObject *name;
+    PyObject *value; /* NULL: it may be another one */
+} DtTypeName;
+
+typedef struct DtTypeNames {
+    DtTypeName *rows; /* in the dict's order */
+    uint32_t count;
+} DtTypeNames;
+
 typedef struct DtTypeState {
     PyTypeObject *type;
     unsigned int version;
     uint32_t nbases; /* of the MRO, itself included */
     PyTypeObject **bases;
     uint64_t *versions; /* of their dicts */
+    DtTypeNames *names; /* by base; NULL: nothing may change */
 } DtTypeState;
 
 typedef struct DtDimObject {

@@ -14,7 +14,7 @@
  * (lower_facts.c), several in one (lower_runs.c), their final form (lower_pack.c), running
  * (program.c).
  */
-#include "guards/lower.h"
+#include "guards/names.h"
 
 #include <string.h>
 
@@ -462,6 +462,7 @@ dt_program_lower(DtTrace *trace, const DtSource *const *wanted, uint32_t nwanted
     DT_TRY_DONE(emit_all(&lower));
     DT_TRY_DONE(dt_lower_join_runs(&lower, &lower.pure));
     DT_TRY_DONE(dt_lower_pack(&lower));
+    DT_TRY_DONE(dt_names_remember(&lower));
     DT_TRY_DONE(set_wanted(&lower, wanted, nwanted));
     DT_TRY_DONE(dt_program_settle(lower.program));
     *out = lower.program;

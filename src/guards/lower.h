@@ -58,6 +58,7 @@ typedef struct DtLower {
     DtMap fact_index;   /* fact -> index + 1 */
     DtMap absent_names; /* facts that became names of a group */
     DtMap states;       /* type -> its DtTypeState */
+    DT_VEC(DtTypeState *) all_states;
     bool *symbol_read;
     bool *read_again; /* lower_runs.c */
     DtInstrs pure, user, folded;

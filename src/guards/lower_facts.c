@@ -45,9 +45,15 @@ make_type_state(DtLower *lower, PyTypeObject *type, void **out)
         PyObject *dict = PyType_Check((PyObject *)bases[i]) ? dt_type_dict(bases[i]) : NULL;
         versions[i] = dict == NULL ? 0 : dt_dict_version(dict);
     }
-    *state = (DtTypeState){type, dt_type_version(type), count, bases, versions};
+    *state = (DtTypeState){.type = type,
+                           .version = dt_type_version(type),
+                           .nbases = count,
+                           .bases = bases,
+                           .versions = versions};
     *out = state;
-    return dt_map_set(lower->arena, &lower->states, type, state) < 0 ? dt_no_memory() : DT_OK;
+    bool noted = dt_map_set(lower->arena, &lower->states, type, state) == 0
+                 && dt_vec_push(lower->arena, &lower->all_states, state) == 0;
+    return noted ? DT_OK : dt_no_memory();
 }
 
 static DtStatus

@@ -20,7 +20,7 @@
 #include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/object.h"
-#include "compat/type.h"
+#include "compat/type_names.h"
 
 /* Whether a container was touched since it was verified; the stress build looks at it every time.
  */
@@ -181,7 +181,7 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
         PyObject *value;
         int found;
         if (by_type) {
-            value = dt_type_lookup((PyTypeObject *)container, name->name);
+            value = dt_type_find((PyTypeObject *)container, name->name);
             found = value != NULL;
         }
         else {
@@ -393,7 +393,7 @@ do_SLOT_FAR:
     LOAD(*(PyObject **)((char *)a + ((DtFar *)in->x)->i));
 do_MEMBER:
     a = regs[in->a];
-    LOAD(dt_read_member(a, dt_type_lookup(Py_TYPE(a), in->x)));
+    LOAD(dt_read_member(a, dt_type_find(Py_TYPE(a), in->x)));
 do_TYPE_OF:
     LOAD((PyObject *)Py_TYPE(regs[in->a]));
 do_INDEX:

@@ -49,9 +49,14 @@ DtStatus dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame,
                             DtStrbuf *out) DT_MUST_CHECK;
 /* All guards, a line each, with the user's line. */
 void dt_program_print(const DtGuardProgram *program, DtStrbuf *out);
-/* Whether the first guard that fails asks a number to be one value, and it is another of its type;
- * `out` then gets the number's source. */
-DtStatus dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, bool *varied,
+/* What the first guard that fails is about. */
+typedef enum DtVaried {
+    DT_VARIED_OTHER,
+    DT_VARIED_NUMBER, /* it asks a number to be one value, and it is another of its type */
+    DT_VARIED_CLASS   /* a class has changed */
+} DtVaried;
+/* `out` gets the number's source. */
+DtStatus dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,
                            DtStrbuf *out) DT_MUST_CHECK;
 uint32_t dt_program_guard_count(const DtGuardProgram *program);
 

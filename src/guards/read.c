@@ -1,12 +1,14 @@
 /* Single reads and checks of a guard program; see read.h. */
 #include "guards/read.h"
 
+#include "guards/names.h"
+
 #include "compat/dict.h"
 #include "compat/dying.h"
 #include "compat/iterators.h"
 #include "compat/object.h"
 #include "compat/set.h"
-#include "compat/type.h"
+#include "compat/type_names.h"
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
 
@@ -33,11 +35,11 @@ static PyObject *
 read_kept(PyObject *object, DtPlace *place)
 {
     if (PyType_Check(object)) {
-        return dt_type_own_lookup((PyTypeObject *)object, place->name);
+        return dt_type_own_find((PyTypeObject *)object, place->name);
     }
     PyObject *value = dt_read_own_attr(object, place);
     return value != NULL ? value
-                         : dt_read_member(object, dt_type_lookup(Py_TYPE(object), place->name));
+                         : dt_read_member(object, dt_type_find(Py_TYPE(object), place->name));
 }
 
 static bool
@@ -127,7 +129,7 @@ dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
 {
     int found;
     if (PyType_Check(object)) {
-        *value = dt_type_lookup((PyTypeObject *)object, place->name);
+        *value = dt_type_find((PyTypeObject *)object, place->name);
         return *value != NULL;
     }
     if (PyModule_Check(object)) {
@@ -137,7 +139,7 @@ dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
     }
     *value = dt_read_own_attr(object, place);
     if (*value == NULL) {
-        PyObject *attr = dt_type_lookup(Py_TYPE(object), place->name);
+        PyObject *attr = dt_type_find(Py_TYPE(object), place->name);
         PyObject *member = dt_read_member(object, attr);
         /* A function or another descriptor is not what the attribute would give: an own attribute
          * that hid it has gone.  So has what an empty slot held. */
@@ -186,7 +188,8 @@ dt_read_is_absent(PyObject *object, DtPlace *place)
     return 1;
 }
 
-/* The type's tag has gone: has anything in its MRO changed, or was it only taken away? */
+/* The type's tag has gone: has anything in its MRO changed that matters, or was it only taken away?
+ */
 int
 dt_read_verify_type(DtTypeState *state)
 {
@@ -200,9 +203,12 @@ dt_read_verify_type(DtTypeState *state)
             return 0;
         }
         PyObject *dict = dt_type_dict(base);
-        if (dict == NULL || dt_dict_version(dict) != state->versions[i]) {
+        uint64_t version = dict == NULL ? 0 : dt_dict_version(dict);
+        if (dict == NULL
+            || (version != state->versions[i] && !dt_names_are_unchanged(state, i, dict))) {
             return 0;
         }
+        state->versions[i] = version;
     }
     state->version = dt_type_version(state->type);
     return 1;

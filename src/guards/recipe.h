@@ -43,10 +43,16 @@ typedef struct DtFact {
     struct DtFact *previous; /* of the same source */
 } DtFact;
 
+typedef struct DtLookedUp DtLookedUp; /* names.c */
+
 struct DtGuardRecipe {
     DT_VEC(DtFact *) facts;
     DtMap by_source;    /* source -> its newest fact */
     DtFact *sourceless; /* newest fact without a source */
+    DtMap looked_up;    /* name -> classes on which the trace relied on it (names.h) */
+    bool classes_vary;  /* one that an earlier entry relied on has changed */
+    bool names_noted;   /* `looked_up` has all of them ... */
+    bool names_lost;    /* ... but for some, without memory */
     int free_start;     /* first free-variable slot of the root; -1: ask the root's code */
     int argument_slots; /* slots that a guard frame has; -1: ask the root's code */
 };
@@ -57,6 +63,10 @@ DtStatus dt_recipe_init(DtTrace *trace) DT_MUST_CHECK;
 /* Adds a copy of the fact (its position included) unless an equal one is there; the trace keeps its
  * objects. */
 DtStatus dt_recipe_add(DtTrace *trace, const DtFact *fact) DT_MUST_CHECK;
+
+/* Notes that the trace relied on what the name is in the MRO of the type (names.h).  For
+ * dt_type_listen(): nothing fails, but without memory no name is free. */
+void dt_names_note(DtTrace *trace, PyTypeObject *type, PyObject *name);
 
 /* Equality of exact type and value for the constants that dt_guard_constant() takes: floats by
  * their bits, tuples item by item.  No user code. */

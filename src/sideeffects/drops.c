@@ -12,7 +12,7 @@
 #include "compat/dying.h"
 #include "compat/function.h"
 #include "compat/object.h"
-#include "compat/type.h"
+#include "compat/type_names.h"
 #include "sideeffects/entries.h"
 #include "variables/kinds.h"
 #include "variables/payloads.h"
@@ -99,7 +99,7 @@ check_attr(Drops *drops, const DtJournalEntry *entry)
         return DT_OK; /* made by the trace: what it held was the trace's */
     }
     if (PyType_Check(real)) {
-        old = dt_type_own_lookup((PyTypeObject *)real, entry->name);
+        old = dt_type_own_find((PyTypeObject *)real, entry->name);
     }
     else if (dt_object_instance_dict_get(real, entry->name, &old) != 1) {
         PyObject *descriptor = dt_type_lookup(Py_TYPE(real), entry->name);

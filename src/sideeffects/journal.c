@@ -9,6 +9,7 @@
  * What is not in here: which effects are visible (finish.c), how they are
  * written (replay.c).
  */
+#include "compat/type.h"
 #include "sideeffects/entries.h"
 
 #include "variables/kinds.h"
@@ -117,7 +118,7 @@ check_plain_attribute(DtTrace *trace, DtVar *object, PyObject *name)
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed", text,
                         object->type->name);
     }
-    PyObject *descriptor = _PyType_Lookup(type, name);
+    PyObject *descriptor = dt_type_lookup(type, name);
     bool is_slot = descriptor != NULL && Py_IS_TYPE(descriptor, &PyMemberDescr_Type);
     if (is_slot || kind == DT_KIND_FUNCTION) { /* whose parts function_attr.c has checked */
         return DT_OK;

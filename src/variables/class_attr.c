@@ -12,7 +12,7 @@
  *
  * Not in here: reading attributes (v_class.c, instance_attr.c).
  */
-#include "compat/type.h"
+#include "compat/type_names.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
 
@@ -122,7 +122,8 @@ is_stored_plainly(PyTypeObject *cls, PyObject *name)
 static bool
 hides_slot(PyTypeObject *cls, PyObject *name)
 {
-    PyObject *found = PyUnicode_Check(name) ? dt_type_lookup(cls, name) : NULL;
+    /* A slot can't be put there later: it is made with its class. */
+    PyObject *found = PyUnicode_Check(name) ? dt_type_find(cls, name) : NULL;
     return found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type);
 }
 

@@ -10,7 +10,7 @@
  * classes (builtins.c).
  */
 #include "compat/function.h"
-#include "compat/type.h"
+#include "compat/type_names.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
 
@@ -100,7 +100,12 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
             return DT_OK;
         }
     }
-    out->found = dt_type_lookup(cls, name);
+    /* What is read through a class is guarded by its value, not by the class's version. */
+    bool by_value = owner->source != NULL && owner->type->kind != DT_KIND_INSTANCE;
+    out->found = dt_type_find(cls, name);
+    if (out->found == NULL || !by_value) {
+        out->found = dt_type_lookup(cls, name);
+    }
     if (out->found == NULL) {
         return DT_OK;
     }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
 
@@ -449,7 +450,7 @@ dt_np_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObje
             return attr_rows[i].get(trace, self, out);
         }
     }
-    PyObject *found = _PyType_Lookup(self->meta->type, name);
+    PyObject *found = dt_type_lookup(self->meta->type, name);
     if (found != NULL && Py_IS_TYPE(found, &PyMethodDescr_Type)) {
         return dt_var_adapter_method(trace, self, name, out);
     }
