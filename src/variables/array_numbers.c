@@ -12,8 +12,8 @@ static const DtNumberRow rows[] = {
 #undef NUMBER_FUNCTION
 };
 
-static PyObject
-    *functions[Py_ARRAY_LENGTH(rows)]; /* kept for the process; NULL: not in this Python */
+#define FUNCTIONS (sizeof(rows) / sizeof(rows[0])) /* Py_ARRAY_LENGTH() is no constant on 3.13 */
+static PyObject *functions[FUNCTIONS]; /* kept for the process; NULL: not in this Python */
 
 static DtStatus
 look_up_functions(void)
