@@ -261,3 +261,9 @@ dt_iterators_asyncgen_hooked(void)
     const PyThreadState *tstate = PyThreadState_Get();
     return tstate->async_gen_firstiter != NULL || tstate->async_gen_finalizer != NULL;
 }
+
+bool
+dt_iterators_origins_tracked(void)
+{
+    return PyThreadState_Get()->coroutine_origin_tracking_depth > 0;
+}

@@ -36,5 +36,7 @@ DT_BORROWED PyObject *dt_iterators_advance(void);
 
 /* Whether hooks are set that are told of asynchronous generators (sys.set_asyncgen_hooks). */
 bool dt_iterators_asyncgen_hooked(void);
+/* Whether coroutines remember who has made them (sys.set_coroutine_origin_tracking_depth). */
+bool dt_iterators_origins_tracked(void);
 
 #endif

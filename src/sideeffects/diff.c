@@ -192,6 +192,35 @@ add_call(DtTrace *trace, DtInstanceVar *owner, const char *name, DtVar *value)
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 
+/* deque[at] = value, which iterators over it do not notice. */
+static DtStatus
+add_assignment(DtTrace *trace, DtInstanceVar *owner, uint32_t at, DtVar *value)
+{
+    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2);
+    DtWrite write = {.kind = DT_WRITE_METHOD,
+                     .object = &owner->base,
+                     .base = dt_build_layout(owner->cls),
+                     .name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__setitem__")),
+                     .values = values,
+                     .count = 2};
+    if (values == NULL || write.name == NULL) {
+        return values == NULL ? dt_no_memory() : DT_ERROR;
+    }
+    values[1] = value;
+    DT_TRY(dt_var_int(trace, at, &values[0]));
+    return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
+}
+
+/* Whether nothing was added to the deque or taken off it. */
+static bool
+only_assigned(DtTrace *trace, const DtInstanceVar *owner)
+{
+    const DtSeqVar *more = (const DtSeqVar *)owner->more; /* maxlen, number of changes */
+    PyObject *changes =
+        more != NULL && more->count == 2 ? dt_var_as_constant(trace, more->items[1]) : NULL;
+    return changes != NULL && PyLong_CheckExact(changes) && PyObject_Not(changes) == 1;
+}
+
 /* A deque lost some items at its left end and got some at its right one, or it is filled anew. */
 static DtStatus
 diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
@@ -199,6 +228,14 @@ diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
     static const uint32_t most_pops = 8;
     const DtSeqVar *list = (const DtSeqVar *)entry->object;
     uint32_t gone = 0, kept = 0;
+    if (only_assigned(trace, owner) && list->count == entry->count) {
+        for (uint32_t i = 0; i < list->count; i++) {
+            if (!is_same(list->items[i], entry->items[i])) {
+                DT_TRY(add_assignment(trace, owner, i, list->items[i]));
+            }
+        }
+        return DT_OK;
+    }
     for (; gone <= entry->count; gone++) {
         uint32_t rest = entry->count - gone;
         for (kept = 0; kept < rest && kept < list->count

@@ -134,6 +134,9 @@ dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, 
     if (self->base.type->kind == DT_KIND_ASYNC_GENERATOR) {
         DT_TRY(dt_async_guard_hooks(trace));
     }
+    if (self->base.type->kind == DT_KIND_COROUTINE) {
+        DT_TRY(dt_async_guard_origins(trace));
+    }
     if (dt_vec_push(&trace->arena, &trace->generators, &self->base) != 0) {
         return dt_no_memory();
     }

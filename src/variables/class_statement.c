@@ -205,7 +205,8 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
         DT_TRY(dt_var_realize(trace, entry->value, &value));
         if (is_name(entry->key, "__classcell__")) {
             if (value->type->kind != DT_KIND_CELL) {
-                return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a __classcell__ of another kind");
+                return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                                "a __classcell__ of another kind");
             }
             *cell = value;
             continue;

@@ -60,6 +60,8 @@ DtStatus dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **o
 DtStatus dt_async_wrapper(DtTrace *trace, DtVar *coroutine, DtVar **out) DT_MUST_CHECK;
 /* Guards that no event loop wants to know of asynchronous generators; a break if one does. */
 DtStatus dt_async_guard_hooks(DtTrace *trace) DT_MUST_CHECK;
+/* The same for the frames that coroutines remember. */
+DtStatus dt_async_guard_origins(DtTrace *trace) DT_MUST_CHECK;
 
 /* Rows of itertools that have files of their own. */
 int dt_iter_groups_init(void); /* -1 with an exception */

@@ -123,22 +123,25 @@ dt_async_wrapper(DtTrace *trace, DtVar *coroutine, DtVar **out)
 
 /* ---- The hooks of asynchronous generators ---------------------------------------------------- */
 
-/* An event loop is told of each asynchronous generator that is begun (sys.set_asyncgen_hooks); a
- * trace relies on there being none, as on the state of a library. */
+/* An event loop is told of each asynchronous generator that is begun (sys.set_asyncgen_hooks), and
+ * a coroutine remembers the frames that have made it (sys.set_coroutine_origin_tracking_depth); a
+ * trace relies on nobody asking for that, as on the state of a library. */
+typedef enum Watcher { HOOKS, ORIGINS } Watcher;
+
 static int
 check_no_hooks(const DtAdapter *adapter, const void *spec)
 {
     (void)adapter;
-    (void)spec;
-    return !dt_iterators_asyncgen_hooked();
+    return *(const Watcher *)spec == HOOKS ? !dt_iterators_asyncgen_hooked()
+                                           : !dt_iterators_origins_tracked();
 }
 
 static void
 print_no_hooks(const DtAdapter *adapter, const void *spec, DtStrbuf *buf)
 {
     (void)adapter;
-    (void)spec;
-    dt_strbuf_add(buf, "no hooks of asynchronous generators");
+    dt_strbuf_add(buf, *(const Watcher *)spec == HOOKS ? "no hooks of asynchronous generators"
+                                                       : "no origins of coroutines are kept");
 }
 
 static void
@@ -159,10 +162,20 @@ static const DtAdapter hooks_adapter = {
 DtStatus
 dt_async_guard_hooks(DtTrace *trace)
 {
-    static const char spec = 0;
+    static const Watcher spec = HOOKS;
     if (dt_iterators_asyncgen_hooked()) {
         return dt_break(trace, DT_BREAK_GENERATOR,
                         "an asynchronous generator while hooks are set for them");
+    }
+    return dt_guard_adapter_state(trace, &hooks_adapter, &spec, sizeof(spec));
+}
+
+DtStatus
+dt_async_guard_origins(DtTrace *trace)
+{
+    static const Watcher spec = ORIGINS;
+    if (dt_iterators_origins_tracked()) {
+        return dt_break(trace, DT_BREAK_GENERATOR, "a coroutine while their origins are kept");
     }
     return dt_guard_adapter_state(trace, &hooks_adapter, &spec, sizeof(spec));
 }

@@ -165,8 +165,7 @@ static PyTypeObject *
 generator_type(DtTrace *trace, DtVar *self)
 {
     (void)trace;
-    (void)self;
-    return &PyGen_Type;
+    return generator_of(self)->replacing ? NULL : &PyGen_Type;
 }
 
 /* ---- Rebuilding ------------------------------------------------------------------------------ */

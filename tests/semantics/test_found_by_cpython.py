@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from collections import deque
+from types import GeneratorType, ModuleType
 
 import dyntrace
 import pytest
@@ -334,3 +335,88 @@ def test_overwritten_cell(cell):
 @pytest.mark.parametrize("fn", [lost_cell, cell_of_another, cell_written_by_the_body, handed_on])
 def test_cell(fn):
     alike(fn)
+
+
+# ---- Deques -------------------------------------------------------------------------------------
+
+
+def assigned_under_an_iterator(d, it):
+    for at in range(len(d)):
+        d[at] = at * 1.5
+    d[0] += 1
+    return list(it)
+
+
+def assigned_and_appended(d, it):
+    d[0] = "new"
+    d.append(3)
+    try:
+        return list(it)
+    except RuntimeError as error:
+        return str(error), list(d)
+
+
+def type_of_an_iterator(d):
+    return type(reversed(d)).__name__, type(iter(d)).__name__, reversed(d).__class__.__name__
+
+
+def kind_of_an_iterator(d):
+    return list(type(reversed(d))(deque(d))), isinstance(reversed(d), GeneratorType)
+
+
+@pytest.mark.parametrize("fn", [assigned_under_an_iterator, assigned_and_appended])
+@pytest.mark.parametrize("items", [[1], [1, 2, 3], list(range(40))])
+def test_iterators_of_deques(fn, items):
+    def make():
+        d = deque(items)
+        return d, iter(d)
+
+    plain = Outcome(fn, make(), {}, None)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(fn)
+        for _ in range(3):
+            compare(plain, Outcome(compiled, make(), {}, None))
+
+
+@pytest.mark.parametrize("fn", [type_of_an_iterator, kind_of_an_iterator])
+def test_types_of_iterators(fn):
+    alike(fn, deque([1, 2]))
+
+
+# ---- Coroutines that remember who has made them -------------------------------------------------
+
+
+async def nothing():
+    return 1
+
+
+def makes_one():
+    return nothing()
+
+
+def origin_of_one():
+    coroutine = makes_one()
+    try:
+        return coroutine.cr_origin and [function for _, _, function in coroutine.cr_origin]
+    finally:
+        coroutine.close()
+
+
+def send_to_one():
+    try:
+        makes_one().send(None)
+    except StopIteration as stop:
+        return stop.value, sys.get_coroutine_origin_tracking_depth()
+
+
+@pytest.mark.skipif(bool(FORCED), reason="breaks lie elsewhere")
+def test_origins_of_coroutines():
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        origin, send = Compiled(origin_of_one), Compiled(send_to_one)
+        for depth in (0, 2, 0, 1):
+            sys.set_coroutine_origin_tracking_depth(depth)
+            try:
+                assert send() == (1, depth)
+                assert origin() == (None if depth == 0 else ["makes_one", "origin_of_one"][:depth])
+            finally:
+                sys.set_coroutine_origin_tracking_depth(0)
