@@ -51,6 +51,21 @@ dt_type_dict(PyTypeObject *type)
 #endif
 }
 
+void
+dt_type_forget_subclass(PyTypeObject *base, PyTypeObject *type)
+{
+    if (DT_PY_AT_LEAST(3, 12) && dt_type_is_static(base)) {
+        return; /* which keep them per interpreter */
+    }
+    PyObject *subclasses = (PyObject *)base->tp_subclasses;
+    PyObject *key = PyLong_FromVoidPtr(type);
+    if (key == NULL || subclasses == NULL || !PyDict_CheckExact(subclasses)
+        || PyDict_DelItem(subclasses, key) < 0) {
+        PyErr_Clear(); /* it is not there, or there is no memory: then it stays until it dies */
+    }
+    Py_XDECREF(key);
+}
+
 PyObject *
 dt_type_own_find(PyTypeObject *type, PyObject *name)
 {

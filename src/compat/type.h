@@ -25,6 +25,10 @@ DT_BORROWED PyObject *dt_type_own_lookup_text(PyTypeObject *type, const char *te
 /* The type's own dict (an exact dict); NULL for a type that is not ready. */
 DT_BORROWED PyObject *dt_type_dict(PyTypeObject *type);
 
+/* `base` no longer knows its subclass `type`: base.__subclasses__() and changes of `base` leave it
+ * out.  Only for classes that no program sees. */
+void dt_type_forget_subclass(PyTypeObject *base, PyTypeObject *type);
+
 /* The type's version tag, assigned if it had none; 0 when that is impossible.  No two states of
  * types share a tag, and a change of the type or a base takes it away. */
 unsigned int dt_type_version(PyTypeObject *type);

@@ -248,14 +248,15 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
 }
 
 /* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
- * dies.  And a callee or a traceback can look at the frame: a constant costs nothing. */
+ * dies.  And a callee or a traceback can look at the frame: a constant costs nothing.
+ * The bases of a class know it. */
 static DtStatus
 lives_on(DtTrace *trace, DtVar *value, bool *out)
 {
     Held held = {0};
     *out = value != NULL
            && (value->type->kind == DT_KIND_LAZY || value->type->kind == DT_KIND_CONSTANT
-               || value->source != NULL);
+               || value->type->kind == DT_KIND_CLASS || value->source != NULL);
     if (value == NULL || *out) {
         return DT_OK;
     }

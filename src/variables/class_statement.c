@@ -264,6 +264,12 @@ make_class(DtTrace *trace, const Wanted *wanted, DtVar **out)
         return DT_ERROR;
     }
     DT_TRY(register_made(trace, cls, DT_KIND_CLASS, made, out));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *base = PyTuple_GET_ITEM(tuple, i);
+        if (dt_made_find(trace, base) == NULL) { /* base.__subclasses__() must not show it */
+            dt_type_forget_subclass((PyTypeObject *)base, (PyTypeObject *)cls);
+        }
+    }
     if (cell != NULL && cell->type->kind == DT_KIND_CELL) {
         DT_TRY(dt_journal_set_cell(trace, (DtCellVar *)cell, *out));
     }

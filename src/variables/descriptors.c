@@ -222,6 +222,12 @@ dt_descr_is_data(PyObject *found)
     return Py_TYPE(found)->tp_descr_set != NULL;
 }
 
+bool
+dt_descr_goes_first(PyObject *found)
+{
+    return Py_TYPE(found)->tp_descr_set != NULL && Py_TYPE(found)->tp_descr_get != NULL;
+}
+
 static DtStatus
 bind_class_method(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
                   DtVar *cls_var, DtVar **out)

@@ -207,7 +207,7 @@ dt_instance_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *
     DtClassAttr attr;
     instance_of(self)->hashed |= trace->hashing > 0;
     DT_TRY(dt_class_lookup(trace, self, instance_of(self)->cls, name, &attr));
-    if (attr.found != NULL && dt_descr_is_data(attr.found)) {
+    if (attr.found != NULL && dt_descr_goes_first(attr.found)) {
         return read_data_descriptor(trace, self, &attr, name, out);
     }
     bool found;

@@ -454,8 +454,11 @@ DtStatus dt_hooks_call_metaclass(DtTrace *trace, DtVar *meta, const DtArgs *args
                                  DtVar **out) DT_MUST_CHECK;
 
 /* ---- descriptors (descriptors.c) ---- */
-/* Whether it comes before an instance's own attributes. */
+/* Whether assigning the attribute calls it. */
 bool dt_descr_is_data(PyObject *found);
+/* Whether reading the attribute calls it before own attributes are looked at: one that can only be
+ * assigned lets them go first. */
+bool dt_descr_goes_first(PyObject *found);
 /* Stores through it, or deletes (value NULL). */
 DtStatus dt_descr_set(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
                       DtVar *value) DT_MUST_CHECK;

@@ -290,7 +290,7 @@ dt_class_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **ou
     if (meta->tp_flags & Py_TPFLAGS_HEAPTYPE) {
         DT_TRY(dt_guard_type_version(trace, self->source, meta));
     }
-    if (of_meta != NULL && dt_descr_is_data(of_meta)) {
+    if (of_meta != NULL && dt_descr_goes_first(of_meta)) {
         bool done = false;
         if (of_meta == dt_type_lookup(&PyType_Type, name)) {
             DT_TRY(read_field(trace, self, name, &done, out));

@@ -420,3 +420,126 @@ def test_origins_of_coroutines():
                 assert origin() == (None if depth == 0 else ["makes_one", "origin_of_one"][:depth])
             finally:
                 sys.set_coroutine_origin_tracking_depth(0)
+
+
+# ---- Descriptors that can only be assigned ------------------------------------------------------
+
+
+class OnlySet:
+    def __init__(self, name):
+        self.name = name
+
+    def __set__(self, instance, value):
+        instance.__dict__[self.name] = value
+
+
+class WithOnlySet:
+    a = OnlySet("a")
+
+
+def assigned_then_read(x):
+    before = x.a is WithOnlySet.__dict__["a"]
+    x.a = 42
+    return before, x.a, vars(x)
+
+
+def made_then_read():
+    x = WithOnlySet()
+    x.a = 1
+    x.a += 1
+    return x.a, type(x).a.name
+
+
+def class_of_its_own():
+    only = OnlySet("b")
+
+    class X:
+        b = only
+
+    x = X()
+    before = x.b is only
+    x.b = 3
+    return before, x.b
+
+
+@pytest.mark.parametrize("fn", [made_then_read, class_of_its_own])
+def test_only_set(fn):
+    alike(fn)
+
+
+def test_only_set_of_an_existing_one():
+    plain = Outcome(assigned_then_read, (WithOnlySet(),), {}, None)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(assigned_then_read)
+        for _ in range(3):
+            compare(plain, Outcome(compiled, (WithOnlySet(),), {}, None))
+
+
+# ---- Subclasses that a base knows ---------------------------------------------------------------
+
+
+def children():
+    class Parent:
+        pass
+
+    before = Parent.__subclasses__()
+
+    class Child(Parent):
+        pass
+
+    return before, [c.__name__ for c in Parent.__subclasses__()], Parent.__subclasses__() == [Child]
+
+
+def children_of(parent):
+    class Child(parent):
+        size = 3
+
+    class GrandChild(Child):
+        pass
+
+    count = len([c for c in parent.__subclasses__() if c is Child])
+    return count, [c.__name__ for c in Child.__subclasses__()], GrandChild.size
+
+
+def order_that_contradicts():
+    class A:
+        pass
+
+    class B:
+        pass
+
+    class C(A, B):
+        pass
+
+    class D(A, B):
+        pass
+
+    class E(C, D):
+        pass
+
+    try:
+        C.__bases__ = (B, A)
+    except TypeError as error:
+        return str(error)[:20]
+
+
+class Registry:
+    pass
+
+
+def test_children():
+    alike(children)
+    alike(order_that_contradicts)
+    alike(children_of, Registry)
+
+
+def test_no_class_that_nobody_made():
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        class Base:
+            pass
+
+        for _ in range(3):
+            kept = Compiled(children_of)
+            assert kept(Base)[0] == 1
+    made = [c for c in Base.__subclasses__() if c.__name__ == "Child"]
+    assert len(made) <= 3
