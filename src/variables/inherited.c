@@ -27,14 +27,54 @@ typedef struct SlotRow {
 
 /* ---- Slots of builtin kinds ------------------------------------------------------------------ */
 
+static bool
+is_number(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    return var->type->kind != DT_KIND_ARRAY
+           && (type == &PyLong_Type || type == &PyBool_Type || type == &PyFloat_Type
+               || type == &PyComplex_Type);
+}
+
+/* What becomes of a slot that is called by name where an array is one of the two. */
+typedef enum ArraySlot { NO_ARRAY, AS_OPERATOR, NOT_FOR_ARRAYS } ArraySlot;
+
+/* The slots of arrays do with arrays and numbers what the operator does; those of a number don't
+ * know arrays.  NumPy's scalars may be floats themselves, and everything else may ask the array. */
+static DtStatus
+array_slot(DtTrace *trace, DtVar *self, DtVar *other, ArraySlot *out)
+{
+    bool known = is_number(trace, other) || other->type->kind == DT_KIND_ARRAY;
+    PyTypeObject *type = dt_var_python_type(trace, other);
+    *out = NO_ARRAY;
+    if (self->type->kind == DT_KIND_ARRAY && known) {
+        *out = AS_OPERATOR;
+    }
+    else if (self->type->kind != DT_KIND_ARRAY && other->type->kind == DT_KIND_ARRAY
+             && is_number(trace, self) && type != NULL && !PyType_IsSubtype(type, &PyFloat_Type)
+             && !PyType_IsSubtype(type, &PyComplex_Type)) {
+        *out = NOT_FOR_ARRAYS;
+    }
+    else if (self->type->kind == DT_KIND_ARRAY || other->type->kind == DT_KIND_ARRAY) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "an operator of a %s, called by name",
+                        self->type->name);
+    }
+    return DT_OK;
+}
+
 /* The number slot or sequence slot of `self`'s type, for `left` op `right`; one of them is `self`,
  * the other `other`. */
 static DtStatus
 call_binary_slot(DtTrace *trace, DtBinaryOp op, DtVar *self, DtVar *other, DtVar *left,
                  DtVar *right, DtVar **out)
 {
+    ArraySlot array;
     *out = dt_not_implemented(trace);
-    if (self->type->nb_binary == NULL || other->type->kind == DT_KIND_ARRAY) {
+    DT_TRY(array_slot(trace, self, other, &array));
+    if (array == AS_OPERATOR) {
+        return dt_var_binary(trace, op, left, right, out);
+    }
+    if (self->type->nb_binary == NULL || array == NOT_FOR_ARRAYS) {
         return DT_OK;
     }
     switch (dt_number_slot_takes(trace, self, other)) {
@@ -72,6 +112,12 @@ slot_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
     other = dt_payload_of(other);
+    ArraySlot array;
+    *out = dt_not_implemented(trace);
+    DT_TRY(array_slot(trace, self, other, &array));
+    if (array != NO_ARRAY) {
+        return array == AS_OPERATOR ? dt_var_compare(trace, row->op, self, other, out) : DT_OK;
+    }
     bool ordered = row->op != Py_EQ && row->op != Py_NE;
     bool refuses = ordered && dt_var_python_type(trace, self) == &PyComplex_Type;
     switch (refuses ? DT_SLOT_REFUSES : dt_number_slot_takes(trace, self, other)) {
@@ -196,7 +242,10 @@ slot_divmod(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args,
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
     other = dt_payload_of(other);
-    if (dt_number_slot_takes(trace, self, other) != DT_SLOT_TAKES) {
+    ArraySlot array;
+    DT_TRY(array_slot(trace, self, other, &array));
+    if (array == NOT_FOR_ARRAYS
+        || (array == NO_ARRAY && dt_number_slot_takes(trace, self, other) != DT_SLOT_TAKES)) {
         *out = dt_not_implemented(trace);
         return DT_OK;
     }

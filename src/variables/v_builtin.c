@@ -90,20 +90,6 @@ dt_builtin_init(void)
     return dt_math_init() < 0 || dt_iter_groups_init() < 0 ? -1 : dt_iter_chain_init();
 }
 
-DtStatus
-dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
-                 DtVar **out)
-{
-    DtObjectVar *self;
-    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
-    DT_TRY(dt_object_new(trace, DT_KIND_BUILTIN, object, source, &self));
-    self->row = dt_builtin_find(object);
-    *out = &self->base;
-    return DT_OK;
-}
-
-/* ---- Calling --------------------------------------------------------------------------------- */
-
 /* The object that a builtin method or a slot of a builtin object is bound to; NULL: none. */
 static PyObject *
 receiver_of(PyObject *object)
@@ -122,6 +108,33 @@ receiver_of(PyObject *object)
     }
     return self;
 }
+
+/* A bound slot method is known by identity, but can't be referred to weakly: an entry would keep it
+ * and what it is bound to, although each call may bring another one. */
+static bool
+would_be_kept(const DtTrace *trace, PyObject *object, const DtSource *source, bool trusted)
+{
+    return !trusted && source != NULL && !PyType_SUPPORTS_WEAKREFS(Py_TYPE(object))
+           && !dt_build_is_static(trace, source) && receiver_of(object) != NULL;
+}
+
+DtStatus
+dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                 DtVar **out)
+{
+    DtObjectVar *self;
+    if (would_be_kept(trace, object, source, trusted)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a %s, which an entry would keep alive",
+                        Py_TYPE(object)->tp_name);
+    }
+    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+    DT_TRY(dt_object_new(trace, DT_KIND_BUILTIN, object, source, &self));
+    self->row = dt_builtin_find(object);
+    *out = &self->base;
+    return DT_OK;
+}
+
+/* ---- Calling --------------------------------------------------------------------------------- */
 
 /* Class methods and static methods of builtin types that only make a value of their arguments. */
 static const char *const pure_class_methods[] = {

@@ -483,3 +483,19 @@ def test_functions_and_modules_are_as_before():
             references = sys.getrefcount(module.__dict__), sys.getrefcount(module)
             assert before in (None, references)
             before = references
+
+
+def test_bound_slot_methods_are_not_kept():
+    """They can't be referred to weakly: an entry that knew one by identity would keep its array."""
+
+    def call(method, x):
+        y = x * 2
+        return y, method(0)
+
+    x = np.ones(3)
+    compiled = dyntrace.compile(call)
+    for _ in range(4):
+        array = np.ones(3)
+        plain = sys.getrefcount(array)
+        compiled(array.__getitem__, x)
+        assert sys.getrefcount(array) == plain
