@@ -24,5 +24,6 @@ def power(base: float, exponent: float) -> float:
         if type(result) is float:
             return result
     elif 0 <= exponent <= 64:
-        return base**exponent
+        product: int = base**exponent
+        return product
     raise Unexpected

@@ -167,3 +167,14 @@ dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples,
     Py_XDECREF(name);
     return status;
 }
+
+bool
+dt_backend_is_native(PyObject *backend)
+{
+#if DYNTRACE_HAVE_NUMPY
+    return PyUnicode_Check(backend) && PyUnicode_CompareWithASCIIString(backend, "native") == 0;
+#else
+    (void)backend;
+    return false;
+#endif
+}

@@ -68,6 +68,8 @@ int dt_callable_init(void);                              /* at module init; may 
 DtStatus dt_backend_compile(PyObject *backend, DtGraph *graph, PyObject *const *examples,
                             uint32_t nexamples, PyObject *options,
                             DT_OWNED DtExecutable **out) DT_MUST_CHECK;
+/* Is it the native executor, which heeds DtNode.fp_region? */
+bool dt_backend_is_native(PyObject *backend);
 /* ValueError listing the known ones / TypeError, or 0. */
 int dt_backend_validate(PyObject *backend);
 int dt_backend_register(PyObject *name, PyObject *callable);

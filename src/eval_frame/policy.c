@@ -1,6 +1,7 @@
 /* See policy.h. */
 #include "eval_frame/policy.h"
 
+#include "backend/backend.h"
 #include "compat/code.h"
 #include "eval_frame/record.h"
 #include "eval_frame/refusals.h"
@@ -130,6 +131,7 @@ dt_policy_trace_options(const DtCodeCache *cache)
     DtTraceOptions options = dt_state.trace_options;
     options.dynamic = cache->region->dynamic;
     options.varied = cache->varied;
+    options.fp_regions = dt_backend_is_native(cache->region->backend);
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
     if (!dt_scale_weighs(cache->region)) {

@@ -262,6 +262,10 @@ DtStatus
 dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out)
 {
     DtGraph *graph = trace->graph;
+    graph->called = graph->called || spec->effect == DT_EFFECT_CALLED;
+    if (trace->fp_region != 0 && (graph->called || graph->parent != NULL)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s under another errstate", spec->target);
+    }
     /* Operands first: lifting and number inputs may add to the graph, and a failure leaves no half
      * node. */
     DtOperand *args = DT_ARENA_ARRAY(&graph->arena, DtOperand, spec->nargs);
@@ -288,6 +292,7 @@ dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out)
     const char *base = dt_names_from_target(&graph->arena, target);
     DT_TRY(dt_graph_add_node(graph, DT_NODE_CALL, base, &node));
     node->effect = (uint8_t)spec->effect;
+    node->fp_region = trace->fp_region;
     node->target = target;
     node->callee = spec->callee;
     node->args = args;

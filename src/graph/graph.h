@@ -61,9 +61,13 @@ typedef struct DtAlias {
 
 struct DtNode {
     DtGraph *graph;
-    uint32_t index;     /* position in graph->nodes */
-    uint8_t kind;       /* DtNodeKind */
-    uint8_t effect;     /* DtEffect */
+    uint32_t index; /* position in graph->nodes */
+    uint8_t kind;   /* DtNodeKind */
+    uint8_t effect; /* DtEffect */
+    /* Floating-point errors that the program has said what to do about (np.errstate): bits 0 to 3
+     * are ignored, 4 to 7 reported, of division, overflow, underflow, invalid operation.  Of all
+     * others the context in which the graph runs decides. */
+    uint8_t fp_region;
     const char *name;   /* unique in the graph: "x", "add", "add_1" */
     const char *target; /* CALL: qualified, e.g. "numpy.add", "operator.getitem", "ndarray.T" */
     PyObject *callee;   /* CALL: what eager execution calls; kept by the graph */
@@ -116,6 +120,7 @@ typedef struct DtNames {
 struct DtGraph {
     DtArena arena;
     uint32_t refs; /* dt_graph_incref/decref, under the GIL */
+    bool called;   /* has a node with DT_EFFECT_CALLED */
     bool finished; /* inputs first, then calls, then the output; immutable */
     const char *name;
     DT_VEC(PyObject *) kept; /* DT_OWNED */

@@ -538,6 +538,7 @@ get_node(Reader *reader, DtGraph *graph)
     node->index = graph->nodes.count;
     DT_TRY(get_choice(reader, DT_NODE_OUTPUT + 1, &node->kind));
     DT_TRY(get_choice(reader, DT_EFFECT_MUTATES + 1, &node->effect));
+    DT_TRY(get_byte(reader, &node->fp_region));
     DT_TRY(get_text(reader, graph, &node->name));
     DT_TRY(get_optional(reader, graph, &node->target));
     DT_TRY(get_optional(reader, graph, &node->source_text));

@@ -399,6 +399,7 @@ put_node(Writer *writer, const DtGraph *graph, const DtNode *node)
 {
     put_byte(writer, node->kind);
     put_byte(writer, node->effect);
+    put_byte(writer, node->fp_region);
     put_text(writer, node->name);
     put_optional(writer, node->target);
     put_optional(writer, node->source_text);

@@ -51,6 +51,7 @@ typedef struct DtTraceOptions {
     uint32_t trace_limit;  /* instructions; default 1000000 */
     int64_t budget_ns;     /* default 10 ms; 0: none */
     bool refusing;         /* breaks are errors, unless the program says otherwise */
+    bool fp_regions;       /* the backend heeds DtNode.fp_region */
     PyObject *varied;      /* set of printed sources whose number has varied: symbols; or NULL */
     int dynamic;           /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
@@ -115,6 +116,7 @@ struct DtTrace {
     PyObject *function;          /* function object of the root frame or NULL */
     struct DtBytecode *bytecode; /* of the root, if it is at hand; not changed */
     DtTraceOptions options;
+    uint8_t fp_region; /* what floating-point errors mean here, see DtNode.fp_region */
 
     DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;

@@ -214,7 +214,36 @@ more(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return hidden_list(trace, args->pos[0], true, out);
 }
 
+/* fp_region(ignored, reported): what floating-point errors mean from here on, bits as in DtNode;
+ * what neither names stays as it was.  Gives what to call fp_region() with to go back. */
+static DtStatus
+fp_region(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    int64_t values[2] = {0, 0};
+    uint8_t before = trace->fp_region;
+    (void)self;
+    for (uint32_t i = 0; i < args->npos; i++) {
+        bool ok;
+        DT_TRY(dt_constant_index(trace, args->pos[i], &values[i], &ok));
+        if (!ok) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "an errstate that is not known");
+        }
+    }
+    if (!trace->options.fp_regions) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "errstate with this backend");
+    }
+    if (args->npos == 1) {
+        trace->fp_region = (uint8_t)values[0];
+    }
+    else {
+        uint8_t named = (uint8_t)(values[0] | values[1]);
+        trace->fp_region = (uint8_t)((before & ~(named | named << 4)) | values[0] | values[1] << 4);
+    }
+    return dt_var_int(trace, before, out);
+}
+
 static const DtMethodRow api_rows[] = {
+    {"fp_region", fp_region, 1, 2, false},
     {"contents", contents, 1, 1, false},
     {"more", more, 1, 1, false},
     {"own_attributes", own_attributes, 1, 1, false},

@@ -73,6 +73,14 @@ def more(obj: Any, /) -> list[Any]:
     raise NotImplementedError("only in traced code")
 
 
+def fp_region(*setting: int) -> int:
+    """From here on floating-point errors are handled so: bits of what is ignored, of what is reported.
+
+    Gives what to hand over, alone, to go back to what was before.
+    """
+    raise NotImplementedError("only in traced code")
+
+
 def text_of(function: Callable[..., Any], *args: Any) -> str:
     """What the exception says that ``function(*args)`` raises on this CPython."""
     try:
@@ -108,6 +116,7 @@ def load(name: str) -> ModuleType:
 if _core is not None:
     _core.register_traced("contents", contents)
     _core.register_traced("fold", fold)
+    _core.register_traced("fp_region", fp_region)
     _core.register_traced("more", more)
     _core.register_traced("members", members)
     _core.register_traced("own_attributes", own_attributes)

@@ -6,13 +6,15 @@ up: then the original runs.
 
 from __future__ import annotations
 
+import importlib
 from inspect import signature
 from itertools import product
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from dyntrace.polyfills import polyfill, unfollowable
+from dyntrace.polyfills import fp_region, polyfill, unfollowable
 
 
 def _array(a: Any) -> Any:
@@ -243,9 +245,7 @@ def ix_(*args: Any) -> Any:
 
 
 @polyfill(np.allclose)
-def allclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
-) -> Any:
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
     return bool(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan).all())
 
 
@@ -483,3 +483,90 @@ def grid(self: Any, key: Any) -> Any:
     for k in range(len(sizes)):
         made[k] = made[k] * steps[k] + starts[k]
     return made
+
+
+# ---- errstate --------------------------------------------------------------------------------
+
+
+class _Region:
+    """Stands for the token of an errstate that was entered; it never leaves the trace."""
+
+    def __init__(self, before: int) -> None:
+        self.before = before
+
+
+_UNSPECIFIED = getattr(importlib.import_module("numpy._core._ufunc_config"), "_Unspecified", None)
+
+
+def _enter_region(state: Any) -> int:
+    """The region of an errstate begins; gives what was before."""
+    if state._call is not _UNSPECIFIED:
+        unfollowable("errstate with a function to call")
+    ignored = reported = 0
+    for bit, mode in (
+        (1, state._divide), (2, state._over), (4, state._under), (8, state._invalid)
+    ):  # fmt: skip
+        if mode is None:
+            mode = state._all
+        if mode is None:
+            continue
+        if type(mode) is not str or mode not in ("ignore", "warn", "raise"):
+            unfollowable("errstate of such a kind")
+        if mode == "ignore":
+            ignored |= bit
+        else:
+            reported |= bit
+    return fp_region(ignored, reported)
+
+
+def _inside(function: Any, name: str) -> Any:
+    """The code of a function that `function` makes."""
+    for constant in function.__code__.co_consts:
+        if isinstance(constant, CodeType) and constant.co_name == name:
+            return constant
+    raise AssertionError(name)
+
+
+if "_token" in getattr(np.errstate, "__slots__", ()):
+
+    @polyfill(np.errstate.__init__)
+    def errstate_init(
+        self: Any,
+        *,
+        call: Any = _UNSPECIFIED,
+        all: Any = None,
+        divide: Any = None,
+        over: Any = None,
+        under: Any = None,
+        invalid: Any = None,
+    ) -> None:
+        self._token = None
+        self._call = call
+        self._all = all
+        self._divide = divide
+        self._over = over
+        self._under = under
+        self._invalid = invalid
+
+    @polyfill(np.errstate.__enter__)
+    def errstate_enter(self: Any) -> None:
+        if self._token is not None:
+            raise TypeError("Cannot enter `np.errstate` twice.")
+        self._token = _Region(_enter_region(self))
+
+    @polyfill(np.errstate.__exit__)
+    def errstate_exit(self: Any, *exc_info: Any) -> None:
+        try:
+            before = self._token.before
+        except AttributeError:
+            unfollowable("an errstate that was entered before")
+        fp_region(before)
+
+    @polyfill(_inside(np.errstate.__call__, "inner"))
+    def errstate_inner(function: Any, *args: Any, **kwargs: Any) -> Any:
+        names = function.__code__.co_freevars
+        before = _enter_region(function.__closure__[names.index("self")].cell_contents)
+        try:
+            return function.__closure__[names.index("func")].cell_contents(*args, **kwargs)
+        finally:
+            fp_region(before)

@@ -167,8 +167,14 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
             return saved == DT_RUN_ERROR ? dt_eager_failure(false) : saved;
         }
     }
-    if (!(flags & DT_CALLED_QUIET) && run->errstate == NULL
-        && dt_errstate_raise(&run->errstate) < 0) {
+    if (flags & DT_CALLED_QUIET) {
+        return DT_RUN_OK;
+    }
+    if (run->errstate != NULL && run->fp_region != node->fp_region) {
+        dt_called_restore(run);
+    }
+    run->fp_region = node->fp_region;
+    if (run->errstate == NULL && dt_errstate_raise(node->fp_region, &run->errstate) < 0) {
         return dt_eager_failure(false);
     }
     return DT_RUN_OK;

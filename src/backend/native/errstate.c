@@ -27,9 +27,10 @@ static PyObject *make_state;
 
 /* The last state seen; all DT_OWNED. */
 static PyObject *seen;
-static unsigned seen_flags;
-static PyObject
-    *seen_raising; /* the state that raises; None: `seen` itself never reports otherwise */
+static unsigned seen_bits; /* categories that it does not ignore */
+static bool seen_reports;  /* it reports otherwise than by raising */
+/* By what they raise for, a bit per category: states that do, made from `seen`. */
+static PyObject *raising[1 << NCATEGORIES];
 
 static int
 import_state(void)
@@ -56,40 +57,57 @@ import_state(void)
 static int
 study(PyObject *now)
 {
-    unsigned flags = 0;
+    unsigned bits = 0;
     bool reports = false;
-    PyObject *raising = NULL;
     PyObject *modes = PyObject_CallNoArgs(get_dict);
-    PyObject *wanted = PyDict_New();
-    PyObject *none = modes == NULL || wanted == NULL ? NULL : PyTuple_New(0);
-    if (none == NULL) {
-        goto done;
+    if (modes == NULL) {
+        return -1;
     }
     for (int i = 0; i < NCATEGORIES; i++) {
         PyObject *mode = PyDict_GetItemString(modes, categories[i].name);
         bool ignored = mode != NULL && PyUnicode_Check(mode)
                        && PyUnicode_CompareWithASCIIString(mode, "ignore") == 0;
-        PyObject *text = PyUnicode_FromString(ignored ? "ignore" : "raise");
-        if (text == NULL || PyDict_SetItemString(wanted, categories[i].name, text) < 0) {
-            Py_XDECREF(text);
-            goto done;
-        }
-        Py_DECREF(text);
-        flags |= ignored ? 0 : categories[i].flag;
-        reports = reports || !(ignored || PyUnicode_CompareWithASCIIString(mode, "raise") == 0);
+        bool raises = mode != NULL && PyUnicode_Check(mode)
+                      && PyUnicode_CompareWithASCIIString(mode, "raise") == 0;
+        bits |= ignored ? 0 : 1u << i;
+        reports = reports || !(ignored || raises);
     }
-    raising = reports ? PyObject_Call(make_state, none, wanted) : Py_NewRef(Py_None);
-done:
-    Py_XDECREF(none);
-    Py_XDECREF(wanted);
-    Py_XDECREF(modes);
-    if (raising == NULL) {
-        return -1;
-    }
+    Py_DECREF(modes);
     Py_XSETREF(seen, Py_NewRef(now));
-    Py_XSETREF(seen_raising, raising);
-    seen_flags = flags;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(raising); i++) {
+        Py_CLEAR(raising[i]);
+    }
+    seen_bits = bits;
+    seen_reports = reports;
     return 0;
+}
+
+/* The state that raises for these categories and ignores the others. DT_BORROWED */
+static PyObject *
+raising_state(unsigned bits)
+{
+    if (raising[bits] != NULL) {
+        return raising[bits];
+    }
+    PyObject *wanted = PyDict_New(), *none = PyTuple_New(0);
+    bool made = wanted != NULL && none != NULL;
+    for (int i = 0; i < NCATEGORIES && made; i++) {
+        PyObject *text = PyUnicode_FromString(bits & 1u << i ? "raise" : "ignore");
+        made = text != NULL && PyDict_SetItemString(wanted, categories[i].name, text) == 0;
+        Py_XDECREF(text);
+    }
+    raising[bits] = made ? PyObject_Call(make_state, none, wanted) : NULL;
+    Py_XDECREF(wanted);
+    Py_XDECREF(none);
+    return raising[bits];
+}
+
+/* Of the categories that the current state does not ignore, what the region leaves; more that it
+ * adds. */
+static unsigned
+bits_in(uint8_t fp_region)
+{
+    return (seen_bits & ~(unsigned)fp_region & 0xf) | (unsigned)fp_region >> 4;
 }
 
 static int
@@ -109,26 +127,31 @@ look(void)
 }
 
 int
-dt_errstate_watched(unsigned *flags)
+dt_errstate_watched(uint8_t fp_region, unsigned *flags)
 {
     if (look() < 0) {
         return -1;
     }
-    *flags = seen_flags;
+    unsigned bits = bits_in(fp_region);
+    *flags = 0;
+    for (int i = 0; i < NCATEGORIES; i++) {
+        *flags |= bits & 1u << i ? categories[i].flag : 0;
+    }
     return 0;
 }
 
 int
-dt_errstate_raise(PyObject **token)
+dt_errstate_raise(uint8_t fp_region, PyObject **token)
 {
     *token = NULL;
     if (look() < 0) {
         return -1;
     }
-    if (seen_raising == Py_None) {
+    if (!seen_reports && fp_region == 0) {
         return 0;
     }
-    *token = PyContextVar_Set(state_var, seen_raising);
+    PyObject *state = raising_state(bits_in(fp_region));
+    *token = state != NULL ? PyContextVar_Set(state_var, state) : NULL;
     return *token == NULL ? -1 : 0;
 }
 

@@ -394,6 +394,7 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     }
     *builder = (Builder){.exe = exe, .plan = plan, .stage = stage, .fused = fused};
     fused->ndim = stage->shape->ndim;
+    fused->fp_region = plan->nodes[stage->nodes.items[0]].node->fp_region;
     fused->reduces = stage->reduces;
     fused->reduce_axes = stage->reduce_axes;
     fused->reduce = DT_ARENA_ARRAY(arena, DtFusedReduce, count);

@@ -168,10 +168,10 @@ place_scratch(const DtFused *fused, char **slots, DtReader *readers, npy_intp bl
 }
 
 static DtFusedRun
-finish(const DtOutcome *outcome, bool raises)
+finish(const DtOutcome *outcome, const DtFused *fused)
 {
     unsigned watched;
-    if (outcome->failed || (raises && PyErr_Occurred())) {
+    if (outcome->failed || (fused->raises && PyErr_Occurred())) {
         if (PyErr_Occurred() && dt_eager_failure(false) == DT_RUN_ERROR) {
             return DT_FUSED_ERROR;
         }
@@ -180,7 +180,7 @@ finish(const DtOutcome *outcome, bool raises)
     if (DT_LIKELY((outcome->flags & DT_FP_ALL) == 0)) {
         return DT_FUSED_OK;
     }
-    if (dt_errstate_watched(&watched) < 0) {
+    if (dt_errstate_watched(fused->fp_region, &watched) < 0) {
         return dt_eager_failure(false) == DT_RUN_ERROR ? DT_FUSED_ERROR : DT_FUSED_REPLAY;
     }
     return outcome->flags & watched ? DT_FUSED_REPLAY : DT_FUSED_OK;
@@ -454,7 +454,7 @@ run_any(const DtFused *fused, DtNativeRun *run)
     if (thread != NULL) {
         PyEval_RestoreThread(thread);
     }
-    result = finish(&outcome, fused->raises);
+    result = finish(&outcome, fused);
     for (uint32_t i = 0, k = 0; i < nmade && result == DT_FUSED_OK && nsaves > 0; i++) {
         if (direct[i] && fused->outputs[i].saves
             && dt_written_note(&run->log, fused->outputs[i].write, made[i], saves[k++].array) < 0) {
@@ -574,7 +574,7 @@ run_small(const DtFused *fused, DtNativeRun *run)
     dt_fpflags_clear();
     run_steps(fused, slots, total, &outcome);
     outcome.flags |= dt_fpflags_read();
-    result = finish(&outcome, fused->raises);
+    result = finish(&outcome, fused);
     if (result == DT_FUSED_OK && outcome.unsure) {
         result = DT_FUSED_CALL;
     }

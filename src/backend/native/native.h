@@ -153,6 +153,7 @@ typedef struct DtFused {
     bool single_called;      /* one element alone runs other code in NumPy */
     bool dense_called;       /* operands that are not all dense in one order do */
     bool raises;             /* a loop may set an exception */
+    uint8_t fp_region;       /* of its nodes */
     bool simple;             /* reduces nothing; all outputs are new arrays */
     uint8_t reduces;         /* DtReduceKind */
     bool chained;            /* results of rows are used by elements of the same row */
@@ -217,6 +218,7 @@ typedef struct DtNativeRun {
     PyObject **values;
     DtNumber *symbols;
     PyObject *errstate; /* token that restores the context's errstate, or NULL */
+    uint8_t fp_region;  /* that it was made for */
     bool committed;     /* an effect has happened */
     DtWrittenLog log;   /* what was written and can be taken back */
 } DtNativeRun;
@@ -345,11 +347,12 @@ binaryfunc dt_called_binary(const DtNode *node);
 DtRun dt_called_run(const DtStage *stage, DtNativeRun *run);
 void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate back */
 
-/* errstate.c: the floating-point flags (DT_FP_*) that the current errstate does not ignore, and the
+/* errstate.c: the floating-point flags (DT_FP_*) that the current errstate, but for what the region
+ * says (DtNode.fp_region), does not ignore, and the
  * errstate that raises for exactly those; 0 or -1 with an exception. */
-int dt_errstate_watched(unsigned *flags);
+int dt_errstate_watched(uint8_t fp_region, unsigned *flags);
 /* Sets it in the current context; *token restores it (NULL: nothing was to be done). */
-int dt_errstate_raise(PyObject **token);
+int dt_errstate_raise(uint8_t fp_region, PyObject **token);
 int dt_errstate_restore(DT_STEALS PyObject *token);
 
 /* A value that dt_eager_operand would give for a node operand, borrowed; NULL: not there. */

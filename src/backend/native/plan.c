@@ -399,6 +399,7 @@ open_fused(DtPlan *plan, uint32_t first, uint32_t end)
         DtPlanNode *own = &plan->nodes[i];
         uint8_t level;
         if (own->loop == NULL || own->stage >= 0 || !own->live || !has_room(stage, own)
+            || own->node->fp_region != plan->nodes[first].node->fp_region
             || !node_ready(own, plan->nodes)
             || !dt_plan_find_level(plan, stage, index, own, &level)) {
             continue;

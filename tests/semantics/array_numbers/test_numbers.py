@@ -204,9 +204,7 @@ def unused(x):
     return x + 1
 
 
-@pytest.mark.parametrize(
-    "fn", [loop, callee, kept, report, identity, normalised, caught, unused]
-)
+@pytest.mark.parametrize("fn", [loop, callee, kept, report, identity, normalised, caught, unused])
 def test_function(fn):
     check(fn, X)
 
@@ -253,7 +251,9 @@ def test_raises(expression, values):
     exec(f"def f(x):\n    y = x * 2\n    return y, {expression}", scope)
     fn = dyntrace.compile(scope["f"])
     for good in ([2.0], [2.0]):
-        assert repr(fn(np.array([*good, 1.0, 1.0]))) == repr(scope["f"](np.array([*good, 1.0, 1.0])))
+        assert repr(fn(np.array([*good, 1.0, 1.0]))) == repr(
+            scope["f"](np.array([*good, 1.0, 1.0]))
+        )
     for _ in range(2):
         with pytest.raises(Exception) as plain:
             scope["f"](np.array([*values, 1.0, 1.0]))
