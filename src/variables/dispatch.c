@@ -268,6 +268,16 @@ is_empty_tuple(DtVar *var)
            && ((DtSeqVar *)var)->count == 0;
 }
 
+/* Computed scalars of a library may be the same object: NumPy has one for each truth value. */
+static bool
+may_be_one_scalar(DtTrace *trace, DtVar *left, DtVar *right)
+{
+    PyTypeObject *type = dt_var_python_type(trace, left);
+    bool both = left->type->kind == DT_KIND_ARRAY && right->type->kind == DT_KIND_ARRAY
+                && type != NULL && dt_var_python_type(trace, right) == type;
+    return both && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_ass_subscript == NULL);
+}
+
 DtStatus
 dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
@@ -307,6 +317,10 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
         && !has_known_object(left) && !has_known_object(right)) {
         return dt_guard_alias(trace, left->source, right->source, false);
+    }
+    if (may_be_one_scalar(trace, left, right)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "the identity of a computed %s",
+                        dt_kinds_type_name(trace, left));
     }
     return DT_OK;
 }

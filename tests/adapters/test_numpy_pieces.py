@@ -4,6 +4,7 @@ of the user that NumPy calls by rows."""
 import sys
 from pathlib import Path
 
+import dyntrace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -180,3 +181,15 @@ def test_any_dtype_and_layout(what, dtype, other, layout, shape, seed):
     compiled = Compiled(fn)
     for _ in range(2):
         compare(Outcome(fn, [array, second], {}), Outcome(compiled, [array, second], {}))
+
+
+def test_computed_truth_values_are_numpys_two_objects():
+    def fn(x, true):
+        positive = x.max() > 0
+        return positive is true, (x > 5).any() is np.False_, positive is (x.sum() > 0), x.min() is x.min()
+
+    with dyntrace.config.patch(everything=True, strict=True):
+        compiled = dyntrace.compile(fn)
+        for _ in range(3):
+            x = np.arange(1.0, 5)
+            assert compiled(x, np.True_) == fn(x, np.True_) == (True, True, True, False)
