@@ -388,7 +388,7 @@ compile(DtAttempt *attempt)
     dt_record_miss(attempt);
     dt_policy_note_varied(cache, &attempt->frame);
     running++;
-    int64_t began = dt_clock_thread_ns();
+    int64_t began = dt_clock_ns(), busy = dt_clock_thread_ns();
     DtTypeListener before = dt_type_listen((DtTypeListener){note_name, attempt});
     DtStatus status = run_phases(attempt);
     dt_type_listen(before);
@@ -407,7 +407,9 @@ compile(DtAttempt *attempt)
         dt_trace_release(attempt->trace);
     }
     Py_XDECREF(attempt->broke);
-    dt_state.compile_ns += dt_clock_thread_ns() - began;
+    dt_state.compile_ns += dt_clock_thread_ns() - busy;
+    cache->tried_ns = dt_clock_ns();
+    cache->spent_ns += cache->tried_ns - began;
     running--;
     cache->compiling = false;
     Py_DECREF(region);

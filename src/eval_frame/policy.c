@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "compat/code.h"
+#include "core/clock.h"
 #include "eval_frame/record.h"
 #include "eval_frame/refusals.h"
 
@@ -65,10 +66,24 @@ raise_recompile(DtCodeCache *cache, const DtGuardFrame *frame)
     Py_XDECREF(facts);
 }
 
+/* In a program that did not ask to be compiled, attempts after the first success may take a share
+ * of the time since then: code that is another one at each call would be compiled for each. */
+#define TIMES_SPENT 20
+
+static bool
+is_too_soon(const DtCodeCache *cache)
+{
+    return cache->made > 0 && cache->region->quiet && !dt_state.everything
+           && dt_clock_ns() - cache->tried_ns < TIMES_SPENT * cache->spent_ns;
+}
+
 int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
+        return 0;
+    }
+    if (is_too_soon(cache)) {
         return 0;
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {

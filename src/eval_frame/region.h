@@ -60,6 +60,8 @@ struct DtCodeCache {
     uint32_t failures; /* attempts that gave no entry */
     uint32_t max_regs;
     int64_t budget_ns; /* of the next attempt */
+    int64_t spent_ns;  /* by the attempts so far ... */
+    int64_t tried_ns;  /* ... the last of which ended then, on dt_clock_ns() */
     bool compiling;    /* somebody is at it: others run plainly */
     bool closed;       /* no further attempts */
     bool refusable;    /* the last attempt broke where a break could have been an error */

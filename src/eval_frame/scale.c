@@ -11,6 +11,13 @@
 /* Samples of a kind that are worth waiting for: long calls are known sooner. */
 #define LONG_CALL_NS 2000000
 #define LONG_CALL_SAMPLES 4
+/* What is worth its memory, in percent of plain; what is so near to plain that samples of a busy
+ * machine could tell otherwise is weighed a second time soon. */
+#define WORTH_PERCENT 97
+#define CLOSE_FROM_PERCENT 88
+#define CLOSE_TO_PERCENT 110
+#define CLOSE_WAIT 32
+#define WEIGH_CLOSE_AGAIN (1 << 9)
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
@@ -105,14 +112,22 @@ judge(DtScale *scale)
     for (int side = 0; side < 2; side++) {
         scale->medians[side] = median(scale->samples[side], scale->taken[side]);
     }
+    int64_t compiled = scale->medians[DT_SIDE_COMPILED] * 100;
+    int64_t plain = scale->medians[DT_SIDE_PLAIN];
+    bool close = compiled >= plain * CLOSE_FROM_PERCENT && compiled <= plain * CLOSE_TO_PERCENT;
     scale->rounds += scale->rounds < UINT8_MAX;
     scale->calls = 0;
-    if (scale->medians[DT_SIDE_COMPILED] >= scale->medians[DT_SIDE_PLAIN]) {
+    if (close && scale->rounds == 1) {
+        wait(scale, CLOSE_WAIT);
+        return;
+    }
+    if (compiled >= plain * WORTH_PERCENT) {
         scale->state = DT_SCALE_FORSAKEN;
         return;
     }
+    uint32_t shift = 2 * (scale->rounds < 8 ? scale->rounds - 1u : 7u);
     scale->state = DT_SCALE_KEPT;
-    scale->countdown = WEIGH_AGAIN << (2 * (scale->rounds < 8 ? scale->rounds - 1 : 7));
+    scale->countdown = (close ? WEIGH_CLOSE_AGAIN : WEIGH_AGAIN) << shift;
 }
 
 void

@@ -6,7 +6,8 @@
  *
  * A scale belongs to a code cache.  For a whole frame a sample is a call; for a point of a
  * broken frame it is the time from one visit to the next, which takes in everything that the
- * segment changes.  What takes as long both ways runs plainly: it costs less memory.
+ * segment changes.  What takes as long both ways runs plainly: it costs less memory.  A first
+ * verdict that is close is not taken: samples of a busy machine could tell otherwise.
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
  *
