@@ -193,3 +193,19 @@ def test_computed_truth_values_are_numpys_two_objects():
         for _ in range(3):
             x = np.arange(1.0, 5)
             assert compiled(x, np.True_) == fn(x, np.True_) == (True, True, True, False)
+
+
+def test_python_numbers_where_only_equivalent_dtypes_may_be_cast():
+    def fn(x):
+        seen = []
+        for dtype in (None, np.float32):
+            try:
+                seen.append(np.add(x, 4.0, dtype=dtype, casting="equiv").tolist())
+            except TypeError as error:
+                seen.append(str(error))
+        return seen
+
+    for dtype in (np.float32, np.float64):
+        x = np.arange(3, dtype=dtype)
+        with dyntrace.config.patch(everything=True, strict=True):
+            assert dyntrace.compile(fn)(x) == fn(x)

@@ -109,6 +109,20 @@ check_captured(DtTrace *trace, DtNpOp op, PyObject *dtypes)
     return DT_OK;
 }
 
+/* ufunc.resolve_dtypes(casting="equiv") reads through a null pointer where an operand is the type
+ * of a Python number (NumPy 2.4 and before). */
+static bool
+numpy_would_crash(const DtNpOperand *operands, int nin, PyObject *casting)
+{
+    bool equiv = casting != NULL && PyUnicode_Check(casting)
+                 && PyUnicode_CompareWithASCIIString(casting, "equiv") == 0;
+    bool weak = false;
+    for (int i = 0; i < nin; i++) {
+        weak = weak || PyType_Check(operands[i].dtype);
+    }
+    return equiv && weak;
+}
+
 DtStatus
 dt_np_resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, PyObject *dtype,
               PyObject *casting, PyObject **dtypes)
@@ -118,6 +132,10 @@ dt_np_resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, PyObject *
         return DT_ERROR;
     }
     int nin = ((PyUFuncObject *)ufunc)->nin;
+    if (numpy_would_crash(operands, nin, casting)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a Python number with casting=\"equiv\"",
+                        dt_np_target(op));
+    }
     PyObject *key = PyTuple_New(nin + 3);
     if (key == NULL) {
         return DT_ERROR;
