@@ -96,6 +96,8 @@ CASES = {
     "slogdet": (lambda a: np.linalg.slogdet(a).logabsdet + 1, M),
     "nonzero": (lambda a: np.nonzero(a > 0.5)[0] * 2, V),
     "nonzero two": (lambda a: [p + 1 for p in np.nonzero(a > 0.5)], R),
+    "where of one": (lambda a: np.where(a > 0.5)[0] * 2, V),
+    "where of one, two axes": (lambda a: a[np.where(a > 0.5)] + 1, R),
     "flatnonzero": (lambda a: np.flatnonzero(a > 0.5) * 2, R),
     "argwhere": (lambda a: np.argwhere(a > 0.5) + 1, R),
     "unique": (lambda a: np.unique(a) * 2, I),
@@ -144,7 +146,7 @@ def test_captured(name):
     assert found.breaks == [] and len(found.graphs) >= 1
 
 
-GROWING = ["flip", "split", "nonzero", "unique", "sets", "bincount", "extract", "argwhere"]
+GROWING = ["flip", "split", "nonzero", "where of one", "unique", "sets", "bincount", "extract", "argwhere"]
 
 
 @pytest.mark.parametrize("name", GROWING)

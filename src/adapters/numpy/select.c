@@ -19,6 +19,9 @@ dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     PyObject *dtype;
     DtMeta *meta;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 3, 1, slots));
+    if (args->npos == 1 && args->nkw == 0) {
+        return dt_np_fn_counted(trace, DT_NP_nonzero, args, out); /* as NumPy does it */
+    }
     if (slots[1] == NULL || slots[2] == NULL || args->nkw > 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "where without its two choices");
     }
