@@ -449,7 +449,7 @@ def test_where():
     def one(x):
         return np.where(x > 1)
 
-    check(one, grid(), breaks="array-op")
+    check(one, grid())
 
 
 CLIPS = [
