@@ -497,6 +497,9 @@ dt_var_python_type(DtTrace *trace, DtVar *var)
 PyObject *
 dt_var_as_constant(DtTrace *trace, DtVar *var)
 {
+    if (!dt_recursion_has_room()) {
+        return NULL; /* a value of values, nested very deeply */
+    }
     var = realize_or_null(trace, var);
     if (var == NULL || var->type->as_constant == NULL) {
         return NULL;

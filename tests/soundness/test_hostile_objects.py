@@ -380,6 +380,27 @@ def test_function_under_a_tracer():
     assert len(found[0]) >= 5
 
 
+def test_deeply_nested_arguments():
+    """Whether they are constants is asked level by level."""
+    nested = np.int32
+    for _ in range(100_000):
+        nested = (nested, (1,))
+
+    def fn(x, nested):
+        try:
+            np.dtype(nested)
+        except RecursionError:
+            x = x + 1.0
+        return x * 2.0, nested
+
+    with dyntrace.config.patch(everything=True, strict=True):
+        compiled = dyntrace.compile(fn)
+        for _ in range(2):
+            result, same = compiled(A, nested)
+            assert same is nested
+            np.testing.assert_array_equal(result, fn(A, nested)[0])
+
+
 def test_replaced_lines_and_names():
     """Code that another tool has rewritten: other lines, another file, another name."""
 
