@@ -227,7 +227,8 @@ callable_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 }
 
 /* Attributes such as add.reduce: methods and members of a C type, which run no Python code.  The
- * callable is known by identity and its type can't change, so they need no guard of their own. */
+ * callable is known by identity and its type can't change, so they need no guard of their own; but
+ * for the docstring, which programs may set. */
 static DtStatus
 callable_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
@@ -237,7 +238,8 @@ callable_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     if (found == NULL
         || (Py_TYPE(found) != &PyMethodDescr_Type && Py_TYPE(found) != &PyGetSetDescr_Type
             && Py_TYPE(found) != &PyMemberDescr_Type)
-        || Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr) {
+        || Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr
+        || PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of an array function",
                         dt_kinds_text(name));
     }

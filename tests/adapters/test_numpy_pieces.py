@@ -209,3 +209,19 @@ def test_python_numbers_where_only_equivalent_dtypes_may_be_cast():
         x = np.arange(3, dtype=dtype)
         with dyntrace.config.patch(everything=True, strict=True):
             assert dyntrace.compile(fn)(x) == fn(x)
+
+
+@pytest.mark.skipif(not hasattr(np.add, "__dict__"), reason="its docstring can't be set")
+def test_docstrings_that_the_program_sets():
+    def fn(x):
+        return np.add.__doc__, x + 1.0
+
+    compiled = dyntrace.compile(fn)
+    before = compiled(np.ones(2))[0]
+    assert before == fn(np.ones(2))[0]
+    np.add.__doc__ = "new"
+    try:
+        assert compiled(np.ones(2))[0] == fn(np.ones(2))[0] == "new"
+    finally:
+        del np.add.__doc__
+    assert compiled(np.ones(2))[0] == before
