@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "compat/object.h"
 #include "variables/kinds.h"
 
 /* ---- What a value is ------------------------------------------------------------------------- */
@@ -146,9 +147,7 @@ callee_of(const char *module, const char *name)
     if (callee != NULL) {
         return callee;
     }
-    PyObject *of = PyImport_ImportModule(module);
-    callee = of != NULL ? PyObject_GetAttrString(of, name) : NULL;
-    Py_XDECREF(of);
+    callee = dt_import_attr(module, name);
     if (callee == NULL) {
         return NULL;
     }

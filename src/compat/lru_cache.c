@@ -5,6 +5,7 @@
 #include "compat/lru_cache.h"
 
 #include "compat/dict.h"
+#include "compat/object.h"
 
 typedef struct Link {
     PyObject_HEAD struct Link *previous, *next;
@@ -37,9 +38,7 @@ dt_lru_cache_init(void)
     if (cached_type != NULL) {
         return 0;
     }
-    PyObject *module = PyImport_ImportModule("_functools");
-    PyObject *type = module != NULL ? PyObject_GetAttrString(module, "_lru_cache_wrapper") : NULL;
-    Py_XDECREF(module);
+    PyObject *type = dt_import_attr("_functools", "_lru_cache_wrapper");
     if (type == NULL) {
         return -1;
     }

@@ -80,10 +80,7 @@ is_too_soon(const DtCodeCache *cache)
 int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
-    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
-        return 0;
-    }
-    if (is_too_soon(cache)) {
+    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache)) || is_too_soon(cache)) {
         return 0;
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {

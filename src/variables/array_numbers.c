@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "compat/object.h"
 #include "variables/adapter.h"
 #include "variables/builtin_args.h"
 
@@ -19,14 +20,15 @@ static DtStatus
 look_up_functions(void)
 {
     static bool done;
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows) && !done; i++) {
-        PyObject *module = PyImport_ImportModule(rows[i].module);
-        if (module == NULL) {
+    if (done) {
+        return DT_OK;
+    }
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        functions[i] = dt_import_attr(rows[i].module, rows[i].name);
+        if (functions[i] == NULL && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
             return DT_ERROR;
         }
-        functions[i] = PyObject_GetAttrString(module, rows[i].name);
-        Py_DECREF(module);
-        PyErr_Clear(); /* AttributeError: a function of newer versions */
+        PyErr_Clear(); /* a function of newer versions */
     }
     done = true;
     return DT_OK;
@@ -78,18 +80,11 @@ dt_array_number(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     PyObject *callable = ((DtObjectVar *)self)->object;
     const DtArrayVar *array = first_array(args);
     DT_TRY(look_up_functions());
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+    for (size_t i = 0; i < FUNCTIONS; i++) {
         if (functions[i] == callable && args->nkw == 0 && array != NULL
             && array->adapter->number != NULL) {
             return array->adapter->number(trace, &rows[i], callable, args, out);
         }
     }
-    PyObject *name = PyObject_GetAttrString(callable, "__name__");
-    if (name == NULL) {
-        return dt_break_from_exception(trace);
-    }
-    DtStatus status =
-        dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", dt_kinds_text(name));
-    Py_DECREF(name);
-    return status;
+    return dt_builtin_break(trace, callable, DT_BREAK_ARRAY_TO_SCALAR, "", " of an array");
 }

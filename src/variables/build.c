@@ -13,6 +13,7 @@
 #include "variables/kinds.h"
 
 #include "compat/abc.h"
+#include "compat/object.h"
 #include "compat/type.h"
 #include "variables/pure.h"
 
@@ -73,10 +74,8 @@ add_builder(const ExactRow *row)
 {
     PyObject *type = (PyObject *)row->type;
     if (row->module != NULL) {
-        PyObject *module = PyImport_ImportModule(row->module);
         /* The reference is kept for the life of the process, like the table. */
-        type = module != NULL ? PyObject_GetAttrString(module, row->name) : NULL;
-        Py_XDECREF(module);
+        type = dt_import_attr(row->module, row->name);
         if (type == NULL) {
             return -1;
         }

@@ -56,14 +56,13 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
     DT_TRY(dt_var_realize(trace, left, &left));
     DT_TRY(dt_var_realize(trace, right, &right));
     DtArrayVar *array = array_operand(left, right);
-    *out = dt_not_implemented(trace);
-    if (array != NULL && left->type->kind == DT_KIND_INSTANCE) {
-        DT_TRY(left->type->nb_binary(trace, op, left, right, out)); /* its own method comes first */
-    }
-    if (*out != dt_not_implemented(trace)) {
-        return DT_OK;
-    }
     if (array != NULL) {
+        if (left->type->kind == DT_KIND_INSTANCE) { /* its own method comes first */
+            DT_TRY(left->type->nb_binary(trace, op, left, right, out));
+            if (*out != dt_not_implemented(trace)) {
+                return DT_OK;
+            }
+        }
         DT_TRY(array->adapter->binary(array->adapter, trace, op, left, right, out));
         return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
     }

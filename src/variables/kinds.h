@@ -541,6 +541,9 @@ bool dt_kinds_take_raised(DtTrace *trace, DtStatus status, PyObject *type, DtVar
 DtStatus dt_kinds_raise_again(DtTrace *trace, DtVar *exception);
 /* What a builtin object does when called; NULL when there is no row. */
 const DtMethodRow *dt_builtin_find(PyObject *object);
+/* Breaks at a call of the function: `before`, its name with parentheses, and what is said of it. */
+DtStatus dt_builtin_break(DtTrace *trace, PyObject *function, DtBreakId id, const char *before,
+                          const char *after) DT_MUST_CHECK;
 /* Rows for the functions of one module. */
 typedef struct DtBuiltinTable {
     const char *module;

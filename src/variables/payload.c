@@ -12,6 +12,7 @@
  * Not in here: which methods are the base's (inherited.c, payload_methods.c).
  */
 #include "compat/dict.h"
+#include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
@@ -65,9 +66,7 @@ dt_payload_init(void)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].type == NULL) {
-            PyObject *module = PyImport_ImportModule(rows[i].module);
-            PyObject *type = module != NULL ? PyObject_GetAttrString(module, rows[i].name) : NULL;
-            Py_XDECREF(module);
+            PyObject *type = dt_import_attr(rows[i].module, rows[i].name);
             if (type == NULL) {
                 return -1;
             }

@@ -136,6 +136,19 @@ dt_builtin_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
 
 /* ---- Calling --------------------------------------------------------------------------------- */
 
+DtStatus
+dt_builtin_break(DtTrace *trace, PyObject *function, DtBreakId id, const char *before,
+                 const char *after)
+{
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    if (name == NULL) {
+        return dt_break_from_exception(trace);
+    }
+    DtStatus status = dt_break(trace, id, "%s%s()%s", before, dt_kinds_text(name), after);
+    Py_DECREF(name);
+    return status;
+}
+
 /* Class methods and static methods of builtin types that only make a value of their arguments. */
 static const char *const pure_class_methods[] = {
     "from_bytes", "fromhex", "maketrans", "__getformat__", NULL,
@@ -209,14 +222,7 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (dt_pure_is_function(object)) {
         return dt_pure_call(trace, object, args, out);
     }
-    PyObject *name = PyObject_GetAttrString(object, "__name__");
-    if (name == NULL) {
-        return dt_break_from_exception(trace);
-    }
-    DtStatus status =
-        dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "builtin %s()", dt_kinds_text(name));
-    Py_DECREF(name);
-    return status;
+    return dt_builtin_break(trace, object, DT_BREAK_UNKNOWN_CALLABLE, "builtin ", "");
 }
 
 /* What a builtin function or method says of itself and nobody can change. */
