@@ -15,7 +15,7 @@
 
 #include "adapters/numbers.h"
 #include "backend/eager.h"
-#include "backend/native/native.h"
+#include "backend/native/cells.h"
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
@@ -205,6 +205,9 @@ dt_called_run(const DtStage *stage, DtNativeRun *run)
 {
     if (stage->value != NULL && run->values[stage->value->index] == NULL) {
         return DT_RUN_OK; /* the stage that made the value has made it there */
+    }
+    if (dt_cells_box_all(stage->boxes, stage->nboxes, run) < 0) {
+        return dt_eager_failure(run->committed);
     }
     for (uint32_t i = 0; i < stage->nnodes; i++) {
         DtRun result = call_node(stage, i, run);

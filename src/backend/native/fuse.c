@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "backend/native/cells.h"
 #include "backend/native/plan.h"
 
 typedef struct Builder {
@@ -92,6 +93,15 @@ find_input(Builder *builder, const DtPlanUse *use, uint8_t allow)
     return input;
 }
 
+static void
+take_cell(Builder *builder, DtFusedScalar *scalar)
+{
+    const DtPlanNode *own = &builder->plan->nodes[scalar->value.node->index];
+    if (own->cells) {
+        scalar->box = dt_plan_box(own, (uint8_t)dt_cell_type_of(&own->node->results[0]));
+    }
+}
+
 static uint16_t
 add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
 {
@@ -104,6 +114,7 @@ add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
         scalar->kind = DT_SCALAR_VALUE;
         scalar->value = (DtValue){operand->u.node, operand->result};
         scalar->from_type = use->type_num;
+        take_cell(builder, scalar);
     }
     else if (operand->kind == DT_OPERAND_SYM) {
         scalar->kind = DT_SCALAR_SYM;
@@ -112,6 +123,7 @@ add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
     else if (operand->kind == DT_OPERAND_NODE) {
         scalar->kind = DT_SCALAR_NUMBER;
         scalar->value = (DtValue){operand->u.node, operand->result};
+        take_cell(builder, scalar);
     }
     else {
         scalar->kind = DT_SCALAR_CONST;
@@ -250,6 +262,7 @@ row_slot(Builder *builder, const DtPlanNode *plan, uint8_t size)
         .descr = plan->loop->out,
         .size = size,
         .slot = slot,
+        .cell = plan->cells ? plan->cell : DT_NO_CELL,
         .keepdims = plan->node->results[0].ndim == fused->ndim,
     };
     return slot;

@@ -1,6 +1,6 @@
 /* The native executor: runs the stages of a planned graph. */
 #define DT_NATIVE_IMPORTS_NUMPY
-#include "backend/native/native.h"
+#include "backend/native/cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +36,9 @@ run_stage(const DtStage *stage, DtNativeRun *run)
         case DT_FUSED_ERROR:
             return DT_RUN_ERROR;
         }
+    }
+    if (stage->cells != NULL && dt_cells_run(stage->cells, run) == DT_FUSED_OK) {
+        return DT_RUN_OK;
     }
     return dt_called_run(stage, run);
 }
@@ -94,9 +97,12 @@ choose_stages(DtNative *exe, PyObject *const *inputs, DtRun *result)
 
 /* Outputs of the graph from the values; on failure none. */
 static DtRun
-take_outputs(const DtNative *exe, DtNativeRun *run, PyObject **outputs)
+take_outputs(const DtNative *exe, const DtStages *stages, DtNativeRun *run, PyObject **outputs)
 {
     const DtGraph *graph = exe->base.graph;
+    if (dt_cells_box_all(stages->boxes, stages->nboxes, run) < 0) {
+        return dt_eager_failure(run->committed);
+    }
     for (uint32_t i = 0; i < graph->noutputs; i++) {
         const DtOperand *operand = &graph->outputs[i];
         outputs[i] = dt_eager_operand(operand, run->values, run->symbols);
@@ -120,7 +126,9 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     uint32_t nodes = graph->nodes.count;
     PyObject *stack_values[DT_NATIVE_STACK_VALUES];
     DtNumber stack_symbols[DT_NATIVE_STACK_SYMBOLS];
-    DtNativeRun run = {.exe = exe, .values = stack_values, .symbols = stack_symbols};
+    DtCell stack_cells[DT_NATIVE_STACK_CELLS];
+    DtNativeRun run = {
+        .exe = exe, .values = stack_values, .symbols = stack_symbols, .cells = stack_cells};
     void *heap = NULL;
     DtRun result = DT_RUN_REPLAY;
 
@@ -147,11 +155,19 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
         if (exe->nwritten > 0) {
             stages = choose_stages(exe, inputs, &result);
         }
+        if (stages != NULL && stages->ncells > DT_NATIVE_STACK_CELLS) {
+            run.cells = PyMem_Malloc(stages->ncells * sizeof(DtCell));
+            if (run.cells == NULL) {
+                PyErr_NoMemory();
+                result = DT_RUN_ERROR;
+                stages = NULL;
+            }
+        }
         if (stages != NULL) {
             result = run_stages(stages, &run);
         }
         if (result == DT_RUN_OK) {
-            result = take_outputs(exe, &run, outputs);
+            result = take_outputs(exe, stages, &run, outputs);
         }
     }
     dt_called_restore(&run);
@@ -161,6 +177,9 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     dt_written_forget(&run.log);
     for (uint32_t i = 0; i < nodes; i++) {
         Py_XDECREF(run.values[i]);
+    }
+    if (run.cells != stack_cells) {
+        PyMem_Free(run.cells);
     }
     PyMem_Free(heap);
     dt_executable_decref(base);
@@ -233,7 +252,13 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
     dt_strbuf_addf(buf, "native: %u stages\n", exe->stages.count);
     for (uint32_t i = 0; i < exe->stages.count; i++) {
         const DtStage *stage = &exe->stages.items[i];
-        if (stage->fused == NULL) {
+        if (stage->cells != NULL) {
+            dt_strbuf_addf(buf, "  cells   %u nodes, %u steps:", stage->nnodes, stage->cells->nops);
+            for (uint32_t j = 0; j < stage->nnodes; j++) {
+                dt_strbuf_addf(buf, " %s", stage->nodes[j]->target);
+            }
+        }
+        else if (stage->fused == NULL) {
             dt_strbuf_addf(buf, "  called  %s%s", stage->nodes[0]->target,
                            stage->writes == DT_WRITES_NOTHING  ? ""
                            : stage->writes == DT_WRITES_AT_END ? " (at the end)"

@@ -64,6 +64,23 @@ typedef struct DtFusedInput {
     uint16_t slot;
 } DtFusedInput;
 
+/* A number without an object; see cells.h. */
+typedef union DtCell {
+    double d;
+    float f;
+    int64_t i;
+    npy_bool b;
+    uint64_t raw;
+} DtCell;
+enum { DT_NO_CELL = UINT16_MAX };
+
+/* A node whose value may be in a cell alone. */
+typedef struct DtBox {
+    const DtNode *node;
+    uint16_t cell;
+    uint8_t type; /* DtCellType */
+} DtBox;
+
 /* A number: filled in once per call, with stride 0. */
 typedef struct DtFusedScalar {
     enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE, DT_SCALAR_NUMBER } kind;
@@ -72,6 +89,7 @@ typedef struct DtFusedScalar {
     const DtSym *sym; /* SYM */
     DtValue value;    /* VALUE: a NumPy scalar or an array of no dimensions; NUMBER: a Python one */
     int from_type;    /* VALUE */
+    DtBox box;        /* VALUE, NUMBER: where it is if it has no object; box.node may be NULL */
     uint64_t cell[2]; /* CONST */
 } DtFusedScalar;
 
@@ -121,6 +139,7 @@ typedef struct DtFusedRow {
     PyArray_Descr *descr; /* DT_BORROWED from the loop */
     uint8_t size;
     uint16_t slot;
+    uint16_t cell; /* of a single number that needs no object, or DT_NO_CELL */
     bool keepdims;
 } DtFusedRow;
 
@@ -172,12 +191,17 @@ enum {
     DT_CALLED_SETITEM = 8,
 };
 
+typedef struct DtCellStage DtCellStage; /* cells.h */
+
 typedef struct DtStage {
-    DtFused *fused;       /* NULL: called */
+    DtFused *fused;       /* or NULL */
+    DtCellStage *cells;   /* or NULL; neither: called */
     const DtNode **nodes; /* in order; a called stage has one */
     uint8_t *called;      /* per node: DT_CALLED_* */
     binaryfunc *binary;   /* per node: the C function behind its callee, or NULL */
     uint32_t nnodes;
+    DtBox *boxes; /* operands that may be in cells, for when nodes are called */
+    uint32_t nboxes;
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
     /* A called stage that writes visible memory: is what it changes saved before, because the run
@@ -189,10 +213,18 @@ typedef struct DtStage {
 typedef struct DtStages {
     DtStage *items; /* NULL: not planned */
     uint32_t count;
+    uint32_t ncells;
+    DtBox *boxes; /* outputs of the graph that may be in cells */
+    uint32_t nboxes;
 } DtStages;
 
 /* Values and symbols of small graphs live on the C stack. */
-enum { DT_NATIVE_STACK_VALUES = 96, DT_NATIVE_STACK_SYMBOLS = 32 };
+enum {
+    DT_NATIVE_STACK_VALUES = 96,
+    DT_NATIVE_STACK_SYMBOLS = 32,
+    DT_NATIVE_STACK_CELLS = 256,
+    DT_NATIVE_MAX_CELLS = 32768,
+};
 
 typedef struct DtNative {
     DtExecutable base;
@@ -217,6 +249,7 @@ typedef struct DtNativeRun {
     DtNative *exe;
     PyObject **values;
     DtNumber *symbols;
+    DtCell *cells;
     PyObject *errstate; /* token that restores the context's errstate, or NULL */
     uint8_t fp_region;  /* that it was made for */
     bool committed;     /* an effect has happened */
@@ -248,6 +281,8 @@ typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_
 DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
 /* scalars.c: the number's value in the loop's type; DT_FUSED_OK, CALL or REPLAY. */
 DtFusedRun dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell);
+/* The value of a NumPy scalar or zero-dimensional array of that type; false: it is none. */
+bool dt_scalar_read(PyObject *object, int type_num, void *cell);
 /* To be asked once, when the stage is complete: is it simple? */
 bool dt_fused_is_simple(const DtFused *fused);
 
@@ -351,6 +386,7 @@ void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate 
  * says (DtNode.fp_region), does not ignore, and the
  * errstate that raises for exactly those; 0 or -1 with an exception. */
 int dt_errstate_watched(uint8_t fp_region, unsigned *flags);
+enum { DT_REGION_IGNORES_ALL = 0x0f };
 /* Sets it in the current context; *token restores it (NULL: nothing was to be done). */
 int dt_errstate_raise(uint8_t fp_region, PyObject **token);
 int dt_errstate_restore(DT_STEALS PyObject *token);

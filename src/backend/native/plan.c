@@ -11,6 +11,7 @@
  * pure ones that pass a write to memory which they don't look at.  A node that is not
  * fusable for any reason is called: that is always right.
  */
+#include "backend/native/cells.h"
 #include "backend/native/plan.h"
 
 #include <stdlib.h>
@@ -362,6 +363,7 @@ open_stage(DtPlan *plan, uint32_t node)
         return out_of_memory();
     }
     stage->fused = plan->nodes[node].loop != NULL;
+    stage->cells = plan->nodes[node].cell_op;
     stage->shape = &plan->nodes[node].node->results[0];
     if (dt_plan_is_reduce(&plan->nodes[node])) {
         const DtOperand *operand = plan->nodes[node].uses[0].operand;
@@ -416,6 +418,23 @@ open_fused(DtPlan *plan, uint32_t first, uint32_t end)
     return DT_OK;
 }
 
+/* A stage of cells that begins with `first` and takes all that can be computed there. */
+static DtStatus
+open_cells(DtPlan *plan, uint32_t first, uint32_t end)
+{
+    uint32_t index = plan->stages.count;
+    DT_TRY(open_stage(plan, first));
+    for (uint32_t i = first + 1; i < end; i++) {
+        const DtPlanNode *own = &plan->nodes[i];
+        if (own->cell_op && own->stage < 0 && own->live
+            && own->node->fp_region == plan->nodes[first].node->fp_region
+            && node_ready(own, plan->nodes)) {
+            DT_TRY(place(plan, i, index));
+        }
+    }
+    return DT_OK;
+}
+
 /* Schedules the pure nodes from `start` to `end`: views and scalars as soon as they can be
  * computed, so that they don't cut fused stages in two; the others in program order. */
 static DtStatus
@@ -429,7 +448,10 @@ schedule(DtPlan *plan, uint32_t start, uint32_t end)
                 || own->node->effect != DT_EFFECT_PURE || !node_ready(own, plan->nodes)) {
                 continue;
             }
-            if (is_light(own)) {
+            if (own->cell_op) {
+                DT_TRY(open_cells(plan, i, end));
+            }
+            else if (is_light(own)) {
                 DT_TRY(open_stage(plan, i));
             }
             else if (next == end) {
@@ -655,8 +677,68 @@ uses_symbols(const DtOperand *operand)
 
 /* ---- Emit ------------------------------------------------------------------------------------ */
 
+/* Which nodes have cells. */
+static void
+give_cells(DtPlan *plan, DtStages *stages)
+{
+    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
+        DtPlanNode *own = &plan->nodes[i];
+        if (own->node == NULL || own->stage < 0) {
+            continue;
+        }
+        bool reduced = dt_plan_is_reduce(own) && own->node->nresults == 1
+                       && dt_cell_type_of(&own->node->results[0]) != DT_CELL_NONE;
+        own->cells = plan->stages.items[own->stage]->cells || reduced;
+        if (own->cells) {
+            own->cell = dt_cells_new(stages);
+        }
+    }
+}
+
+/* Adds what lies in cells to `boxes`, if that is given, and counts it. */
+static void
+find_boxes(const DtPlan *plan, const DtOperand *operand, DtBox *boxes, uint32_t *count)
+{
+    if (operand->kind == DT_OPERAND_NODE) {
+        const DtPlanNode *own = &plan->nodes[operand->u.node->index];
+        if (own->cells) {
+            if (boxes != NULL) {
+                boxes[*count] = dt_plan_box(own, (uint8_t)dt_cell_type_of(&own->node->results[0]));
+            }
+            ++*count;
+        }
+    }
+    for (uint32_t i = 0; i < operand->count; i++) {
+        find_boxes(plan, &operand->items[i], boxes, count);
+    }
+}
+
 static DtStatus
-emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
+list_boxes(DtNative *exe, const DtPlan *plan, const DtStage *stage, DtBox **boxes, uint32_t *count)
+{
+    const DtGraph *graph = plan->graph;
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t nnodes = stage == NULL ? 1 : stage->nnodes;
+        if (pass == 1) {
+            *boxes = DT_ARENA_ARRAY(&exe->arena, DtBox, *count + 1);
+            if (*boxes == NULL) {
+                return out_of_memory();
+            }
+        }
+        *count = 0;
+        for (uint32_t i = 0; i < nnodes; i++) {
+            const DtOperand *operands = stage == NULL ? graph->outputs : stage->nodes[i]->args;
+            uint32_t noperands = stage == NULL ? graph->noutputs : stage->nodes[i]->nargs;
+            for (uint32_t j = 0; j < noperands; j++) {
+                find_boxes(plan, &operands[j], pass == 0 ? NULL : *boxes, count);
+            }
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStages *stages, DtStage *out)
 {
     DtPlanStage *stage = plan->stages.items[index];
     uint32_t count = stage->nodes.count;
@@ -672,8 +754,12 @@ emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStage *out)
         out->called[i] = dt_called_flags(out->nodes[i]);
         out->binary[i] = dt_called_binary(out->nodes[i]);
     }
+    DT_TRY(list_boxes(exe, plan, out, &out->boxes, &out->nboxes));
     if (stage->fused) {
         DT_TRY(dt_fuse_build(exe, plan, stage, &out->fused));
+    }
+    else if (stage->cells) {
+        DT_TRY(dt_cells_build(exe, plan, stage, stages, &out->cells));
     }
     else {
         exe->called_nodes += count;
@@ -723,7 +809,10 @@ mark_writes(DtStages *stages)
     for (uint32_t i = stages->count; i-- > 0;) {
         DtStage *stage = &stages->items[i];
         const DtNode *node = stage->nodes[0];
-        bool sure = stage->fused == NULL && (dt_write_is_sure(node) || dt_write_is_sure_view(node));
+        bool sure = stage->fused == NULL;
+        for (uint32_t j = 0; j < stage->nnodes && sure; j++) {
+            sure = dt_write_is_sure(stage->nodes[j]) || dt_write_is_sure_view(stage->nodes[j]);
+        }
         fails_later = fails_later || !sure;
         if (stage->fused == NULL && dt_written_can_undo(node)) {
             stage->writes = fails_later ? DT_WRITES_SAVED : DT_WRITES_AT_END;
@@ -817,7 +906,7 @@ find_lone(const DtNative *exe)
 static DtStatus
 build_plan(DtNative *exe, DtPlan *plan, bool strict)
 {
-    DtStages stages;
+    DtStages stages = {0};
     const DtGraph *graph = plan->graph;
     plan->nodes = DT_ARENA_ARRAY(&plan->arena, DtPlanNode, graph->nodes.count + 1);
     if (plan->nodes == NULL) {
@@ -829,6 +918,9 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
             continue;
         }
         DT_TRY(classify(node, &plan->nodes[i]));
+        if (plan->nodes[i].loop == NULL && graph->nodes.count < DT_NATIVE_MAX_CELLS / 8) {
+            DT_TRY(dt_cells_classify(node, &plan->nodes[i].cell_op));
+        }
         for (uint32_t j = 0; j < node->nargs; j++) {
             exe->needs_symbols = exe->needs_symbols || uses_symbols(&node->args[j]);
         }
@@ -844,9 +936,11 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
     if (stages.items == NULL) {
         return out_of_memory();
     }
+    give_cells(plan, &stages);
     for (uint32_t i = 0; i < stages.count; i++) {
-        DT_TRY(emit_stage(exe, plan, i, &stages.items[i]));
+        DT_TRY(emit_stage(exe, plan, i, &stages, &stages.items[i]));
     }
+    DT_TRY(list_boxes(exe, plan, NULL, &stages.boxes, &stages.nboxes));
     DT_TRY(emit_releases(exe, plan, &stages));
     mark_writes(&stages);
     if (!strict) {

@@ -2,7 +2,7 @@
 #ifndef DT_BACKEND_NATIVE_PLAN_H
 #define DT_BACKEND_NATIVE_PLAN_H
 
-#include "backend/native/native.h"
+#include "backend/native/cells.h"
 
 /* How a fusable node uses an operand. */
 typedef struct DtPlanUse {
@@ -28,7 +28,12 @@ typedef struct DtPlanNode {
     const DtLoop *loop; /* NULL: called */
     DtPlanReduce reduce;
     DtPlanUse uses[DT_LOOP_MAX_ARGS];
-    uint32_t nuses;     /* of its operands, the elementwise ones: they come first */
+    uint32_t nuses; /* of its operands, the elementwise ones: they come first */
+    bool cell_op;   /* can be computed in a stage of cells */
+    bool cells;     /* its value goes to `cell` */
+    uint16_t cell;
+    int32_t loaded; /* 1 + the last stage of cells that loads it, into: */
+    uint16_t loaded_cell;
     bool live;          /* leads to an output or an effect */
     int32_t stage;      /* -1: an input, or not live */
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
@@ -41,7 +46,7 @@ typedef struct DtPlanNode {
 } DtPlanNode;
 
 typedef struct DtPlanStage {
-    bool fused;
+    bool fused, cells;
     const DtMeta *shape; /* of its elements */
     uint8_t reduces;     /* DtReduceKind */
     uint32_t reduce_axes;
@@ -74,8 +79,20 @@ dt_plan_is_reduce(const DtPlanNode *own)
     return own->reduce.kind != DT_REDUCES_NOTHING;
 }
 
+/* A node that has a cell. */
+static inline DtBox
+dt_plan_box(const DtPlanNode *own, uint8_t type)
+{
+    return (DtBox){own->node, own->cell, type};
+}
+
 /* Slots, registers and steps of one fused stage. */
 DtStatus dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage,
                        DtFused **out) DT_MUST_CHECK;
+
+/* cells_plan.c */
+/* Builds the operations of a stage from its nodes; cells are numbered per DtStages. */
+DtStatus dt_cells_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtStages *stages,
+                        DtCellStage **out) DT_MUST_CHECK;
 
 #endif

@@ -212,6 +212,10 @@ dt_plan_find_level(const DtPlan *plan, const DtPlanStage *stage, uint32_t index,
     bool of_rows = false, of_elements = false, other_shape = false, keeps = true;
     for (uint32_t i = 0; i < own->nuses; i++) {
         const DtPlanUse *use = &own->uses[i];
+        if (use->kind == DT_USE_SCALAR
+            && plan->nodes[use->operand->u.node->index].stage == (int32_t)index) {
+            return false; /* the reduction of all elements has to be over before it is used */
+        }
         if (use->kind != DT_USE_ARRAY) {
             continue;
         }

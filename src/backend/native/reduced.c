@@ -211,6 +211,10 @@ dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uint64_
 {
     for (uint32_t i = 0; i < fused->nrows; i++) {
         const DtFusedRow *row = &fused->rows[i];
+        if (keep && made[i] == NULL && row->cell != DT_NO_CELL) {
+            memcpy(&run->cells[row->cell], cells[i], sizeof(DtCell));
+            continue;
+        }
         if (keep && made[i] == NULL) {
             made[i] = PyArray_Scalar(cells[i], row->descr, NULL);
             keep = made[i] != NULL;

@@ -5,12 +5,10 @@
  */
 #include <string.h>
 
-#include "backend/native/native.h"
+#include "backend/native/cells.h"
 
-/* Copies the value of a NumPy scalar or zero-dimensional array; false if it is not of the type
- * planned. */
-static bool
-read_scalar(PyObject *object, int type_num, void *cell)
+bool
+dt_scalar_read(PyObject *object, int type_num, void *cell)
 {
     if (object == NULL) {
         return false;
@@ -41,6 +39,30 @@ read_scalar(PyObject *object, int type_num, void *cell)
     return same;
 }
 
+/* A number without an object. */
+static bool
+fill_from_cell(const DtFusedScalar *scalar, const DtCell *from, void *cell)
+{
+    bool weak = scalar->kind == DT_SCALAR_NUMBER;
+    if (weak && scalar->box.type == DT_CELL_DOUBLE) {
+        return dt_cast_double(from->d, scalar->type_num, cell);
+    }
+    if (weak && scalar->box.type == DT_CELL_INT) {
+        return dt_cast_int(from->i, scalar->type_num, cell);
+    }
+    if (weak && scalar->type_num != NPY_BOOL) {
+        return dt_cast_int(from->b, scalar->type_num, cell);
+    }
+    if (weak || scalar->from_type == scalar->type_num) {
+        memcpy(cell, from, sizeof(*from));
+        return true;
+    }
+    char *data[2] = {(char *)from, cell};
+    npy_intp one = 1, strides[2] = {0, 0};
+    dt_cast_get(scalar->from_type, scalar->type_num)(NULL, data, &one, strides, NULL);
+    return true;
+}
+
 DtFusedRun
 dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
 {
@@ -62,6 +84,10 @@ dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
         }
         return fits ? DT_FUSED_OK : DT_FUSED_CALL;
     }
+    if (scalar->box.node != NULL && run->values[scalar->box.node->index] == NULL) {
+        return fill_from_cell(scalar, &run->cells[scalar->box.cell], cell) ? DT_FUSED_OK
+                                                                           : DT_FUSED_CALL;
+    }
     if (scalar->kind == DT_SCALAR_NUMBER) {
         PyObject *number = dt_native_value(run, &scalar->value);
         return number != NULL && dt_cast_number(number, scalar->type_num, cell) ? DT_FUSED_OK
@@ -69,8 +95,8 @@ dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
     }
     uint64_t raw[2] = {0, 0};
     bool direct = scalar->from_type == scalar->type_num;
-    if (!read_scalar(dt_native_value(run, &scalar->value), scalar->from_type,
-                     direct ? cell : raw)) {
+    if (!dt_scalar_read(dt_native_value(run, &scalar->value), scalar->from_type,
+                        direct ? cell : raw)) {
         return DT_FUSED_CALL;
     }
     if (!direct) {
