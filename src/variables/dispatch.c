@@ -274,14 +274,18 @@ is_empty_tuple(DtVar *var)
            && ((DtSeqVar *)var)->count == 0;
 }
 
-/* Computed scalars of a library may be the same object: NumPy has one for each truth value. */
+/* Whether a value that is computed in the graph can be the other object.  An array is a new one; of
+ * immutable values there may be one for all who ask: a truth value, a small int, the greater of two
+ * numbers. */
 static bool
 may_be_one_scalar(DtTrace *trace, DtVar *left, DtVar *right)
 {
+    if (left->type->kind != DT_KIND_ARRAY && right->type->kind != DT_KIND_ARRAY) {
+        return false;
+    }
     PyTypeObject *type = dt_var_python_type(trace, left);
-    bool both = left->type->kind == DT_KIND_ARRAY && right->type->kind == DT_KIND_ARRAY
-                && type != NULL && dt_var_python_type(trace, right) == type;
-    return both && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_ass_subscript == NULL);
+    return type != NULL && dt_var_python_type(trace, right) == type
+           && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_ass_subscript == NULL);
 }
 
 DtStatus
@@ -301,6 +305,10 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (is_empty_tuple(left) && is_empty_tuple(right)) {
         *out = true; /* there is only one */
         return DT_OK;
+    }
+    if (may_be_one_scalar(trace, left, right)) {
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "the identity of a computed %s",
+                        dt_kinds_type_name(trace, left));
     }
     bool left_number = left->type->kind == DT_KIND_SYMBOLIC;
     bool right_number = right->type->kind == DT_KIND_SYMBOLIC;
@@ -323,10 +331,6 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
         && !has_known_object(left) && !has_known_object(right)) {
         return dt_guard_alias(trace, left->source, right->source, false);
-    }
-    if (may_be_one_scalar(trace, left, right)) {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "the identity of a computed %s",
-                        dt_kinds_type_name(trace, left));
     }
     return DT_OK;
 }
