@@ -112,6 +112,8 @@ emit_epilogue(DtCodegen *codegen, DtVar *result)
         return emit_cut(codegen);
     }
     DT_TRY(dt_codegen_var(codegen, result));
+    DT_TRY(emit_written(codegen, &codegen->trace->cut, false));
+    DT_TRY(emit_stores(codegen, &codegen->trace->cut, false));
     return dt_codegen_op(codegen, DT_OP_RETURN_VALUE, 0);
 }
 

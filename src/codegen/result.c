@@ -101,7 +101,7 @@ add_store(Compile *compile, int slot)
     if (compile->pair_in[slot] > 0) {
         return add_step(compile, DT_STEP_STORE, compile->pair_in[slot] - 1, 1, 0);
     }
-    if (trace->cut.made && slot < trace->live_places) {
+    if (trace->live && slot < trace->live_places) {
         return add_step(compile, DT_STEP_STORE_PLACE, (uint32_t)trace->frame_index[slot], 1, 0);
     }
     compile->fits = false;

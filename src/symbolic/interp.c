@@ -146,7 +146,8 @@ run_segment(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, DtVar **re
 {
     DT_TRY(dt_segment_enter(trace, root, frame));
     DT_TRY(dt_frame_run(trace, root, result));
-    return *result != NULL ? dt_journal_finish(trace, *result) : dt_segment_cut(trace, root, frame);
+    return *result != NULL ? dt_segment_return(trace, root, *result)
+                           : dt_segment_cut(trace, root, frame);
 }
 
 DtStatus

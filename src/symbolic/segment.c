@@ -250,13 +250,18 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
 /* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
  * dies.  And a callee or a traceback can look at the frame: a constant costs nothing.
  * The bases of a class know it. */
+static bool
+costs_nothing(const DtVar *value)
+{
+    return value->type->kind == DT_KIND_LAZY || value->type->kind == DT_KIND_CONSTANT
+           || value->type->kind == DT_KIND_CLASS || value->source != NULL;
+}
+
 static DtStatus
 lives_on(DtTrace *trace, DtVar *value, bool *out)
 {
     Held held = {0};
-    *out = value != NULL
-           && (value->type->kind == DT_KIND_LAZY || value->type->kind == DT_KIND_CONSTANT
-               || value->type->kind == DT_KIND_CLASS || value->source != NULL);
+    *out = value != NULL && costs_nothing(value);
     if (value == NULL || *out) {
         return DT_OK;
     }
@@ -331,19 +336,38 @@ all_values(DtTrace *trace, DtVar **out)
     return dt_var_tuple(trace, items, count, out);
 }
 
+static DtStatus
+begin_cut(DtTrace *trace)
+{
+    trace->cut.writes = DT_ARENA_ARRAY(&trace->arena, DtCutWrite, trace->live_places + 1);
+    return trace->cut.writes != NULL ? DT_OK : dt_no_memory();
+}
+
 DtStatus
 dt_segment_cut(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
 {
     DtCut *cut = &trace->cut;
     cut->made = true;
     cut->at = (int32_t)root->pc;
-    cut->writes = DT_ARENA_ARRAY(&trace->arena, DtCutWrite, trace->live_places + 1);
-    if (cut->writes == NULL) {
-        return dt_no_memory();
-    }
+    DT_TRY(begin_cut(trace));
     DT_TRY(cut_slots(trace, root, frame));
     DT_TRY(cut_stack(trace, root, frame->base));
     DtVar *values;
     DT_TRY(all_values(trace, &values));
     return dt_journal_finish(trace, values);
+}
+
+DtStatus
+dt_segment_return(DtTrace *trace, DtFrame *root, DtVar *result)
+{
+    DtCut *cut = &trace->cut;
+    DT_TRY(begin_cut(trace));
+    for (int slot = 0; slot < root->bytecode->layout.nslots; slot++) {
+        DtVar *value = root->locals[slot];
+        if (root->initial[slot] != NULL && !is_same(value, root->initial[slot])) {
+            bool written = value != NULL && costs_nothing(value);
+            cut->writes[cut->nwrites++] = (DtCutWrite){slot, written ? value : NULL, false};
+        }
+    }
+    return dt_journal_finish(trace, result);
 }

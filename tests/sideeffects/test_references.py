@@ -499,3 +499,58 @@ def test_bound_slot_methods_are_not_kept():
         plain = sys.getrefcount(array)
         compiled(array.__getitem__, x)
         assert sys.getrefcount(array) == plain
+
+
+def clears_self_at_the_end(self, kept):
+    y = self.item * 2
+    try:
+        int("no number")
+    except ValueError as error:
+        kept.append(error)
+    y = y + 1
+    self = None
+    return y
+
+
+def puts_another_in_its_place(self, kept):
+    y = self.item * 2
+    try:
+        int("no number")
+    except ValueError as error:
+        kept.append(error)
+    self = [y]
+    return self[0] + 1
+
+
+def deletes_its_name(self, kept):
+    try:
+        int("no number")
+    except ValueError as error:
+        kept.append(error)
+    y = self.item + 1
+    del self
+    return y
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [clears_self_at_the_end, puts_another_in_its_place, deletes_its_name],
+    ids=lambda fn: fn.__name__,
+)
+def test_a_frame_that_a_traceback_holds(fn):
+    """What its last piece has overwritten or deleted does not live on in it."""
+    compiled = dyntrace.compile(fn)
+    gc.disable()
+    try:
+        for _ in range(4):
+            kept = []
+            one = Node()
+            one.item = np.ones(3)
+            seen = weakref.ref(one)
+            compiled(one, kept)
+            frame = kept[0].__traceback__.tb_frame
+            assert frame.f_locals.get("self") is not one
+            del one, frame
+            assert seen() is None
+    finally:
+        gc.enable()
