@@ -65,6 +65,7 @@ OPTIONS = (
            "modules or MODULE:FUNCTION to compile, besides the program's own"),
     Option("skip", _patterns, (), "PATTERNS", "modules or MODULE:FUNCTION that are left alone"),
     Option("hot_count", _count, 3, "N", "plain calls of a function before it is compiled"),
+    Option("hot_time", _count, 5, "MS", "milliseconds that these calls took before, or a loop"),
     Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
     Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
     Option("everything", _flag, False, None,
@@ -79,6 +80,7 @@ class Options:
     modules: Sequence[str]
     skip: Sequence[str]
     hot_count: int
+    hot_time: int
     report: str
     strict: bool
     everything: bool

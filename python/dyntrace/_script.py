@@ -232,6 +232,7 @@ def start(options: Options) -> Script:
             f"backend: unknown backend {options.backend!r}, known ones are: {', '.join(list_backends())}"
         )
     config.hot_count = options.hot_count
+    config.hot_ns = options.hot_time * 1_000_000
     config.strict = options.strict
     config.everything = options.everything
     script = Script(options)

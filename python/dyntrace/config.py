@@ -15,6 +15,7 @@ _CORE_SETTINGS = (
     "everything",
     "error_on_recompile",
     "hot_count",
+    "hot_ns",
     "inline_depth",
     "recompile_limit",
     "recompile_total_limit",
@@ -110,6 +111,10 @@ class Config:
         Failed attempts after which a code object runs plainly until ``reset()`` (default 4).
     hot_count : int
         Plain calls of a function of a whole script before it is compiled (default 3).
+    hot_ns : int
+        Time that these calls took, before it is compiled, and that a loop of it ran, before it is entered,
+        in nanoseconds (default 0; 5,000,000 in whole scripts). Where it is not 0, all attempts at a program
+        that did not ask to be compiled take at most a sixteenth of its time.
     inline_depth : int
         Depth to which calls are followed (default 64).
     unroll_limit : int

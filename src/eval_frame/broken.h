@@ -53,6 +53,7 @@ struct DtBroken {
     bool all_live;     /* the code looks at its own locals by name */
     bool module;       /* module code (running_loops.h) */
     bool entering;     /* it has points in its loops only, which count until they are hot */
+    int64_t entered;   /* while `entering`: when its last call began, on dt_policy_early_clock() */
     PyObject *rebound; /* DT_OWNED set of the names that its loops store, or NULL */
     DtPoint **points;  /* per instruction; NULL: none */
     DT_VEC(DtPoint *) list;

@@ -190,12 +190,14 @@ run_captured(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObje
 static bool
 is_early(DtCodeCache *cache)
 {
-    if (!cache->region->quiet || dt_state.everything || cache->seen >= dt_state.hot_count) {
+    bool seldom = cache->seen < dt_state.hot_count || cache->early_ns < dt_state.hot_ns;
+    if (!cache->region->quiet || dt_state.everything || !seldom) {
         return false;
     }
-    if (cache->seen++ == 0) {
+    if (cache->seen == 0) {
         cache->loops = dt_running_loops_has_one(cache->code);
     }
+    cache->seen += cache->seen < UINT32_MAX;
     return true;
 }
 
@@ -255,7 +257,10 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
         return run_plainly(tstate, frame, throwflag);
     }
     if (is_early(cache)) {
-        return run_early(tstate, frame, cache, slots);
+        int64_t began = dt_policy_early_clock();
+        PyObject *answer = run_early(tstate, frame, cache, slots);
+        cache->early_ns += dt_policy_early_clock() - began;
+        return answer;
     }
     return DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)
                ? run_weighed(tstate, frame, cache, slots)

@@ -77,10 +77,24 @@ is_too_soon(const DtCodeCache *cache)
            && dt_clock_ns() - cache->tried_ns < TIMES_SPENT * cache->spent_ns;
 }
 
+/* All attempts together, where the program did not ask for them: at most this part of the time
+ * since the extension was loaded. */
+#define SHARE_SPENT 16
+
+static bool
+is_spent(const DtCodeCache *cache)
+{
+    return dt_state.hot_ns > 0 && cache->region->quiet && !dt_state.everything
+           && dt_clock_ns() - dt_state.began_ns < SHARE_SPENT * dt_state.compile_ns;
+}
+
 int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
-    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache)) || is_too_soon(cache)) {
+    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
+        return 0;
+    }
+    if (is_too_soon(cache) || is_spent(cache)) {
         return 0;
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {

@@ -6,6 +6,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
+#include "eval_frame/policy.h"
 #include "eval_frame/running_loops.h"
 #include "variables/rules.h"
 
@@ -15,6 +16,7 @@ typedef struct Prepared {
     bool hot;           /* calls go to `compiled`; before, they are counted */
     bool loops;         /* the code has a loop */
     uint64_t calls;
+    int64_t early_ns; /* what its calls took before it was hot */
     uint32_t version; /* of the plain function ... */
     PyObject *code;   /* ... with this code (borrowed, only compared) */
 } Prepared;
@@ -145,18 +147,30 @@ settle(PyObject *function)
 static inline bool
 is_hot(const Prepared *row)
 {
-    return dt_state.everything || row->calls > dt_state.hot_count;
+    return dt_state.everything
+           || (row->calls > dt_state.hot_count && row->early_ns >= dt_state.hot_ns);
 }
 
 static PyObject *
-call_early(Prepared *row, DtCompiledFunction *compiled, PyObject *const *args, size_t nargsf,
-           PyObject *kwnames)
+call_early(PyObject *function, Prepared *row, DtCompiledFunction *compiled, PyObject *const *args,
+           size_t nargsf, PyObject *kwnames)
 {
     if (row->calls == 1) {
         row->loops = dt_running_loops_has_one((PyCodeObject *)compiled->base.func_code);
     }
-    return row->loops ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
-                      : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
+    int64_t began = dt_policy_early_clock();
+    PyObject *answer = row->loops
+                           ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
+                           : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
+    Prepared *now = row_of(function); /* the call may have let go of it */
+    if (now != NULL) {
+        now->early_ns += dt_policy_early_clock() - began;
+        DtCodeCache *cache = cache_of(now);
+        if (cache != NULL) {
+            cache->early_ns = now->early_ns;
+        }
+    }
+    return answer;
 }
 
 static PyObject *
@@ -176,7 +190,7 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
         answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
     else {
-        answer = call_early(row, compiled, args, nargsf, kwnames);
+        answer = call_early(function, row, compiled, args, nargsf, kwnames);
     }
     if (answer != NULL && settle(function) < 0) {
         Py_CLEAR(answer);

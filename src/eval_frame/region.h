@@ -75,7 +75,8 @@ struct DtCodeCache {
     int nargs;         /* argument slots */
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
-    uint32_t seen;        /* calls that the hook left plain because they were too few */
+    uint32_t seen;        /* calls that the hook left plain because they were too few, or ... */
+    int64_t early_ns;     /* ... took too little time together (those of prepared functions, too) */
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     bool classes_vary;    /* a class that an entry relied on has changed */

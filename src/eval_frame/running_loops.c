@@ -2,13 +2,15 @@
 #include "eval_frame/running_loops.h"
 
 #include "bytecode/decode.h"
-#include "core/clock.h"
+#include "eval_frame/policy.h"
 #include "eval_frame/reach.h"
 
-/* Iterations, as multiples of config.hot_count, after which a loop is hot in any case; and how long
- * hot_count of them may take before it is. */
+/* Iterations, as multiples of config.hot_count, after which a loop is hot in any case, where time
+ * does not count (config.hot_ns); and how long hot_count of them may take before it is.  After that
+ * many the clock is read now and then only. */
 #define PATIENT_ROUNDS 16
 #define SLOW_NS 500000
+#define CLOCK_ROUNDS 8
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
@@ -128,6 +130,9 @@ dt_running_loops_of_function(DtCodeCache *cache)
     if (make_ready(cache, false) != DT_OK) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
     }
+    if (cache->broken != NULL) {
+        cache->broken->entered = dt_policy_early_clock();
+    }
     return dt_broken_driver(cache);
 }
 
@@ -166,6 +171,16 @@ begin_compiling(DtPoint *point, PyObject *globals)
     return false;
 }
 
+/* How long the loop has run; or, if an earlier call has run it, too, how long its function has. */
+static int64_t
+time_of(const DtPoint *point)
+{
+    const DtBroken *broken = point->broken;
+    int64_t now = dt_policy_early_clock();
+    return point->seen_at >= broken->entered ? now - point->seen_at
+                                             : now - broken->entered + broken->owner->early_ns;
+}
+
 bool
 dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
 {
@@ -178,13 +193,19 @@ dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
         return true;
     }
     if (point->visits == 0) {
-        point->seen_at = dt_clock_thread_ns();
+        point->seen_at = dt_policy_early_clock();
     }
     point->visits++;
     uint64_t patience = (uint64_t)dt_state.hot_count * PATIENT_ROUNDS;
     if (point->visits <= dt_state.hot_count) {
         return false;
     }
-    bool slow = point->visits <= patience && dt_clock_thread_ns() - point->seen_at > SLOW_NS;
-    return (slow || point->visits > patience) && begin_compiling(point, globals);
+    if (dt_state.hot_ns == 0 && point->visits > patience) {
+        return begin_compiling(point, globals);
+    }
+    if (point->visits > patience && point->visits % CLOCK_ROUNDS != 0) {
+        return false;
+    }
+    int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns : SLOW_NS;
+    return time_of(point) > slow && begin_compiling(point, globals);
 }

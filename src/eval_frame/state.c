@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "core/clock.h"
 
 DtState dt_state;
 
@@ -69,6 +70,7 @@ dt_state_init(void)
     dt_state.attempt_limit = 4;
     dt_state.hot_count = 3;
     dt_state.weigh_after = 8;
+    dt_state.began_ns = dt_clock_ns();
     dt_state.replay = dt_replay_sentinel;
     dt_state.name_key = PyUnicode_InternFromString("__name__");
     PyObject *errors = PyImport_ImportModule("dyntrace._errors");

@@ -38,6 +38,8 @@ typedef struct DtState {
     uint32_t recompile_total_limit; /* the same, those that died counted as well */
     uint32_t attempt_limit;         /* failed attempts per code object and region */
     uint32_t hot_count;             /* plain calls of a prepared function before it is compiled */
+    int64_t hot_ns;                 /* ... and how long they took, together */
+    int64_t began_ns;               /* when the extension was loaded, on dt_clock_ns() */
     uint32_t weigh_after;      /* calls before compiled code is weighed against plain; 0: never */
     bool error_on_recompile;   /* a function that has an entry is not compiled again: an error */
     bool strict;               /* internal faults are raised instead of logged */

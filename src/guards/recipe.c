@@ -179,6 +179,22 @@ drop_present(DtTrace *trace, const DtFact *present)
     }
 }
 
+/* What the facts among which an equal one would be are kept under: `*key`, or the sourceless ones.
+ */
+static DtMap *
+chain_of(DtGuardRecipe *recipe, const DtFact *fact, const void **key)
+{
+    *key = fact->source;
+    if (fact->source != NULL) {
+        return &recipe->by_source;
+    }
+    if (fact->sym == NULL) {
+        return NULL;
+    }
+    *key = (const void *)(uintptr_t)(dt_sym_hash(fact->sym) | 1);
+    return &recipe->by_hash;
+}
+
 DtStatus
 dt_recipe_add(DtTrace *trace, const DtFact *fact)
 {
@@ -193,8 +209,9 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
         || (fact->other != NULL && fact->other->synthetic)) {
         return DT_OK;
     }
-    DtFact *newest =
-        fact->source == NULL ? recipe->sourceless : dt_map_get(&recipe->by_source, fact->source);
+    const void *key;
+    DtMap *chains = chain_of(recipe, fact, &key);
+    DtFact *newest = chains != NULL ? dt_map_get(chains, key) : recipe->sourceless;
     if (newest != NULL && fact->source != NULL) {
         if (fact->kind == DT_GUARD_PRESENT) {
             return DT_OK;
@@ -243,10 +260,10 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
     if (dt_vec_push(&trace->arena, &recipe->facts, copy) < 0) {
         return dt_no_memory();
     }
-    if (fact->source == NULL) {
+    if (chains == NULL) {
         recipe->sourceless = copy;
     }
-    else if (dt_map_set(&trace->arena, &recipe->by_source, fact->source, copy) < 0) {
+    else if (dt_map_set(&trace->arena, chains, key, copy) < 0) {
         return dt_no_memory();
     }
     return DT_OK;

@@ -48,7 +48,8 @@ typedef struct DtLookedUp DtLookedUp; /* names.c */
 struct DtGuardRecipe {
     DT_VEC(DtFact *) facts;
     DtMap by_source;    /* source -> its newest fact */
-    DtFact *sourceless; /* newest fact without a source */
+    DtFact *sourceless; /* newest fact without a source, comparisons of symbols apart ... */
+    DtMap by_hash;      /* ... which are many: the hash of one -> the newest fact that has it */
     DtMap looked_up;    /* name -> classes on which the trace relied on it (names.h) */
     bool classes_vary;  /* one that an earlier entry relied on has changed */
     bool names_noted;   /* `looked_up` has all of them ... */

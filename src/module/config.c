@@ -26,6 +26,7 @@ static const Setting settings[] = {
     {"error_on_recompile", SETTING_BOOL, &dt_state.error_on_recompile, 0},
     {"attempt_limit", SETTING_U32, &dt_state.attempt_limit, 1},
     {"hot_count", SETTING_U32, &dt_state.hot_count, 0},
+    {"hot_ns", SETTING_I64, &dt_state.hot_ns, 0},
     {"weigh_after", SETTING_U32, &dt_state.weigh_after, 0},
     {"strict", SETTING_BOOL, &dt_state.strict, 0},
     {"everything", SETTING_BOOL, &dt_state.everything, 0},

@@ -324,6 +324,26 @@ dt_sym_equal(const DtSym *a, const DtSym *b)
     return dt_sym_equal(a->a, b->a) && dt_sym_equal(a->b, b->b);
 }
 
+uint64_t
+dt_sym_hash(const DtSym *sym)
+{
+    if (sym == NULL) {
+        return 0;
+    }
+    uint64_t value = sym->op * 8u + sym->type;
+    if (sym->op == DT_SYM_OP_CONST) {
+        value ^= (uint64_t)sym->hint.i << 8; /* the bits of a float, too */
+    }
+    else if (sym->op == DT_SYM_OP_SYMBOL) {
+        value ^= (uint64_t)sym->id << 8;
+    }
+    else {
+        value ^= dt_sym_hash(sym->a) * 3 + dt_sym_hash(sym->b) * 5;
+    }
+    value *= 0x9E3779B97F4A7C15u;
+    return value ^ (value >> 29);
+}
+
 static DtSymType
 result_type(DtSymOp op, bool is_float)
 {

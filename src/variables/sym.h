@@ -57,6 +57,7 @@ DtStatus dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **
 
 bool dt_sym_is_const(const DtSym *sym);
 bool dt_sym_equal(const DtSym *a, const DtSym *b); /* structurally */
+uint64_t dt_sym_hash(const DtSym *sym);            /* the same for equal ones */
 
 /* Deep copy into another arena; NULL when memory is out. */
 const DtSym *dt_sym_copy(DtArena *arena, const DtSym *sym);

@@ -140,6 +140,7 @@ PROGRAMS = {
 def surroundings(**settings):
     env = {k: v for k, v in os.environ.items() if not k.startswith("DYNTRACE")}
     env["PYTHONPATH"] = str(PACKAGE)
+    env["DYNTRACE_HOT_TIME"] = "0"  # short programs are compiled, too
     env.update(settings)
     return env
 
@@ -238,6 +239,20 @@ def test_loops_of_the_main_module_are_entered(run, tmp_path):
     rc, out, summary = run("program.py", DYNTRACE="1", DYNTRACE_HOT_COUNT="1", DYNTRACE_REPORT="-")
     assert plain == (rc, out, "") and rc == 0
     assert "in <module>" in summary and "program.py:7" in summary  # the call of print
+
+
+def test_what_takes_little_time_is_not_compiled(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\ndef f(x):\n    return x + 1\ndef total(x, n):\n    s = 0.0\n"
+        "    for i in range(n):\n        s = s + x[i] * 2\n    return s\n"
+        "for i in range(9):\n    f(np.ones(4)); total(np.ones(4), 4)\n"
+    )
+    settings = {"DYNTRACE": "1", "DYNTRACE_REPORT": "-"}
+    _, _, summary = run("program.py", DYNTRACE_HOT_TIME="60000", **settings)
+    assert "0 of 2 functions" in summary and "  f (" in summary and "counting, 9 calls" in summary
+    assert "graph break" not in summary
+    _, _, summary = run("program.py", DYNTRACE_HOT_TIME="0", **settings)
+    assert "counting, 9 calls" not in summary  # the loop of the module was captured
 
 
 def test_patterns(run, tmp_path):
