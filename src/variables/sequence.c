@@ -155,9 +155,6 @@ dt_sequence_count(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 DtStatus
 dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right, DtVar **out)
 {
-    if (left->count != right->count && (op == Py_EQ || op == Py_NE)) {
-        return dt_var_bool(trace, op == Py_NE, out);
-    }
     /* An item's __eq__ may change the lists; CPython looks at their sizes each time. */
     for (uint32_t i = 0; i < left->count && i < right->count; i++) {
         bool equal;

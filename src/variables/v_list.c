@@ -456,7 +456,11 @@ list_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         *out = dt_not_implemented(trace);
         return DT_OK;
     }
-    return dt_sequence_compare(trace, op, (DtSeqVar *)left, (DtSeqVar *)right, out);
+    DtSeqVar *a = (DtSeqVar *)left, *b = (DtSeqVar *)right;
+    if (a->count != b->count && (op == Py_EQ || op == Py_NE)) {
+        return dt_var_bool(trace, op == Py_NE, out); /* tuples look at their items first */
+    }
+    return dt_sequence_compare(trace, op, a, b, out);
 }
 
 static PyTypeObject *
