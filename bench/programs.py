@@ -141,3 +141,19 @@ def deep(x, n):
 
 def level_deep(x, n):
     return deep(x, n) + 1.0
+
+
+class Box:
+    """Something with attributes."""
+
+
+NAMES = tuple(f"name{i}" for i in range(100))
+
+
+def mutating(x, items, box, n):
+    """Writes n items of a list and n // 10 attributes of an object, all of which existed before."""
+    for i in range(n):
+        items[i] = i * 2
+    for i in range(n // 10):
+        setattr(box, NAMES[i], i)
+    return x + 1

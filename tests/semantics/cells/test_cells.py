@@ -9,6 +9,7 @@ import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, Outcome, check, compare
+from dyntrace._core import _testing
 
 A = np.linspace(0.5, 2.0, 4)
 KEPT = {}
@@ -1142,3 +1143,41 @@ def test_two_functions_of_one_code_have_cells_of_their_own():
     for result, k in zip(results, (2, 11, 3, 12)):
         assert result.tobytes() == (A * k).tobytes()
     assert contents(cell_of(one, "k")) == 3 and contents(cell_of(two, "k")) == 12
+
+
+def test_code_dereferences_cells_of_its_frame():
+    """`cell_contents` is for cells that the frame does not have; an own cell that escapes is made."""
+
+    def make():
+        k = 3
+
+        def other():
+            nonlocal k
+            k += 1
+
+        return other
+
+    def build():
+        n = 1
+
+        def run(x, other):
+            nonlocal n
+            m = 5
+
+            def own():
+                nonlocal m
+                m += 1
+                return m + n
+
+            n = n + 1
+            other()
+            return own, x + own()
+
+        return run
+
+    text = _testing.codegen_plan(build(), (A, make()), None, None)["text"]
+    code = [line.split(None, 1)[1] for line in text.splitlines()[1:]]
+    assert code.count("LOAD_DEREF 'n'") == code.count("STORE_DEREF 'n'") == 1, text
+    assert code.count("LOAD_CLOSURE 'n'") == 1, text
+    assert text.count("'cell_contents'") == 2, text  # of `other`: read and written
+    assert code.count("LOAD_CONST <code>") == 1, text
