@@ -365,6 +365,17 @@ print_unreadable(const DtGuardProgram *program, uint32_t reg, DtStrbuf *buf)
     }
 }
 
+/* Texts are made without keys that may be gone. */
+static void
+forget_dead_keys(const DtGuardProgram *program)
+{
+    for (uint32_t i = 0; program->life->dead && i < program->nregs; i++) {
+        if (program->sources[i].watched) {
+            program->sources[i].key = NULL;
+        }
+    }
+}
+
 static bool
 is_other_number(PyObject *expected, PyObject *found)
 {
@@ -386,6 +397,7 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *
         return dt_no_memory();
     }
     int ok = dt_program_run_kept(program, frame, regs, &origin);
+    forget_dead_keys(program);
     if (ok == 0 && origin >= 0) {
         const DtGuardFact *fact = &program->facts[origin];
         PyObject *found = fact->source != 0 ? regs[fact->source - 1] : NULL;
@@ -417,6 +429,7 @@ dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf 
         return dt_no_memory();
     }
     int ok = dt_program_run_kept(program, frame, regs, &origin);
+    forget_dead_keys(program);
     if (ok < 0) {
         status = DT_ERROR;
     }
@@ -446,6 +459,7 @@ dt_program_explain(DtGuardProgram *program, const DtGuardFrame *frame, DtStrbuf 
 void
 dt_program_print(const DtGuardProgram *program, DtStrbuf *out)
 {
+    forget_dead_keys(program);
     for (uint32_t i = 0; i < program->nfacts; i++) {
         DtToldFact row;
         dt_program_fact(program, i, &row);

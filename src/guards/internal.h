@@ -230,7 +230,8 @@ struct DtGuardProgram {
     uint32_t nsymbols;
     int free_start;
     int argument_slots;
-    DT_VEC(PyObject *) kept; /* DT_OWNED; in `scratch` while there is one */
+    DT_VEC(PyObject *) kept;  /* DT_OWNED; in `scratch` while there is one */
+    DT_VEC(PyObject *) loose; /* DT_OWNED tuples that do not own their items; likewise */
     DT_VEC(DtDimObject *) dims;
     DT_VEC(PyObject *) filenames; /* kept; in `scratch` while there is one */
     PyObject *callback;           /* DT_OWNED by kept */
@@ -254,6 +255,12 @@ DtSource dt_program_symbol_source(const DtGuardProgram *program, uint32_t id);
 DtStatus dt_program_keep(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
 /* Keeps a weak reference where the type allows, else a strong one. */
 DtStatus dt_program_watch(DtGuardProgram *program, PyObject *object) DT_MUST_CHECK;
+/* Holds a name or a key of a dict: constants are kept, other objects watched. */
+DtStatus dt_program_hold_key(DtGuardProgram *program, PyObject *key) DT_MUST_CHECK;
+/* Holds a tuple of keys or elements so, and gives the tuple to compare with: with objects among
+ * them it is one that owns none of its items, and nobody may look into it once `life` is dead. */
+DtStatus dt_program_hold_keys(DtGuardProgram *program, PyObject *keys,
+                              PyObject **out) DT_MUST_CHECK;
 
 /* Runs the program: 1, 0, -1; *origin tells which guard failed. `regs` come zeroed and go as owned
  * references to what was loaded: putting a failure into words may run a Python adapter. */

@@ -4,9 +4,14 @@
  * references share one callback, which sets a flag that outlives the program;
  * CPython calls it before the object's memory can be used again, so an address
  * compared while the flag is clear is the address of the object meant.
+ *
+ * Keys of dicts and elements of sets are held in the same way.  The tuple that a dict's
+ * keys are compared with must not keep them alive, so it borrows its items; the
+ * collector never sees it, and it gives the items up before it goes.
  */
 #include "guards/internal.h"
 
+#include "compat/dict.h"
 #include "compat/type.h"
 
 static const char life_name[] = "dyntrace.guards.life";
@@ -61,6 +66,15 @@ dt_program_new(DtArena *scratch)
     return program;
 }
 
+static void
+loose_release(DT_STEALS PyObject *tuple)
+{
+    for (Py_ssize_t i = PyTuple_GET_SIZE(tuple); i-- > 0;) {
+        PyTuple_SET_ITEM(tuple, i, NULL);
+    }
+    Py_DECREF(tuple);
+}
+
 void
 dt_program_free(DtGuardProgram *program)
 {
@@ -72,6 +86,9 @@ dt_program_free(DtGuardProgram *program)
     uint32_t count = program->kept.count;
     program->kept.count = 0;
     program->life->dead = true;
+    for (uint32_t i = 0; i < program->loose.count; i++) {
+        loose_release(program->loose.items[i]);
+    }
     for (uint32_t i = 0; i < count; i++) {
         Py_DECREF(kept[i]);
     }
@@ -124,9 +141,15 @@ dt_program_settle(DtGuardProgram *program)
     DtArena *arena = &program->arena;
     PyObject **objects = DT_ARENA_ARRAY(arena, PyObject *, program->kept.count);
     PyObject **filenames = DT_ARENA_ARRAY(arena, PyObject *, program->filenames.count);
-    if (objects == NULL || filenames == NULL) {
+    PyObject **loose = DT_ARENA_ARRAY(arena, PyObject *, program->loose.count);
+    if (objects == NULL || filenames == NULL || loose == NULL) {
         return dt_no_memory();
     }
+    for (uint32_t i = 0; i < program->loose.count; i++) {
+        loose[i] = program->loose.items[i];
+    }
+    program->loose.items = loose;
+    program->loose.capacity = program->loose.count;
     for (uint32_t i = 0; i < program->kept.count; i++) {
         objects[i] = program->kept.items[i];
     }
@@ -182,4 +205,38 @@ dt_program_watch(DtGuardProgram *program, PyObject *object)
         return dt_program_keep(program, object);
     }
     return own(program, object, reference, &watched);
+}
+
+DtStatus
+dt_program_hold_key(DtGuardProgram *program, PyObject *key)
+{
+    return dt_dict_is_plain_key(key) ? dt_program_keep(program, key)
+                                     : dt_program_watch(program, key);
+}
+
+DtStatus
+dt_program_hold_keys(DtGuardProgram *program, PyObject *keys, PyObject **out)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(keys);
+    *out = keys;
+    if (dt_dict_is_plain_key(keys)) {
+        return dt_program_keep(program, keys);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        DT_TRY(dt_program_hold_key(program, PyTuple_GET_ITEM(keys, i)));
+    }
+    PyObject *loose = PyTuple_New(count);
+    if (loose == NULL) {
+        return DT_ERROR;
+    }
+    PyObject_GC_UnTrack(loose);
+    if (dt_vec_push(program->scratch, &program->loose, loose) < 0) {
+        Py_DECREF(loose);
+        return dt_no_memory();
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyTuple_SET_ITEM(loose, i, PyTuple_GET_ITEM(keys, i)); /* borrowed: held above */
+    }
+    *out = loose;
+    return DT_OK;
 }

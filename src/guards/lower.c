@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "compat/code.h"
+#include "compat/dict.h"
 
 /* ---- Collecting ------------------------------------------------------------------------------ */
 
@@ -124,7 +125,8 @@ copy_sources(DtLower *lower)
         if (copy->key == NULL) {
             continue;
         }
-        if (copy->kind == DT_SOURCE_OBJECT) {
+        copy->watched = copy->kind == DT_SOURCE_OBJECT || !dt_dict_is_plain_key(copy->key);
+        if (copy->watched) {
             DT_TRY(dt_program_watch(program, copy->key));
         }
         else {
@@ -182,6 +184,12 @@ is_identity_fact(uint8_t kind)
 {
     return kind == DT_GUARD_TYPE || kind == DT_GUARD_TYPE_VERSION || kind == DT_GUARD_IDENTITY
            || kind == DT_GUARD_CLASS_VERSION || kind == DT_GUARD_LENGTH;
+}
+
+static bool
+is_keys_fact(uint8_t kind)
+{
+    return kind == DT_GUARD_DICT_KEYS || kind == DT_GUARD_SET_ITEMS || kind == DT_GUARD_SET_LAYOUT;
 }
 
 enum { SPECS_LOOKED_AT = 32 };
@@ -274,6 +282,12 @@ copy_fact(DtLower *lower, const DtFact *fact, DtGuardFact *copy)
     if (fact->object != NULL && is_identity_fact(fact->kind)) {
         DT_TRY(dt_program_watch(program, fact->object));
         DT_TRY(copy_text(program, fact->object, &copy->text));
+    }
+    else if (is_keys_fact(fact->kind)) {
+        DT_TRY(dt_program_hold_keys(program, fact->object, &copy->object));
+        if (copy->object != fact->object) {
+            DT_TRY(copy_text(program, fact->object, &copy->text)); /* for when they are gone */
+        }
     }
     else if (fact->object != NULL) {
         DT_TRY(dt_program_keep(program, fact->object));
@@ -374,7 +388,7 @@ dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out)
         PyUnicode_InternInPlace(&name);
     }
     *out = name;
-    DtStatus status = dt_program_keep(lower->program, name);
+    DtStatus status = dt_program_hold_key(lower->program, name);
     Py_DECREF(name);
     return status;
 }

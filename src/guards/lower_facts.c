@@ -79,7 +79,7 @@ static DtStatus
 fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtLowerInstr *instr)
 {
     const DtGuardFact *copy = &lower->program->facts[origin_of(lower, fact)];
-    *instr = (DtLowerInstr){.a = source->reg, .origin = origin_of(lower, fact), .x = fact->object};
+    *instr = (DtLowerInstr){.a = source->reg, .origin = origin_of(lower, fact), .x = copy->object};
     switch ((DtGuardKind)fact->kind) {
     case DT_GUARD_TYPE:
         instr->op = DT_GOP_IS_TYPE;
@@ -109,7 +109,7 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtLo
             return dt_no_memory();
         }
         PyTypeObject *known = dt_lower_known_type(source);
-        keys->keys = fact->object;
+        keys->keys = copy->object;
         keys->type = known != NULL && PyType_IsSubtype(known, &PyDict_Type) ? known : &PyDict_Type;
         instr->op = DT_GOP_KEYS;
         instr->x = keys;

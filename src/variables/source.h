@@ -26,6 +26,7 @@ typedef enum DtSourceKind {
 typedef struct DtSource {
     uint8_t kind;   /* DtSourceKind */
     bool synthetic; /* it, or a base of it, is synthetic: no guard is made for it */
+    bool watched;   /* in a guard program: its key is not kept alive */
     uint32_t id;    /* dense, in order of creation; registers of guard programs follow it */
     uint32_t hash;
     int64_t index; /* slot, position, dimension; by kind */

@@ -282,3 +282,76 @@ def test_small_stack_of_a_thread():
         t = threading.Thread(target=run); t.start(); t.join()
         assert len(out) == 4 and out[0][0] == 61.0 and out[2][0][0] == 5001.0
     """)
+
+
+class Key:
+    """Can be a key of a dict, and can be watched."""
+
+
+def _read_dict(d, k, x):
+    return d[k] + x, k in d, len(d)
+
+
+def _read_dict_keys(d, k, x):
+    return x + 1.0, [type(key) is Key for key in d], list(d)[0] is k
+
+
+def _read_set(d, k, x):
+    s = set(d)
+    return x + 1.0, k in s, len(s)
+
+
+@pytest.mark.parametrize("fn", [_read_dict, _read_dict_keys, _read_set], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("strange", [False, True])
+def test_an_entry_keeps_no_key_alive(fn, strange):
+    compiled = dyntrace.compile(fn)
+    key = Key()
+    table = {key: A, "other": A} if strange else {key: A}
+    for _ in range(3):
+        for got, expected in zip(compiled(table, key, A), fn(table, key, A)):
+            assert np.array_equal(got, expected)
+    gone = weakref.ref(key)
+    del key, table
+    gc.collect()
+    assert gone() is None
+    assert all(isinstance(row["guards"], str) for row in compiled.cache_entries())
+    for _ in range(3):
+        key = Key()  # may lie where the other one lay
+        table = {key: A + 1.0}
+        for got, expected in zip(compiled(table, key, A), fn(table, key, A)):
+            assert np.array_equal(got, expected)
+
+
+def test_an_entry_keeps_no_element_of_a_set_alive():
+    def fn(s, k, x):
+        return x + len(s), k in s
+
+    compiled = dyntrace.compile(fn)
+    key = Key()
+    elements = {key}
+    for _ in range(3):
+        result, found = compiled(elements, key, A)
+        assert np.array_equal(result, A + 1) and found
+    gone = weakref.ref(key)
+    del key, elements
+    gc.collect()
+    assert gone() is None
+    assert compiled.cache_entries() is not None
+    key, other = Key(), Key()
+    result, found = compiled({other}, key, A)
+    assert np.array_equal(result, A + 1) and not found
+
+
+def test_why_a_guard_fails_is_told_without_a_key_that_is_gone():
+    def fn(d, k, x):
+        return d[k] + x
+
+    compiled = dyntrace.compile(fn)
+    key = Key()
+    compiled({key: A}, key, A)
+    before = compiled.cache_entries()[0]["guards"]
+    assert "Key" in before
+    del key
+    gc.collect()
+    after = compiled.cache_entries()[0]["guards"]
+    assert len(after.splitlines()) == len(before.splitlines())
