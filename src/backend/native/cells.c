@@ -388,7 +388,7 @@ dt_cells_run(const DtCellStage *stage, DtNativeRun *run)
         return DT_FUSED_OK;
     }
     if (dt_errstate_watched(stage->fp_region, &watched) < 0) {
-        PyErr_Clear();
+        PyErr_Clear(); /* what hindered asking hinders the calls, which report it */
         return DT_FUSED_CALL;
     }
     /* Python's arithmetic raises flags too, and means nothing by them: called, it is told apart. */
