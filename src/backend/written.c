@@ -148,6 +148,21 @@ dt_written_note(DtWrittenLog *log, const DtNode *node, PyObject *array, PyObject
     return 0;
 }
 
+int
+dt_written_save_bytes(DtWrittenLog *log, PyObject *array, char *data, uint8_t size)
+{
+    DtWritten *entry = new_entry(log);
+    if (entry == NULL) {
+        return -1;
+    }
+    entry->array = Py_NewRef(array);
+    entry->data = data;
+    entry->size = size;
+    memcpy(entry->held, data, size);
+    log->count++;
+    return 0;
+}
+
 void
 dt_written_undo(DtWrittenLog *log)
 {
@@ -158,6 +173,10 @@ dt_written_undo(DtWrittenLog *log)
     PyErr_Fetch(&type, &value, &traceback);
     for (uint32_t i = log->count; i-- > 0;) {
         DtWritten *entry = &log->items[i];
+        if (entry->data != NULL) {
+            memcpy(entry->data, entry->held, entry->size);
+            continue;
+        }
         if (entry->adapter->restore(entry->adapter, entry->array, entry->key, entry->saved) < 0) {
             /* What was read there can be written there; only memory can be out. */
             PyErr_WriteUnraisable(entry->array);

@@ -15,6 +15,9 @@ typedef struct DtWritten {
     PyObject *array;    /* DT_OWNED, all three */
     PyObject *key;      /* or NULL: the whole */
     PyObject *saved;
+    char *data;   /* where bytes were written, or NULL */
+    uint8_t size; /* how many ... */
+    char held[8]; /* ... and what they were */
 } DtWritten;
 
 typedef struct DtWrittenLog {
@@ -33,6 +36,10 @@ DtRun dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *va
 /* Notes that `node` has written all of `array`, which held `saved` before; takes no reference.  -1
  * with MemoryError. */
 int dt_written_note(DtWrittenLog *log, const DtNode *node, PyObject *array, PyObject *saved);
+
+/* Notes that up to eight bytes at `data`, in the memory of `array`, are about to be written; takes
+ * no reference.  -1 with MemoryError. */
+int dt_written_save_bytes(DtWrittenLog *log, PyObject *array, char *data, uint8_t size);
 
 /* Puts everything back, and forgets it.  An exception that is set stays. */
 void dt_written_undo(DtWrittenLog *log);

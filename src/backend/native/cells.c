@@ -72,6 +72,11 @@ dt_cells_item(const DtCellItem *item, const DtNativeRun *run)
             at = (npy_intp)number.i;
         }
         else if (index->kind == DT_INDEX_CELL) {
+            const DtNode *node = index->node;
+            PyObject *number = node == NULL ? NULL : run->values[node->index];
+            if (number != NULL && !unbox(number, DT_CELL_INT, &run->cells[index->cell])) {
+                return NULL;
+            }
             at = (npy_intp)run->cells[index->cell].i;
         }
         at += at < 0 ? dims[i] : 0;

@@ -100,6 +100,7 @@ typedef struct DtCellIndex {
     npy_intp value;
     const DtSym *sym;
     uint16_t cell;
+    const DtNode *node; /* CELL: whose; NULL: the stage has loaded it */
 } DtCellIndex;
 
 enum { DT_ITEM_MAX_NDIM = 4 };

@@ -145,6 +145,9 @@ take_types(DtLoop *loop, PyObject *dtypes)
         loop->out = descr;
         is_complex = is_complex || PyTypeNum_ISCOMPLEX(descr->type_num);
     }
+    if (loop->row == NULL) {
+        return true; /* with core dimensions: nothing is laid out anew */
+    }
     loop->allow = is_complex ? loop->row->complex_kind : loop->row->real;
     return loop->allow != DT_ALLOW_NONE;
 }
@@ -305,5 +308,57 @@ dt_loop_get(PyObject *ufunc, PyObject *const *types, uint32_t nin, const DtLoop 
 done:
     Py_XDECREF(capsule);
     Py_DECREF(key);
+    return status;
+}
+
+DtStatus
+dt_loop_get_core(const char *module, const char *name, PyArray_Descr *descr, uint32_t nin,
+                 const DtLoop **out)
+{
+    static PyObject *known; /* (module, name, type, nin) -> capsule or None */
+    PyObject *types[DT_LOOP_MAX_ARGS] = {(PyObject *)descr, (PyObject *)descr};
+    PyObject *from = NULL, *ufunc = NULL, *capsule = NULL;
+    DtLoop *loop = NULL;
+    DtStatus status = DT_ERROR;
+    *out = NULL;
+    PyObject *key = Py_BuildValue("(ssiI)", module, name, descr->type_num, nin);
+    if (key == NULL || (known == NULL && (known = PyDict_New()) == NULL)) {
+        goto done;
+    }
+    capsule = Py_XNewRef(PyDict_GetItemWithError(known, key));
+    if (capsule != NULL) {
+        *out = capsule == Py_None ? NULL : PyCapsule_GetPointer(capsule, NULL);
+        status = DT_OK;
+        goto done;
+    }
+    from = PyErr_Occurred() ? NULL : PyImport_ImportModule(module);
+    ufunc = from == NULL ? NULL : PyObject_GetAttrString(from, name);
+    if (ufunc == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* not in this NumPy: called */
+    }
+    if (PyErr_Occurred()) {
+        goto done;
+    }
+    if (ufunc != NULL && PyObject_TypeCheck(ufunc, &PyUFunc_Type)
+        && ((PyUFuncObject *)ufunc)->core_enabled && ((PyUFuncObject *)ufunc)->nin == (int)nin
+        && ((PyUFuncObject *)ufunc)->nout == 1) {
+        status = make_loop(ufunc, NULL, types, nin, &loop);
+        if (status != DT_OK) {
+            goto done;
+        }
+    }
+    status = DT_ERROR;
+    capsule = loop == NULL ? Py_NewRef(Py_None) : PyCapsule_New(loop, NULL, NULL);
+    if (capsule == NULL || PyDict_SetItem(known, key, capsule) < 0) {
+        free(loop);
+        goto done;
+    }
+    *out = loop;
+    status = DT_OK;
+done:
+    Py_XDECREF(capsule);
+    Py_XDECREF(ufunc);
+    Py_XDECREF(from);
+    Py_XDECREF(key);
     return status;
 }

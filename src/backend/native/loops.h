@@ -39,6 +39,11 @@ typedef struct DtLoop {
 DtStatus dt_loop_get(PyObject *ufunc, PyObject *const *types, uint32_t nin,
                      const DtLoop **out) DT_MUST_CHECK;
 
+/* The loop of a ufunc with core dimensions and one output, all of type `descr`; *out = NULL: there
+ * is none to be called directly.  `row` is NULL. */
+DtStatus dt_loop_get_core(const char *module, const char *name, PyArray_Descr *descr, uint32_t nin,
+                          const DtLoop **out) DT_MUST_CHECK;
+
 /* Is it a type number that fused code handles (bool, integers, float32/64, complex64/128)? */
 bool dt_loop_knows_type(int type_num);
 

@@ -1,6 +1,6 @@
 /* The native executor: runs the stages of a planned graph. */
 #define DT_NATIVE_IMPORTS_NUMPY
-#include "backend/native/cells.h"
+#include "backend/native/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +39,12 @@ run_stage(const DtStage *stage, DtNativeRun *run)
     }
     if (stage->cells != NULL && dt_cells_run(stage->cells, run) == DT_FUSED_OK) {
         return DT_RUN_OK;
+    }
+    if (stage->kernel != NULL) {
+        DtFusedRun made = stage->kernel->run(stage->kernel, stage, run);
+        if (DT_LIKELY(made != DT_FUSED_CALL)) {
+            return made == DT_FUSED_OK ? DT_RUN_OK : dt_eager_failure(run->committed);
+        }
     }
     return dt_called_run(stage, run);
 }
@@ -259,7 +265,8 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
             }
         }
         else if (stage->fused == NULL) {
-            dt_strbuf_addf(buf, "  called  %s%s", stage->nodes[0]->target,
+            dt_strbuf_addf(buf, "  %s  %s%s", stage->kernel != NULL ? "kernel" : "called",
+                           stage->nodes[0]->target,
                            stage->writes == DT_WRITES_NOTHING  ? ""
                            : stage->writes == DT_WRITES_AT_END ? " (at the end)"
                                                                : " (can be taken back)");

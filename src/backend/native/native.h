@@ -192,10 +192,12 @@ enum {
 };
 
 typedef struct DtCellStage DtCellStage; /* cells.h */
+typedef struct DtKernel DtKernel;       /* kernels.h */
 
 typedef struct DtStage {
     DtFused *fused;       /* or NULL */
     DtCellStage *cells;   /* or NULL; neither: called */
+    DtKernel *kernel;     /* of a called node: what may do instead of the call; or NULL */
     const DtNode **nodes; /* in order; a called stage has one */
     uint8_t *called;      /* per node: DT_CALLED_* */
     binaryfunc *binary;   /* per node: the C function behind its callee, or NULL */

@@ -11,7 +11,7 @@
  * pure ones that pass a write to memory which they don't look at.  A node that is not
  * fusable for any reason is called: that is always right.
  */
-#include "backend/native/cells.h"
+#include "backend/native/kernels.h"
 #include "backend/native/plan.h"
 
 #include <stdlib.h>
@@ -688,7 +688,8 @@ give_cells(DtPlan *plan, DtStages *stages)
         }
         bool reduced = dt_plan_is_reduce(own) && own->node->nresults == 1
                        && dt_cell_type_of(&own->node->results[0]) != DT_CELL_NONE;
-        own->cells = plan->stages.items[own->stage]->cells || reduced;
+        own->cells =
+            plan->stages.items[own->stage]->cells || reduced || dt_kernel_gives_number(own->node);
         if (own->cells) {
             own->cell = dt_cells_new(stages);
         }
@@ -763,6 +764,9 @@ emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStages *stages, DtStag
     }
     else {
         exe->called_nodes += count;
+        if (count == 1) {
+            DT_TRY(dt_kernel_plan(exe, plan, out->nodes[0], &out->kernel));
+        }
     }
     return DT_OK;
 }

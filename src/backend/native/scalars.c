@@ -1,7 +1,7 @@
 /* The numbers of a fused stage: symbols, Python numbers of the graph, NumPy scalars and arrays of
  * no dimensions, each converted to its loop's type once per call.
  *
- * Not in here: Python numbers that are constants; the planner has converted those (fuse.c).
+ * Python numbers that are constants were converted by the planner (fuse.c, kernels.c).
  */
 #include <string.h>
 
@@ -66,6 +66,10 @@ fill_from_cell(const DtFusedScalar *scalar, const DtCell *from, void *cell)
 DtFusedRun
 dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell)
 {
+    if (scalar->kind == DT_SCALAR_CONST) {
+        memcpy(cell, scalar->cell, sizeof(scalar->cell));
+        return DT_FUSED_OK;
+    }
     if (scalar->kind == DT_SCALAR_SYM) {
         DtNumber number;
         if (!dt_sym_eval(scalar->sym, run->symbols, &number)) {

@@ -1,0 +1,216 @@
+/* Kernels: the table, operands, and writes of single items.  See kernels.h. */
+#include "backend/native/kernels.h"
+
+#include <string.h>
+
+#include "adapters/numbers.h"
+#include "backend/eager.h"
+
+bool
+dt_kernel_gives_number(const DtNode *node)
+{
+    static const char *const targets[] = {
+        "numpy.argmax", "numpy.argmin", "numpy.dot",         "numpy.inner",
+        "numpy.vdot",   "numpy.matmul", "numpy.linalg.norm", "numpy.linalg.det",
+    };
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(targets); i++) {
+        if (strcmp(node->target, targets[i]) == 0) {
+            return node->nresults == 1 && dt_cell_type_of(&node->results[0]) != DT_CELL_NONE;
+        }
+    }
+    return false;
+}
+
+/* ---- Operands -------------------------------------------------------------------------------- */
+
+bool
+dt_kernel_take_value(const DtNode *node, uint32_t i, DtKernel *kernel)
+{
+    const DtOperand *operand = &node->args[i];
+    if (operand->kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    if (meta->type != &PyArray_Type || meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype)
+        || !dt_loop_knows_type(((PyArray_Descr *)meta->dtype)->type_num)) {
+        return false;
+    }
+    kernel->values[kernel->nvalues++] = (DtValue){operand->u.node, operand->result};
+    return true;
+}
+
+bool
+dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num, DtFusedScalar *out)
+{
+    *out = (DtFusedScalar){.type_num = type_num};
+    switch ((DtOperandKind)operand->kind) {
+    case DT_OPERAND_CONST:
+        out->kind = DT_SCALAR_CONST;
+        if (type_num == NPY_BOOL) {
+            *(npy_bool *)out->cell = operand->u.object == Py_True;
+            return PyBool_Check(operand->u.object);
+        }
+        return dt_cast_number(operand->u.object, type_num, out->cell);
+    case DT_OPERAND_SYM:
+        out->kind = DT_SCALAR_SYM;
+        out->sym = operand->u.sym;
+        return out->sym->type != DT_SYM_FLOAT || PyTypeNum_ISFLOAT(type_num)
+               || PyTypeNum_ISCOMPLEX(type_num);
+    case DT_OPERAND_NODE:
+        break;
+    default:
+        return false;
+    }
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    const DtPlanNode *own = &plan->nodes[operand->u.node->index];
+    char number = dt_number_kind_of(meta);
+    out->value = (DtValue){operand->u.node, operand->result};
+    if (own->cells) {
+        out->box = dt_plan_box(own, (uint8_t)dt_cell_type_of(meta));
+    }
+    if (number != 0) {
+        out->kind = DT_SCALAR_NUMBER;
+        return number == 'f'   ? PyTypeNum_ISFLOAT(type_num)
+               : number == 'i' ? type_num != NPY_BOOL
+                               : number == 'b';
+    }
+    if (meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype) || meta->ndim != 0
+        || (meta->type != &PyArray_Type && !PyType_IsSubtype(meta->type, &PyGenericArrType_Type))) {
+        return false;
+    }
+    out->kind = DT_SCALAR_VALUE;
+    out->from_type = ((PyArray_Descr *)meta->dtype)->type_num;
+    return out->from_type == type_num ? dt_loop_knows_type(type_num)
+                                      : dt_cast_get(out->from_type, type_num) != NULL;
+}
+
+bool
+dt_kernel_index(const DtOperand *operand, DtCellIndex *out)
+{
+    *out = (DtCellIndex){0};
+    if (operand->kind == DT_OPERAND_SYM) {
+        out->kind = DT_INDEX_SYM;
+        out->sym = operand->u.sym;
+        return operand->u.sym->type == DT_SYM_INT;
+    }
+    if (operand->kind != DT_OPERAND_CONST || !PyLong_CheckExact(operand->u.object)) {
+        return false;
+    }
+    int overflow;
+    out->kind = DT_INDEX_CONST;
+    out->value = (npy_intp)PyLong_AsLongLongAndOverflow(operand->u.object, &overflow);
+    return overflow == 0;
+}
+
+bool
+dt_kernel_index_value(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out)
+{
+    *out = index->value;
+    if (index->kind == DT_INDEX_SYM) {
+        DtNumber number;
+        if (!dt_sym_eval(index->sym, run->symbols, &number)) {
+            return false;
+        }
+        *out = (npy_intp)number.i;
+    }
+    return true;
+}
+
+/* ---- Writing an item ------------------------------------------------------------------------- */
+
+#define WARN_ON_WRITE (1u << 31) /* see adapters/numpy/writes.c */
+
+static DtFusedRun
+run_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    uint64_t cell[2];
+    char *data = dt_cells_item(kernel->item, run);
+    if (data == NULL || dt_scalar_fill(&kernel->scalars[0], run, cell) != DT_FUSED_OK) {
+        return DT_FUSED_CALL;
+    }
+    PyObject *object = dt_native_value(run, &kernel->item->array);
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_ISWRITEABLE(array) || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+        return DT_FUSED_CALL;
+    }
+    if (!run->committed && stage->writes == DT_WRITES_SAVED
+        && dt_written_save_bytes(&run->log, object, data, kernel->item->size) < 0) {
+        return DT_FUSED_ERROR;
+    }
+    if (stage->writes == DT_WRITES_AT_END) {
+        run->committed = true;
+    }
+    memcpy(data, cell, kernel->item->size);
+    return DT_FUSED_OK;
+}
+
+static DtStatus
+choose_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->item = DT_ARENA_NEW(&exe->arena, DtCellItem);
+    kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
+    if (kernel->item == NULL || kernel->scalars == NULL) {
+        PyErr_NoMemory();
+        return DT_ERROR;
+    }
+    *ok = dt_written_is_setitem(node) && !dt_eager_has_effect(node)
+          && dt_cells_plan_item(&node->args[0], &node->args[1], kernel->item)
+          && dt_kernel_scalar(plan, &node->args[2], kernel->item->type_num, kernel->scalars);
+    const DtOperand *keys =
+        node->args[1].kind == DT_OPERAND_TUPLE ? node->args[1].items : &node->args[1];
+    for (uint32_t i = 0; *ok && i < kernel->item->ndim; i++) {
+        DtCellIndex *index = &kernel->item->index[i];
+        if (index->kind == DT_INDEX_CELL) {
+            const DtPlanNode *own = &plan->nodes[keys[i].u.node->index];
+            index->cell = own->cell;
+            index->node = keys[i].u.node;
+            *ok = own->cells;
+        }
+    }
+    kernel->run = run_write;
+    return DT_OK;
+}
+
+static const DtKernelRow writes[] = {{"operator.setitem", choose_write}, {NULL, NULL}};
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+DtStatus
+dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
+{
+    const DtKernelRow *const tables[] = {writes, dt_kernels_make, dt_kernels_products,
+                                         dt_kernels_views};
+    *out = NULL;
+    if (node->kwnames != NULL || node->nresults > 1 || node->nargs == 0) {
+        return DT_OK;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(tables); i++) {
+        for (const DtKernelRow *row = tables[i]; row->target != NULL; row++) {
+            if (strcmp(row->target, node->target) != 0) {
+                continue;
+            }
+            DtKernel *kernel = DT_ARENA_NEW(&exe->arena, DtKernel);
+            if (kernel == NULL) {
+                PyErr_NoMemory();
+                return DT_ERROR;
+            }
+            const DtPlanNode *own = &plan->nodes[node->index];
+            *kernel = (DtKernel){.node = node, .cell = own->cells ? own->cell : DT_NO_CELL};
+            if (node->nresults == 1) {
+                PyObject *dtype = node->results[0].dtype;
+                if (dtype == NULL || !PyArray_DescrCheck(dtype)
+                    || !dt_loop_knows_type(((PyArray_Descr *)dtype)->type_num)
+                    || !PyArray_ISNBO(((PyArray_Descr *)dtype)->byteorder)) {
+                    return DT_OK;
+                }
+                kernel->descr = (PyArray_Descr *)dtype;
+                kernel->size = (uint8_t)PyDataType_ELSIZE(kernel->descr);
+            }
+            bool ok = false;
+            DT_TRY(row->choose(exe, plan, node, kernel, &ok));
+            *out = ok ? kernel : NULL;
+            return DT_OK;
+        }
+    }
+    return DT_OK;
+}

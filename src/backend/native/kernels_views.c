@@ -1,0 +1,182 @@
+/* Kernels that make views: subscripts by ints and slices, and transposed arrays. */
+#include <string.h>
+
+#include "backend/native/kernels.h"
+
+#define WARN_ON_WRITE (1u << 31) /* see adapters/numpy/writes.c */
+
+/* One axis of the array; *gone: an int. False: no such item, or a step of 0. */
+static bool
+cut(const DtKernelAxis *axis, const DtNativeRun *run, npy_intp size, npy_intp *start,
+    npy_intp *step, npy_intp *count)
+{
+    if (axis->kind == DT_AXIS_INT) {
+        if (!dt_kernel_index_value(&axis->at, run, start)) {
+            return false;
+        }
+        *start += *start < 0 ? size : 0;
+        return *start >= 0 && *start < size;
+    }
+    Py_ssize_t bounds[3] = {0, PY_SSIZE_T_MAX, 1};
+    for (int i = 2; i >= 0; i--) {
+        if (axis->has[i] && !dt_kernel_index_value(&axis->bounds[i], run, &bounds[i])) {
+            return false;
+        }
+    }
+    if (bounds[2] == 0 || bounds[2] < -PY_SSIZE_T_MAX) {
+        return false;
+    }
+    if (bounds[2] < 0) {
+        bounds[0] = axis->has[0] ? bounds[0] : PY_SSIZE_T_MAX;
+        bounds[1] = axis->has[1] ? bounds[1] : PY_SSIZE_T_MIN;
+    }
+    *count = PySlice_AdjustIndices(size, &bounds[0], &bounds[1], bounds[2]);
+    *start = *count > 0 ? bounds[0] : 0;
+    *step = bounds[2];
+    return *count > 0; /* an empty one may lie anywhere: NumPy says where */
+}
+
+static DtFusedRun
+run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
+    int ndim = 0, from = 0;
+    (void)stage;
+    if (array == NULL || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+        return DT_FUSED_CALL;
+    }
+    char *data = PyArray_BYTES(array);
+    for (uint32_t i = 0; i < kernel->naxes; i++) {
+        const DtKernelAxis *axis = &kernel->axes[i];
+        npy_intp start = 0, step = 1, count = 1;
+        if (axis->kind == DT_AXIS_NEW) {
+            shape[ndim] = 1;
+            strides[ndim++] = 0;
+            continue;
+        }
+        if (from == PyArray_NDIM(array)
+            || !cut(axis, run, PyArray_DIM(array, from), &start, &step, &count)) {
+            return DT_FUSED_CALL;
+        }
+        data += start * PyArray_STRIDE(array, from);
+        if (axis->kind == DT_AXIS_SLICE) {
+            shape[ndim] = count;
+            strides[ndim++] = step * PyArray_STRIDE(array, from);
+        }
+        from++;
+    }
+    for (; from < PyArray_NDIM(array); from++) {
+        if (ndim == DT_KERNEL_MAX_NDIM) {
+            return DT_FUSED_CALL;
+        }
+        shape[ndim] = PyArray_DIM(array, from);
+        strides[ndim++] = PyArray_STRIDE(array, from);
+    }
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    Py_INCREF(descr);
+    PyObject *made = PyArray_NewFromDescr(
+        &PyArray_Type, descr, ndim, shape, strides, data,
+        PyArray_FLAGS(array) & (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED), NULL);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)made, Py_NewRef((PyObject *)array)) < 0) {
+        Py_DECREF(made);
+        return DT_FUSED_ERROR;
+    }
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
+static bool
+take_axis(const DtOperand *operand, DtKernelAxis *axis)
+{
+    *axis = (DtKernelAxis){.kind = DT_AXIS_INT};
+    if (operand->kind == DT_OPERAND_CONST && operand->u.object == Py_None) {
+        axis->kind = DT_AXIS_NEW;
+        return true;
+    }
+    if (operand->kind != DT_OPERAND_SLICE) {
+        return dt_kernel_index(operand, &axis->at);
+    }
+    axis->kind = DT_AXIS_SLICE;
+    for (int i = 0; i < 3; i++) {
+        const DtOperand *bound = &operand->items[i];
+        axis->has[i] = bound->kind != DT_OPERAND_CONST || bound->u.object != Py_None;
+        if (axis->has[i] && !dt_kernel_index(bound, &axis->bounds[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static DtStatus
+choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    (void)plan;
+    if (node->nargs != 2 || node->naliases == 0 || node->results[0].type != &PyArray_Type
+        || node->results[0].ndim == 0 || !dt_kernel_take_value(node, 0, kernel)) {
+        return DT_OK;
+    }
+    const DtOperand *key = &node->args[1];
+    const DtOperand *items = key->kind == DT_OPERAND_TUPLE ? key->items : key;
+    kernel->naxes = key->kind == DT_OPERAND_TUPLE ? key->count : 1;
+    if (kernel->naxes > DT_KERNEL_MAX_NDIM || node->results[0].ndim > DT_KERNEL_MAX_NDIM) {
+        return DT_OK;
+    }
+    kernel->axes = DT_ARENA_ARRAY(&exe->arena, DtKernelAxis, kernel->naxes + 1);
+    if (kernel->axes == NULL) {
+        PyErr_NoMemory();
+        return DT_ERROR;
+    }
+    kernel->run = run_view;
+    *ok = true;
+    for (uint32_t i = 0; i < kernel->naxes && *ok; i++) {
+        *ok = take_axis(&items[i], &kernel->axes[i]);
+    }
+    return DT_OK;
+}
+
+static DtFusedRun
+run_transpose(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    npy_intp order[DT_KERNEL_MAX_NDIM];
+    (void)stage;
+    if (array == NULL || PyArray_NDIM(array) != (int)kernel->ndim) {
+        return DT_FUSED_CALL;
+    }
+    for (uint32_t i = 0; i < kernel->ndim; i++) {
+        order[i] = kernel->permutation[i];
+    }
+    PyArray_Dims permute = {order, (int)kernel->ndim};
+    PyObject *made = PyArray_Transpose(array, &permute);
+    run->values[kernel->node->index] = made;
+    return made == NULL ? DT_FUSED_ERROR : DT_FUSED_OK;
+}
+
+static DtStatus
+choose_transpose(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    (void)exe;
+    (void)plan;
+    if (node->nargs != 2 || node->args[1].kind != DT_OPERAND_TUPLE
+        || node->results[0].type != &PyArray_Type || node->args[1].count > DT_KERNEL_MAX_NDIM
+        || node->args[1].count != node->results[0].ndim || !dt_kernel_take_value(node, 0, kernel)) {
+        return DT_OK;
+    }
+    kernel->run = run_transpose;
+    kernel->ndim = node->args[1].count;
+    *ok = true;
+    for (uint32_t i = 0; i < kernel->ndim && *ok; i++) {
+        DtCellIndex index;
+        *ok = dt_kernel_index(&node->args[1].items[i], &index) && index.kind == DT_INDEX_CONST
+              && index.value >= 0 && index.value < (npy_intp)kernel->ndim;
+        kernel->permutation[i] = (int)index.value;
+    }
+    return DT_OK;
+}
+
+const DtKernelRow dt_kernels_views[] = {
+    {"operator.getitem", choose_view}, {"ndarray.transpose", choose_transpose}, {NULL, NULL}};
