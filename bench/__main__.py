@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from . import arrays, dispatch, rows, tracing  # noqa: F401  (they register their rows)
-from .harness import ROWS
+from .harness import ROWS, count_again
 
 
 def main() -> int:
@@ -20,10 +20,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="row", help=f"of {', '.join(names)}")
     parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--count", action="store_true",
+                        help="instructions under valgrind instead of time, printed as ns")  # fmt: skip
     options = parser.parse_args()
     unknown = set(options.rows) - set(names)
     if unknown:
         parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+
+    if options.count:
+        return count_again(options.rows)
 
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}\n")
     figures = {}

@@ -11,8 +11,10 @@ import dataclasses
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 import types
 from collections.abc import Callable
@@ -72,25 +74,71 @@ def per_call(function: Callable[..., Any], arguments: tuple[Any, ...], calls: in
     return (time.perf_counter() - start) / calls
 
 
+MOMENT = 5e-4  # seconds: so short that most are not interrupted, however busy the machine is
+
+
 def in_turns(
     *pairs: tuple[Callable[..., Any], tuple[Any, ...]], budget: float = 2.0, rounds: int = 40
 ) -> list[float]:
-    """The best seconds per call of each (function, arguments), measured in turns."""
+    """The best seconds per call of each (function, arguments), measured in turns; under
+    `python -m bench --count` instructions instead, a nanosecond for each."""
+    if "DYNTRACE_BENCH_COUNTS" in os.environ:
+        return [counted(function, arguments) * 1e-9 for function, arguments in pairs]
     calls = []
     for function, arguments in pairs:
         for _ in range(5):  # compiles, and warms what is specialised by use
             function(*arguments)
         once = min(per_call(function, arguments, 3) for _ in range(3))
-        calls.append(max(1, int(budget / len(pairs) / rounds / max(once, 1e-8))))
+        calls.append(max(1, int(MOMENT / max(once, 1e-8))))
     best = [float("inf")] * len(pairs)
+    rounds = max(rounds, int(budget / len(pairs) / MOMENT))
+    end = time.perf_counter() + 2 * budget
     gc.disable()
     try:
-        for _ in range(rounds):
+        for turn in range(rounds):
             for index, (function, arguments) in enumerate(pairs):
                 best[index] = min(best[index], per_call(function, arguments, calls[index]))
+            if turn > 10 and time.perf_counter() > end:
+                break
     finally:
         gc.enable()
     return best
+
+
+COUNTED = (40, 160)  # calls: what both rounds have in common drops out
+
+
+def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
+    """Instructions per call, the loop included. Valgrind writes down how many there were since the
+    last time whenever os.getppid() is entered."""
+    for _ in range(60):
+        function(*arguments)
+    found = []
+    gc.disable()
+    for calls in COUNTED:
+        os.getppid()
+        for _ in range(calls):
+            function(*arguments)
+        os.getppid()
+        dumps = Path(os.environ["DYNTRACE_BENCH_COUNTS"]).glob("dump.*")
+        last = max(dumps, key=lambda path: int(path.suffix[1:]), default=None)
+        told = re.search(r"^summary: (\d+)", last.read_text(), re.MULTILINE) if last else None
+        if told is None:
+            raise RuntimeError("callgrind does not find os_getppid in this interpreter")
+        found.append(int(told[1]))
+    gc.enable()
+    return (found[1] - found[0]) / (COUNTED[1] - COUNTED[0])
+
+
+def count_again(names: list[str]) -> int:
+    """The same rows again, in a process whose instructions are counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(
+            ["valgrind", "-q", "--tool=callgrind", "--dump-before=os_getppid",
+             f"--callgrind-out-file={folder}/dump", sys.executable, "-m", "bench", *names],
+            cwd=ROOT, env={**os.environ, "DYNTRACE_BENCH_COUNTS": folder, "PYTHONHASHSEED": "0"},
+            check=False,
+        ).returncode  # fmt: skip
 
 
 def child(code: str, **env: str) -> Any:
