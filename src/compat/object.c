@@ -22,41 +22,6 @@ dt_object_type_has_dict(PyTypeObject *type)
 }
 
 PyObject *
-dt_object_existing_dict(PyObject *obj)
-{
-    PyTypeObject *type = Py_TYPE(obj);
-    PyObject *dict;
-#if DT_PY311
-    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
-        dict = *_PyObject_ManagedDictPointer(obj);
-        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
-    }
-#elif DT_PY312
-    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
-        PyDictOrValues either = *_PyObject_DictOrValuesPointer(obj);
-        dict = _PyDictOrValues_IsValues(either) ? NULL : _PyDictOrValues_GetDict(either);
-        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
-    }
-#elif DT_PY313
-    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
-        dict = (PyObject *)_PyObject_GetManagedDict(obj);
-        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
-    }
-#endif
-    if (type->tp_dictoffset > 0) {
-        dict = *(PyObject **)((char *)obj + type->tp_dictoffset);
-    }
-    else if (type->tp_dictoffset < 0) { /* counted from the end of a variable-size object */
-        PyObject **place = _PyObject_GetDictPtr(obj);
-        dict = place == NULL ? NULL : *place;
-    }
-    else {
-        return NULL;
-    }
-    return dict != NULL && PyDict_Check(dict) ? dict : NULL;
-}
-
-PyObject *
 dt_object_dict(PyObject *obj)
 {
     PyObject *dict = PyObject_GenericGetDict(obj, NULL);

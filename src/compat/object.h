@@ -24,9 +24,6 @@ int dt_object_instance_dict_get(PyObject *obj, PyObject *name, PyObject **value)
 /* Whether instances of this type can have attributes of their own. */
 bool dt_object_type_has_dict(PyTypeObject *type);
 
-/* A dict that exists already, or NULL (none, or the attributes lie inline). */
-DT_BORROWED PyObject *dt_object_existing_dict(PyObject *obj);
-
 /* What a descriptor of C gives for the object where that is an object that lies in its struct: a
  * member of type T_OBJECT (None if it is empty), T_OBJECT_EX or T_BOOL, and the args, cause,
  * context and traceback of an exception (None for none).  NULL: it is of another kind, does not fit
@@ -65,6 +62,42 @@ dt_object_inline_values(PyObject *obj)
     }
 #endif
     return NULL;
+}
+
+/* A dict that exists already, or NULL (none, or the attributes lie inline). */
+static inline PyObject *
+dt_object_existing_dict(PyObject *obj)
+{
+    PyTypeObject *type = Py_TYPE(obj);
+    PyObject *dict;
+#if DT_PY311
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        dict = *_PyObject_ManagedDictPointer(obj);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#elif DT_PY312
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        PyDictOrValues either = *_PyObject_DictOrValuesPointer(obj);
+        dict = _PyDictOrValues_IsValues(either) ? NULL : _PyDictOrValues_GetDict(either);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#elif DT_PY313
+    if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+        dict = (PyObject *)_PyObject_GetManagedDict(obj);
+        return dict != NULL && PyDict_Check(dict) ? dict : NULL;
+    }
+#endif
+    if (type->tp_dictoffset > 0) {
+        dict = *(PyObject **)((char *)obj + type->tp_dictoffset);
+    }
+    else if (type->tp_dictoffset < 0) { /* counted from the end of a variable-size object */
+        PyObject **place = _PyObject_GetDictPtr(obj);
+        dict = place == NULL ? NULL : *place;
+    }
+    else {
+        return NULL;
+    }
+    return dict != NULL && PyDict_Check(dict) ? dict : NULL;
 }
 
 /* The names of inline values; they belong to the type, and only grow while it lives. */

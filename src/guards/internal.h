@@ -21,7 +21,7 @@
 #include "guards/recipe.h"
 
 typedef enum DtGuardOp {
-#define GUARD_OP(NAME, FORM) DT_GOP_##NAME,
+#define GUARD_OP(NAME, FORM, USES, GIVES) DT_GOP_##NAME,
 #include "guards/ops.def"
 #undef GUARD_OP
     DT_GOP_COUNT
@@ -106,22 +106,29 @@ typedef struct DtPlace {
     Py_ssize_t nkeys; /* DT_GOP_ABSENT: shared keys seen last */
 } DtPlace;
 
-/* Several attributes of one object, all loaded or compared at once. */
+/* Several attributes of one object, all loaded or compared at once: those that are only compared
+ * come first. */
 typedef struct DtAttr {
-    uint32_t hint;      /* index into the type's shared keys */
-    uint32_t dst;       /* a register, or one of the two below: nobody reads it */
-    PyObject *expected; /* DT_ATTR_IS, DT_ATTR_CONST; of a loaded one its exact type, or NULL */
+    DtPlace *place;     /* by name, when neither of the short ways is open */
+    int32_t origins[2]; /* of the load and of the check */
+    bool by_value;      /* compared with a constant, not by identity */
 } DtAttr;
-#define DT_ATTR_IS UINT32_MAX
-#define DT_ATTR_CONST (UINT32_MAX - 1)
 
+/* Short ways: the type's shared keys say where inline values lie, and a dict that is in the same
+ * version as before holds what it held. */
 typedef struct DtAttrRun {
     PyTypeObject *type;
     uint32_t count;
-    bool shared; /* all hints are good for an object with inline values */
+    uint32_t ncompared;
+    uint32_t first;      /* of the compared ones, by their order in inline values ... */
+    bool side_by_side;   /* ... in which there is nothing between them */
+    bool shared;         /* all hints are good for an object with inline values */
+    uint64_t version;    /* of the dict in which all was as expected; 0: of none */
+    PyObject **expected; /* of a loaded one its exact type, or NULL */
+    uint32_t *hints;     /* indices into the type's shared keys */
+    uint32_t *regs;      /* of the loaded ones ... */
+    PyObject **cached;   /* ... and what the dict held; borrowed from it */
     DtAttr *attrs;
-    DtPlace **places;      /* by name, when there are no inline values */
-    int32_t (*origins)[2]; /* of the load and of the check */
 } DtAttrRun;
 
 typedef struct DtKeys {
@@ -220,6 +227,10 @@ struct DtGuardProgram {
     uint32_t user;  /* where the user part begins; 0: there is none */
     int32_t failed; /* origin of the failure inside a group, or DT_NO_ORIGIN */
     uint32_t nregs;
+    uint32_t npure;   /* instructions of the pure part, its END apart */
+    uint32_t front;   /* the first ones are there because they fail (order.c) */
+    uint32_t suspect; /* where failures are counted now ... */
+    uint32_t votes;   /* ... and how many more there were than elsewhere */
     int32_t *origins; /* by instruction: fact, or ~register of a source that could not be read */
     uint32_t *wanted; /* registers */
     uint32_t nwanted;

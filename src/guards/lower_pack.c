@@ -12,7 +12,7 @@
 typedef enum Form { FORM_X, FORM_I, FORM_AUX, FORM_WIDE, FORM_PAIR } Form;
 
 static const uint8_t forms[DT_GOP_COUNT] = {
-#define GUARD_OP(NAME, FORM) FORM_##FORM,
+#define GUARD_OP(NAME, FORM, USES, GIVES) FORM_##FORM,
 #include "guards/ops.def"
 #undef GUARD_OP
 };
@@ -96,6 +96,7 @@ dt_lower_pack(DtLower *lower)
         return dt_no_memory();
     }
     /* The arena is zeroed and END is 0: a list ends where a gap is left. */
+    program->npure = pure;
     program->user = user != 0 ? pure + 1 : 0;
     DT_TRY(pack_list(lower, &lower->pure, 0));
     DT_TRY(pack_list(lower, &lower->user, pure + 1));

@@ -1,9 +1,12 @@
-/* Neighbours that become one instruction, after everything was emitted.
+/* Several instructions that become one, after everything was emitted.
  *
  *   INDEX a[i] -> r; number n = r, a float               ──►  INDEX_FLOAT
- *   ATTR a.x -> r; r is 3.0; ATTR a.y -> s; ...          ──►  ATTRS of a
+ *   ATTR a.x -> r; r is 3.0; ...; ATTR a.y -> s; ...     ──►  ATTRS of a; ...
+ *   TYPE_VERSION of r; ...; TYPE_VERSION of s, the same  ──►  TYPE_VERSION of r; ...; IS_TYPE of s
  *
- * A value that is compared with what was expected, and that nobody else reads, gets no register.
+ * All attributes that are read of one object are read where the first one is, with the check behind
+ * each load; what else is asked of their values stays where it was, which is behind it.  A value
+ * that is compared with what was expected, and that nobody else reads, gets no register.
  */
 #include "guards/lower.h"
 
@@ -14,78 +17,101 @@ is_read_elsewhere(const DtLower *lower, uint32_t reg)
     return lower->read_again[reg];
 }
 
-/* Length of the load of an attribute with its check from `at` on; 0: it can't be part of a run. */
+/* Length of the load of an attribute with its check from `at` on. */
 static uint32_t
 attr_length(const DtLower *lower, const DtInstrs *list, uint32_t at)
 {
-    if (list->items[at].op != DT_GOP_ATTR) {
-        return 0;
-    }
     const DtLowerInstr *next = at + 1 < list->count ? &list->items[at + 1] : NULL;
     if (next == NULL || next->a != list->items[at].dst) {
         return 1;
     }
-    bool compared =
-        next->op == DT_GOP_IS || next->op == DT_GOP_IS_CONST || next->op == DT_GOP_IS_INT;
+    bool compared = next->op == DT_GOP_IS || next->op == DT_GOP_IS_INT
+                    || (next->op == DT_GOP_IS_CONST && !PyByteArray_Check((PyObject *)next->x));
     if (compared) {
         return is_read_elsewhere(lower, next->a) ? 1 : 2;
     }
     return next->op == DT_GOP_IS_TYPE ? 2 : 1;
 }
 
-static void
-fill_attr(DtAttrRun *run, uint32_t index, const DtLowerInstr *load, const DtLowerInstr *check)
+static bool
+is_compared(const DtLower *lower, const DtInstrs *list, uint32_t at)
 {
+    return attr_length(lower, list, at) == 2 && list->items[at + 1].op != DT_GOP_IS_TYPE;
+}
+
+static void
+fill_attr(DtLower *lower, DtAttrRun *run, uint32_t index, const DtInstrs *list, uint32_t at)
+{
+    const DtLowerInstr *load = &list->items[at];
     DtAttr *attr = &run->attrs[index];
-    run->places[index] = load->x;
-    run->origins[index][0] = load->origin;
-    attr->dst = load->dst;
-    if (check == NULL) {
-        return;
+    attr->place = load->x;
+    attr->origins[0] = load->origin;
+    if (attr_length(lower, list, at) == 2) {
+        attr->origins[1] = load[1].origin;
+        attr->by_value = load[1].op == DT_GOP_IS_CONST || load[1].op == DT_GOP_IS_INT;
+        run->expected[index] = load[1].x;
     }
-    run->origins[index][1] = check->origin;
-    attr->expected = check->x;
-    if (check->op != DT_GOP_IS_TYPE) {
-        attr->dst = check->op == DT_GOP_IS ? DT_ATTR_IS : DT_ATTR_CONST;
+    if (index >= run->ncompared) {
+        run->regs[index - run->ncompared] = load->dst;
     }
 }
 
-/* The run that begins at `from`; its end is *to, which is `from` for one that does not pay. */
-static DtStatus
-join_attrs(DtLower *lower, const DtInstrs *list, uint32_t from, uint32_t *to, DtLowerInstr *out)
+/* The next load of an attribute of the same object, by index + 1 in the list; 0: there is none. */
+static uint32_t *
+find_next_attrs(DtLower *lower, const DtInstrs *list)
 {
-    const DtLowerInstr *first = &list->items[from];
-    uint32_t at = from, count = 0, length;
-    while (at < list->count && list->items[at].a == first->a
-           && (length = attr_length(lower, list, at)) > 0) {
-        at += length;
-        count++;
+    uint32_t *next = DT_ARENA_ARRAY(lower->arena, uint32_t, list->count + 1);
+    uint32_t *last = DT_ARENA_ARRAY(lower->arena, uint32_t, lower->sources.count + 1);
+    if (next == NULL || last == NULL) {
+        return NULL;
     }
-    *to = from;
-    if (count < 2) {
-        return DT_OK;
+    for (uint32_t at = list->count; at > 0; at--) {
+        const DtLowerInstr *instr = &list->items[at - 1];
+        if (instr->op == DT_GOP_ATTR) {
+            next[at - 1] = last[instr->a];
+            last[instr->a] = at;
+        }
     }
+    return next;
+}
+
+/* The run of the attributes that `next` links from `from` on; they become COUNT, which is no more
+ * there. */
+static DtStatus
+join_attrs(DtLower *lower, DtInstrs *list, const uint32_t *next, uint32_t from, DtLowerInstr *out)
+{
     DtArena *arena = &lower->program->arena;
     DtAttrRun *run = DT_ARENA_NEW(arena, DtAttrRun);
     if (run == NULL) {
         return dt_no_memory();
     }
-    run->type = ((DtPlace *)first->x)->type;
-    run->count = count;
-    run->attrs = DT_ARENA_ARRAY(arena, DtAttr, count);
-    run->places = DT_ARENA_ARRAY(arena, DtPlace *, count);
-    run->origins = dt_arena_alloc(arena, sizeof(*run->origins) * count);
-    if (run->attrs == NULL || run->places == NULL || run->origins == NULL) {
+    for (uint32_t at = from + 1; at != 0; at = next[at - 1]) {
+        run->count++;
+        run->ncompared += is_compared(lower, list, at - 1);
+    }
+    uint32_t nloaded = run->count - run->ncompared;
+    run->type = ((DtPlace *)list->items[from].x)->type;
+    run->expected = DT_ARENA_ARRAY(arena, PyObject *, run->count);
+    run->hints = DT_ARENA_ARRAY(arena, uint32_t, run->count);
+    run->attrs = DT_ARENA_ARRAY(arena, DtAttr, run->count);
+    run->regs = DT_ARENA_ARRAY(arena, uint32_t, nloaded + 1);
+    run->cached = DT_ARENA_ARRAY(arena, PyObject *, nloaded + 1);
+    if (run->expected == NULL || run->hints == NULL || run->attrs == NULL || run->regs == NULL
+        || run->cached == NULL) {
         return dt_no_memory();
     }
-    at = from;
-    for (uint32_t i = 0; i < count; i++) {
-        length = attr_length(lower, list, at);
-        fill_attr(run, i, &list->items[at], length == 2 ? &list->items[at + 1] : NULL);
-        at += length;
+    *out = list->items[from];
+    out->op = DT_GOP_ATTRS;
+    out->x = run;
+    uint32_t compared = 0, loaded = run->ncompared;
+    for (uint32_t at = from + 1; at != 0; at = next[at - 1]) {
+        uint32_t length = attr_length(lower, list, at - 1);
+        uint32_t index = is_compared(lower, list, at - 1) ? compared++ : loaded++;
+        fill_attr(lower, run, index, list, at - 1);
+        for (uint32_t i = 0; i < length; i++) {
+            list->items[at - 1 + i].op = DT_GOP_COUNT;
+        }
     }
-    *out = (DtLowerInstr){.op = DT_GOP_ATTRS, .a = first->a, .origin = first->origin, .x = run};
-    *to = at;
     return DT_OK;
 }
 
@@ -124,22 +150,49 @@ find_read_again(DtLower *lower)
     return DT_OK;
 }
 
+/* A type whose version was looked at can't change before the list is at its end. */
+static DtStatus
+drop_repeated_versions(DtLower *lower, DtInstrs *list)
+{
+    DtMap seen = {0};
+    for (uint32_t at = 0; at < list->count; at++) {
+        DtLowerInstr *instr = &list->items[at];
+        if (instr->op != DT_GOP_TYPE_VERSION) {
+            continue;
+        }
+        const DtTypeState *state = instr->x;
+        if (dt_map_get(&seen, state) != NULL) {
+            instr->op = DT_GOP_IS_TYPE;
+            instr->x = state->type;
+        }
+        else if (dt_map_set(lower->arena, &seen, state, list) < 0) {
+            return dt_no_memory();
+        }
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_lower_join_runs(DtLower *lower, DtInstrs *list)
 {
     DT_TRY(find_read_again(lower));
+    DT_TRY(drop_repeated_versions(lower, list));
+    const uint32_t *next = find_next_attrs(lower, list);
+    if (next == NULL) {
+        return dt_no_memory();
+    }
     uint32_t made = 0;
-    for (uint32_t at = 0; at < list->count;) {
-        DtLowerInstr joined;
-        uint32_t to = at;
-        if (join_float(list, at, &joined)) {
-            to = at + 2;
+    for (uint32_t at = 0; at < list->count; at++) {
+        DtLowerInstr joined = list->items[at];
+        if (joined.op == DT_GOP_COUNT) {
+            continue; /* part of a run */
         }
-        else if (list->items[at].op == DT_GOP_ATTR) {
-            DT_TRY(join_attrs(lower, list, at, &to, &joined));
+        bool is_float = join_float(list, at, &joined);
+        if (joined.op == DT_GOP_ATTR && next[at] != 0) {
+            DT_TRY(join_attrs(lower, list, next, at, &joined));
         }
-        list->items[made++] = to > at ? joined : list->items[at];
-        at = to > at ? to : at + 1;
+        list->items[made++] = joined; /* never beyond `at` */
+        at += is_float;
     }
     list->count = made;
     return DT_OK;

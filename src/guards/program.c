@@ -10,6 +10,8 @@
  * Not in here: making programs (lower.c), single reads and checks (read.c),
  * ownership (lifetime.c), texts (explain.c).
  */
+#include "guards/attr_run.h"
+#include "guards/order.h"
 #include "guards/read.h"
 
 #include <string.h>
@@ -21,14 +23,6 @@
 #include "compat/lru_cache.h"
 #include "compat/object.h"
 #include "compat/type_names.h"
-
-/* Whether a container was touched since it was verified; the stress build looks at it every time.
- */
-#ifdef DT_STRESS
-#define TOUCHED(version, verified) ((void)(version), (void)(verified), true)
-#else
-#define TOUCHED(version, verified) DT_UNLIKELY((version) != (verified))
-#endif
 
 /* The same for an object of the type that the place was made for.  Shared keys belong to their type
  * and only grow, so an index into them found once is good for all instances with inline values. */
@@ -42,72 +36,6 @@ read_known_attr(PyObject *object, DtPlace *place)
         }
     }
     return dt_read_own_attr(object, place);
-}
-
-/* The attribute of a run that does not hold; what was found in its place is for explanations. */
-static bool __attribute__((noinline))
-blame_attr(DtGuardProgram *program, const DtAttrRun *run, uint32_t i, PyObject *value,
-           PyObject **regs)
-{
-    int32_t origin = run->origins[i][value != NULL];
-    if (origin >= 0) {
-        regs[program->facts[origin].source - 1] = value;
-    }
-    program->failed = origin;
-    return false;
-}
-
-/* One attribute of a run: is it what was expected, or of the type that was? */
-static inline bool
-take_attr(DtGuardProgram *program, const DtAttrRun *run, uint32_t i, PyObject *value,
-          PyObject **regs)
-{
-    const DtAttr *attr = &run->attrs[i];
-    if (attr->dst >= DT_ATTR_CONST) {
-        return DT_LIKELY(value == attr->expected)
-               || (value != NULL && attr->dst == DT_ATTR_CONST
-                   && dt_recipe_same_constant(value, attr->expected))
-               || blame_attr(program, run, i, value, regs);
-    }
-    regs[attr->dst] = value;
-    bool holds = value != NULL
-                 && (attr->expected == NULL || Py_TYPE(value) == (PyTypeObject *)attr->expected);
-    return DT_LIKELY(holds) || blame_attr(program, run, i, value, regs);
-}
-
-static int __attribute__((noinline))
-run_attrs_by_name(DtGuardProgram *program, DtAttrRun *run, PyObject *object, PyObject **regs)
-{
-    bool shared = dt_object_inline_values(object) != NULL;
-    for (uint32_t i = 0; i < run->count; i++) {
-        DtPlace *place = run->places[i];
-        PyObject *value = dt_read_own_attr(object, place);
-        if (!take_attr(program, run, i, value, regs)) {
-            return 0;
-        }
-        run->attrs[i].hint = (uint32_t)place->hint;
-        shared = shared && place->shared;
-    }
-    run->shared = shared;
-    return 1;
-}
-
-static inline int
-run_attrs(DtGuardProgram *program, DtAttrRun *run, PyObject *object, PyObject **regs)
-{
-    if (DT_UNLIKELY(Py_TYPE(object) != run->type)) {
-        return 0;
-    }
-    PyObject **values = run->shared ? dt_object_inline_values(object) : NULL;
-    if (DT_UNLIKELY(values == NULL)) {
-        return run_attrs_by_name(program, run, object, regs);
-    }
-    for (uint32_t i = 0; i < run->count; i++) {
-        if (DT_UNLIKELY(!take_attr(program, run, i, values[run->attrs[i].hint], regs))) {
-            return 0;
-        }
-    }
-    return 1;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -295,7 +223,7 @@ static int
 run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed)
 {
     static const void *const handlers[DT_GOP_COUNT] = {
-#define GUARD_OP(NAME, FORM) &&do_##NAME,
+#define GUARD_OP(NAME, FORM, USES, GIVES) &&do_##NAME,
 #include "guards/ops.def"
 #undef GUARD_OP
     };
@@ -335,7 +263,7 @@ do_OBJECT:
 do_GROUP_GLOBALS:
     {
         DtGroup *group = in->x;
-        if (TOUCHED(dt_dict_version(frame->globals), group->version)) {
+        if (DT_TOUCHED(dt_dict_version(frame->globals), group->version)) {
             ANSWER(verify_group(RUN_ARGS, group, frame->globals));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
@@ -346,7 +274,7 @@ do_GROUP_GLOBALS:
 do_GROUP_KNOWN:
     {
         DtGroup *group = in->x;
-        if (TOUCHED(dt_dict_version(group->dict), group->version)) {
+        if (DT_TOUCHED(dt_dict_version(group->dict), group->version)) {
             ANSWER(verify_group(RUN_ARGS, group, group->dict));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
@@ -360,7 +288,7 @@ do_GROUP:
         uint64_t version = 0;
         PyObject *container = group_container(group, frame, regs, in->a, &version);
         NEED(container != NULL);
-        if (TOUCHED(version, group->version) || DT_UNLIKELY(version == 0)) {
+        if (DT_TOUCHED(version, group->version) || DT_UNLIKELY(version == 0)) {
             ANSWER(verify_group(RUN_ARGS, group, container));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
@@ -376,7 +304,7 @@ do_ATTR:
         LOAD(read_known_attr(a, place));
     }
 do_ATTRS:
-    ANSWER(run_attrs(program, in->x, regs[in->a], regs));
+    ANSWER(dt_attr_run(program, in->x, regs[in->a], regs));
 do_ATTR_ANY:
     {
         PyObject *value = NULL;
@@ -685,6 +613,7 @@ dt_program_check(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **
     int ok = run(program, frame, regs, false, &failed);
     if (DT_UNLIKELY(ok != 1)) {
         program->failed = DT_NO_ORIGIN;
+        dt_order_note_failure(program, failed);
     }
     return ok;
 }

@@ -30,6 +30,7 @@ typedef struct Step {
 typedef struct Look {
     uint8_t what;
     uint8_t nsteps;
+    int32_t argument;         /* the slot, when there is but one step, to an argument; else -1 */
     const DtAdapter *adapter; /* LOOK_ARRAY */
     Step steps[DEEPEST];
 } Look;
@@ -59,6 +60,9 @@ mix(uint64_t key, uint64_t value)
 static uint64_t
 key_of_constant(PyObject *value)
 {
+    if (PyUnicode_CheckExact(value) && ((PyASCIIObject *)value)->hash != -1) {
+        return (uint64_t)((PyASCIIObject *)value)->hash;
+    }
     if (PyLong_CheckExact(value)) {
         int overflow;
         int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -121,17 +125,31 @@ take_step(Step *step, const DtGuardFrame *frame, PyObject *from)
     }
 }
 
-static uint64_t
-look_at(Look *look, const DtGuardFrame *frame)
+static PyObject *__attribute__((noinline))
+follow_steps(Look *look, const DtGuardFrame *frame)
 {
     PyObject *value = NULL;
     for (uint32_t i = 0; i < look->nsteps; i++) {
         value = take_step(&look->steps[i], frame, value);
         if (value == NULL) {
-            return 0;
+            return NULL;
         }
     }
+    return value;
+}
+
+static inline uint64_t
+look_at(Look *look, const DtGuardFrame *frame)
+{
+    PyObject *value =
+        DT_LIKELY(look->argument >= 0) ? frame->locals[look->argument] : follow_steps(look, frame);
+    if (DT_UNLIKELY(value == NULL)) {
+        return 0;
+    }
     uint64_t key = (uint64_t)(uintptr_t)Py_TYPE(value);
+    if (look->what == LOOK_ARRAY) {
+        return mix(key, look->adapter->tell_apart(look->adapter, value));
+    }
     if (look->what & LOOK_VALUE) {
         key = mix(key, key_of_constant(value));
     }
@@ -150,9 +168,10 @@ look_at(Look *look, const DtGuardFrame *frame)
 uint64_t
 dt_selector_key(DtSelector *selector, const DtGuardFrame *frame)
 {
-    uint64_t key = 0;
-    for (uint32_t i = 0; i < selector->nlooks; i++) {
-        key = mix(key, look_at(&selector->looks[i], frame));
+    Look *look = selector->looks;
+    uint64_t key = mix(0, look_at(look, frame)); /* there is always one */
+    for (uint32_t i = 1; DT_UNLIKELY(i < selector->nlooks); i++) {
+        key = mix(key, look_at(++look, frame));
     }
     return key | 1;
 }
@@ -421,11 +440,16 @@ find_steps(const State *state, Look *look)
     if (depth > DEEPEST) {
         return false;
     }
-    *look = (Look){.what = state->what, .nsteps = (uint8_t)depth, .adapter = state->adapter};
+    *look = (Look){
+        .what = state->what, .nsteps = (uint8_t)depth, .argument = -1, .adapter = state->adapter};
     for (const DtSource *at = state->source; at != NULL; at = at->base) {
         if (!step_to(state, at, &look->steps[--depth])) {
             return false;
         }
+    }
+    if (look->nsteps == 1 && look->steps[0].kind == DT_GOP_LOCAL
+        && look->steps[0].index <= INT32_MAX) {
+        look->argument = (int32_t)look->steps[0].index;
     }
     return true;
 }

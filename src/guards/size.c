@@ -48,7 +48,11 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
     }
     case DT_GOP_ATTRS: {
         const DtAttrRun *run = instr->x;
-        return offsetof(DtAttrRun, places) + run->count * sizeof(*run->attrs);
+        size_t nloaded = run->count - run->ncompared;
+        size_t each = sizeof(*run->regs) + (run->shared ? sizeof(*run->hints) : sizeof(void *));
+        size_t compared = run->shared && !run->side_by_side ? sizeof(*run->hints) : 0;
+        return offsetof(DtAttrRun, attrs) + run->count * sizeof(*run->expected) + nloaded * each
+               + run->ncompared * compared;
     }
     case DT_GOP_ATTR:
         return PLACE;
