@@ -150,8 +150,11 @@ require_result(DtTrace *trace, const DtSym *sym)
     if (zero == NULL) {
         return dt_no_memory();
     }
-    if (dt_sym_is_const(sym) || dt_trace_depends_on_data(trace, sym)) {
+    if (dt_sym_is_const(sym)) {
         return DT_OK;
+    }
+    if (dt_trace_depends_on_data(trace, sym)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "a function of the size of a selection");
     }
     DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, zero, &is));
     DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_NE, sym, zero, &is_not));

@@ -196,15 +196,18 @@ is_number_or_constant(DtVar *var)
     return var->type->kind == DT_KIND_SYMBOLIC || var->type->kind == DT_KIND_CONSTANT;
 }
 
-/* A division by zero raises also where nobody uses the quotient.  The size of a selection can't be
- * asked for: there the division fails when it is computed, and the call is made again plainly. */
+/* A division by zero raises also where nobody uses the quotient, and when its turn comes: that the
+ * divisor is not zero is a guard.  There is none on the size of a selection. */
 static DtStatus
 require_divisor(DtTrace *trace, DtBinaryOp op, const DtSym *divisor)
 {
     bool divides =
         op == DT_BINARY_TRUE_DIVIDE || op == DT_BINARY_FLOOR_DIVIDE || op == DT_BINARY_REMAINDER;
-    if (!divides || dt_sym_is_const(divisor) || dt_trace_depends_on_data(trace, divisor)) {
+    if (!divides || dt_sym_is_const(divisor)) {
         return DT_OK;
+    }
+    if (dt_trace_depends_on_data(trace, divisor)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "a division by the size of a selection");
     }
     bool truth;
     return dt_trace_decide(trace, divisor, &truth);
@@ -261,6 +264,7 @@ symbolic_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 static DtStatus
 specialised(DtTrace *trace, DtVar *self, DtVar **out)
 {
+    DT_TRY(dt_trace_specialize(trace, sym_of(self))); /* a break for the size of a selection */
     PyObject *value = symbolic_as_constant(trace, self);
     return value != NULL ? dt_var_const(trace, value, out) : DT_ERROR;
 }

@@ -65,3 +65,34 @@ def test_it_raises_when_it_must(source, statement):
         return read(source, statement), None, steps
 
     lead(make)
+
+
+# Numbers that are known only when arrays have been computed.
+OF_ARRAYS = [
+    "1 // x[x > k].size", "1 / x[x > k].size", "1 % x[x > k].shape[0]", "divmod(1, x[x > k].size)",
+    "1 // len(x[x > k])", "1 // x[x > k].nbytes", "1 // (x[x > k] + 1.0).size",
+    "1 // np.nonzero(x > k)[0].size", "1 // np.flatnonzero(x > k).size",
+    "1 // np.unique(x[x > k]).size", "1 // x[x > k].reshape(-1).shape[-1]",
+    "math.sqrt(x[x > k].size - 1)", "math.log(x[x > k].size)", "2 ** (x[x > k].size - 3)",
+    "1 << (x[x > k].size - 2)", "x[x > k].size.bit_length()", "range(0, 5, x[x > k].size)",
+    "0.0 ** (x[x > k].size - 2)", "1 // np.count_nonzero(x > k)", "1 / (x > k).sum().item()",
+    "1.0 / float(x.sum() - 10 * k)", "1 // int(x[0] - k)", "math.sqrt(float(x[0] - k))",
+    "int(x[0] / k)", "math.floor(float(x[0]) * k)", "1 / float(x[x > k].sum())",
+]  # fmt: skip
+BEFORE_A_WRITE = "def fn(x, k):\n    y = x * 2.0\n    {statement}\n    y[0] = 5.0\n    x[1] = 3.0\n    return y\n"
+UNREAD = "def fn(x, k):\n    z = {statement}\n    x[0] = 7.0\n    return x * 2.0\n"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "source", [ARGUMENT, BEFORE_A_WRITE, UNREAD], ids=["alone", "before a write", "stored"]
+)
+@pytest.mark.parametrize("statement", OF_ARRAYS)
+def test_numbers_out_of_arrays_raise_when_they_must(source, statement):
+    def make():
+        space = {"math": math, "np": np}
+        exec(source.format(statement=statement), space)
+        ks = (1.5, 2.5, 1.0, 9.0, 0.0, NAN, INF, 2.0, 9.0)
+        return space["fn"], None, [lambda k=k: (np.arange(1.0, 5.0), k) for k in ks]
+
+    lead(make)
