@@ -85,11 +85,12 @@ class Script:
 
     def is_wanted(self, module: str, path: str | None) -> bool:
         """Are functions of this module prepared at all?"""
-        if any(fnmatchcase(module, pattern) for pattern in self.options.skip):
+        options = self.options  # asked for each module of the program: mostly there are no patterns
+        if options.skip and any(fnmatchcase(module, pattern) for pattern in options.skip):
             return False
-        if self.options.everything:
+        if options.everything:
             return True
-        if any(fnmatchcase(module, p.partition(":")[0]) for p in self.options.modules):
+        if options.modules and any(fnmatchcase(module, p.partition(":")[0]) for p in options.modules):
             return True
         return path is not None and _is_own_code(path)
 
@@ -196,10 +197,20 @@ def _functions_in(value: object) -> list[FunctionType]:
     return found
 
 
+#: Folder -> whether modules in it are the program's own.
+_own_folders: dict[str, bool] = {}
+
+
 def _is_own_code(path: str) -> bool:
     """The program's own, and not installed for all programs."""
-    folders = os.path.abspath(path).split(os.sep)
-    return "site-packages" not in folders and "dist-packages" not in folders
+    folder = path.rpartition(os.sep)[0]
+    own = _own_folders.get(folder)
+    if own is None:
+        folders = os.path.abspath(path).split(os.sep)
+        own = "site-packages" not in folders and "dist-packages" not in folders
+        if os.path.isabs(folder):
+            _own_folders[folder] = own
+    return own
 
 
 def _source_of(code: CodeType) -> bytes | None:
