@@ -65,11 +65,20 @@ advance(PyObject *iterator, Py_ssize_t steps)
     return 0;
 }
 
+/* One over the same builtin type, or, where items are read by index, of the one type for that. */
 static PyObject *
 make_exhausted(PyObject *subject, int reversed)
 {
-    PyObject *empty = make_empty(subject);
-    PyObject *iterator = empty != NULL ? make_iterator(empty, reversed) : NULL;
+    PyObject *like = make_iterator(subject, reversed);
+    if (like == NULL) {
+        return NULL;
+    }
+    bool by_index = PySeqIter_Check(like);
+    Py_DECREF(like);
+    PyObject *empty = by_index ? PyTuple_New(0) : make_empty(subject);
+    PyObject *iterator = empty == NULL ? NULL
+                         : by_index    ? PySeqIter_New(empty)
+                                       : make_iterator(empty, reversed);
     Py_XDECREF(empty);
     if (iterator != NULL && advance(iterator, -1) < 0) {
         Py_CLEAR(iterator);

@@ -14,8 +14,8 @@
 
 /* restore(subject, reversed, index): iter(subject) or reversed(subject), moved to `index`, which
  * counts as its __setstate__ does, or as steps where it has none; None: exhausted.  The subject is
- * an exact builtin container, or a view of a dict; none of the user's code runs.  A builtin
- * function, or NULL with an exception. */
+ * an exact builtin container, a view of a dict or an array; none of the user's code runs.  A
+ * builtin function, or NULL with an exception. */
 DT_BORROWED PyObject *dt_iterators_restore(void);
 
 /* Finds the types that are not named by the C API: 0, or -1 with an exception. */

@@ -7,6 +7,7 @@
  * __next__ (v_instance.c).
  */
 #include "compat/iterators.h"
+#include "variables/adapter.h"
 #include "variables/iterators.h"
 
 static DtStatus
@@ -389,7 +390,39 @@ dt_iter_getitem(DtTrace *trace, DtVar *instance, DtVar **out)
     return new_iterator(trace, &getitem_row, instance, (DtIterVar **)out);
 }
 
-/* Backwards: what an item raises ends the iterator for good. */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
+
+/* Each item is read when its turn comes: the loop may have written it. */
+static DtStatus
+next_of_array(DtTrace *trace, DtIterVar *self, DtVar **out)
+{
+    const DtArrayVar *array = (const DtArrayVar *)self->subject;
+    DtVar *index;
+    *out = NULL;
+    if (self->index >= array->meta->shape[0]->hint.i) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_int(trace, self->index, &index));
+    DT_TRY(dt_var_subscript(trace, self->subject, index, out));
+    self->index++;
+    return DT_OK;
+}
+
+static const DtIterRow array_row = {.name = "iterator",
+                                    .next = next_of_array,
+                                    .python_type = type_of_getitem,
+                                    .position = position_in_sequence,
+                                    .latches = true};
+
+DtStatus
+dt_iter_array(DtTrace *trace, DtArrayVar *array, DtVar **out)
+{
+    return new_iterator(trace, &array_row, &array->base, (DtIterVar **)out);
+}
+
+/* ---- Objects with __getitem__, backwards ----------------------------------------------------- */
+
+/* What an item raises ends the iterator for good. */
 static DtStatus
 next_of_reversed_getitem(DtTrace *trace, DtIterVar *self, DtVar **out)
 {

@@ -714,7 +714,7 @@ dt_np_length(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *
 DtStatus
 dt_np_iter(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **out)
 {
-    DtVar *items[MAX_UNROLLED], *tuple, *index;
+    (void)adapter;
     if (self->meta->ndim == 0) {
         return dt_break(trace, DT_BREAK_RAISES, "iteration over an array without dimensions");
     }
@@ -724,10 +724,5 @@ dt_np_iter(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **o
                         (long long)size);
     }
     DT_TRY(dt_trace_specialize(trace, self->meta->shape[0]));
-    for (int64_t i = 0; i < size; i++) {
-        DT_TRY(dt_var_int(trace, i, &index));
-        DT_TRY(dt_np_subscript(adapter, trace, self, index, &items[i]));
-    }
-    DT_TRY(dt_var_tuple(trace, items, (uint32_t)size, &tuple));
-    return dt_var_iter(trace, tuple, out);
+    return dt_iter_array(trace, self, out);
 }
