@@ -113,6 +113,29 @@ dt_plan_same_shape(const DtMeta *a, const DtMeta *b)
     return true;
 }
 
+/* NumPy 2.2 and older buffer a Python number beside an array that is not contiguous, so that an
+ * exponent of 2 has stride 0 in some runs only; 2.3 casts it first. */
+#define NUMBERS_ARE_CAST_FIRST 0x14
+
+static bool
+is_exponent_of_two(const DtPlanUse *use)
+{
+    if (PyArray_GetNDArrayCFeatureVersion() >= NUMBERS_ARE_CAST_FIRST
+        || use->kind != DT_USE_NUMBER) {
+        return false;
+    }
+    if (use->operand->kind != DT_OPERAND_CONST) {
+        return true; /* may be */
+    }
+    uint64_t cell[2];
+    double number;
+    if (!dt_cast_number(use->operand->u.object, NPY_DOUBLE, cell)) {
+        return true;
+    }
+    memcpy(&number, cell, sizeof(number));
+    return number == 2.0;
+}
+
 /* The rules of ufuncs.def that can be decided from types and shapes alone. */
 static bool
 rules_hold(const DtPlanNode *plan, const DtMeta *result)
@@ -131,6 +154,9 @@ rules_hold(const DtPlanNode *plan, const DtMeta *result)
         }
         /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in
          * others. */
+        if (power && i == 1 && is_exponent_of_two(use)) {
+            return false;
+        }
         if (power && use->kind == DT_USE_ARRAY
             && !dt_plan_same_shape(&use->operand->u.node->results[use->operand->result], result)) {
             return false;
