@@ -1,7 +1,7 @@
 /* See numbers.h.
  *
  * Not in here: numbers that are known when the call begins (v_symbolic.c), NumPy's scalars
- * (adapters/numpy), which functions take numbers (variables/array_numbers.def).
+ * (adapters/numpy), functions of numbers (numbers_functions.c).
  */
 #include "adapters/numbers.h"
 
@@ -55,7 +55,6 @@ dt_number_kind(DtVar *var)
     return var->type->kind == DT_KIND_ARRAY ? dt_number_kind_of(((DtArrayVar *)var)->meta) : 0;
 }
 
-/* A number: 'b', 'i', 'f', 'c'. */
 static bool
 is_number(char kind)
 {
@@ -68,10 +67,8 @@ kind_of_sym(const DtSym *sym)
     return sym->type == DT_SYM_FLOAT ? 'f' : sym->type == DT_SYM_BOOL ? 'b' : 'i';
 }
 
-/* The kind of Python number that a realised tracker is, or that can be taken out of it (then
- * *array); 0: none. */
-static char
-number_of(DtVar *var, bool *array)
+char
+dt_number_of(DtVar *var, bool *array)
 {
     char kind;
     var = dt_var_peek(var);
@@ -103,9 +100,9 @@ dt_number_meta(char kind)
     return (DtMeta){.adapter = &dt_number_adapter, .type = dt_number_type(kind)};
 }
 
-static DtStatus
-emit_meta(DtTrace *trace, const char *target, PyObject *callee, const DtOperand *args,
-          uint32_t nargs, const DtMeta *meta, DtVar **out)
+DtStatus
+dt_number_emit_meta(DtTrace *trace, const char *target, PyObject *callee, const DtOperand *args,
+                    uint32_t nargs, const DtMeta *meta, DtVar **out)
 {
     DtCallSpec spec = {
         .target = target,
@@ -130,7 +127,7 @@ dt_number_emit(DtTrace *trace, const char *target, PyObject *callee, const DtOpe
                uint32_t nargs, char kind, DtVar **out)
 {
     DtMeta meta = dt_number_meta(kind);
-    return emit_meta(trace, target, callee, args, nargs, &meta, out);
+    return dt_number_emit_meta(trace, target, callee, args, nargs, &meta, out);
 }
 
 /* module.name, kept for the process. DT_BORROWED */
@@ -219,8 +216,8 @@ result_of(int op, char a, char b)
     return a == 'f' || b == 'f' ? operators[op].of_floats : operators[op].of_ints;
 }
 
-static DtStatus
-operands_of(DtTrace *trace, DtVar *const *vars, uint32_t count, DtOperand *out)
+DtStatus
+dt_number_operands(DtTrace *trace, DtVar *const *vars, uint32_t count, DtOperand *out)
 {
     for (uint32_t i = 0; i < count; i++) {
         bool ok;
@@ -239,7 +236,7 @@ number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l,
 {
     bool array;
     int plain = DT_BINARY_PLAIN((int)op);
-    char a = number_of(l, &array), b = number_of(r, &array);
+    char a = dt_number_of(l, &array), b = dt_number_of(r, &array);
     char kind = a != 0 && b != 0 ? result_of(plain, a, b) : 0;
     DtVar *both[] = {l, r};
     DtOperand args[2];
@@ -249,7 +246,7 @@ number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l,
                         dt_canonical_binary_symbol(plain),
                         dt_var_peek(dt_number_kind(l) != 0 ? r : l)->type->name);
     }
-    DT_TRY(operands_of(trace, both, 2, args));
+    DT_TRY(dt_number_operands(trace, both, 2, args));
     bool helped = plain == DT_BINARY_POWER;
     return emit_helper(trace, helped ? "dyntrace._numbers" : "operator", operators[plain].name,
                        operators[plain].target, args, 2, kind, out);
@@ -266,7 +263,7 @@ number_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar
         [Py_GT] = {"gt", "operator.gt"}, [Py_GE] = {"ge", "operator.ge"},
     };
     bool array;
-    char a = number_of(l, &array), b = number_of(r, &array);
+    char a = dt_number_of(l, &array), b = dt_number_of(r, &array);
     DtVar *both[] = {l, r};
     DtOperand args[2];
     (void)adapter;
@@ -275,7 +272,7 @@ number_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar
                         "a comparison of a number of an array with a %s",
                         dt_var_peek(dt_number_kind(l) != 0 ? r : l)->type->name);
     }
-    DT_TRY(operands_of(trace, both, 2, args));
+    DT_TRY(dt_number_operands(trace, both, 2, args));
     return emit_helper(trace, "operator", rows[op].name, rows[op].target, args, 2, 'b', out);
 }
 
@@ -311,142 +308,11 @@ number_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVa
         if (result == 0) {
             break;
         }
-        DT_TRY(operands_of(trace, &var, 1, &arg));
+        DT_TRY(dt_number_operands(trace, &var, 1, &arg));
         return emit_helper(trace, "operator", rows[i].name, rows[i].target, &arg, 1, result, out);
     }
     return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a %s out of an array", op,
                     self->meta->type->tp_name);
-}
-
-/* ---- Functions ------------------------------------------------------------------------------- */
-
-/* round(): a float without digits is an int; with digits, and ints, keep their type. */
-static char
-kind_of_round(const char *number, const bool *arrays, uint32_t count)
-{
-    if (count == 1) {
-        return number[0] == 'f' || (number[0] == 'i' && !arrays[0]) ? 'i' : 0;
-    }
-    bool plain = !arrays[0] && (number[0] == 'f' || number[0] == 'i');
-    return plain && number[1] == 'i' ? number[0] : 0;
-}
-
-/* An array without dimensions is no number: it would itself be the result. */
-static bool
-can_change(const PyTypeObject *type)
-{
-    return type->tp_as_mapping != NULL && type->tp_as_mapping->mp_ass_subscript != NULL;
-}
-
-/* One number of them all: of the type that they have in common. */
-static DtStatus
-emit_extreme(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
-             DtVar **out)
-{
-    DtVar **items = args->pos;
-    uint32_t count = args->npos;
-    DtVar *only = count == 1 ? dt_var_peek(items[0]) : NULL;
-    if (only != NULL && (only->type->kind == DT_KIND_TUPLE || only->type->kind == DT_KIND_LIST)) {
-        items = ((DtSeqVar *)only)->items;
-        count = ((DtSeqVar *)only)->count;
-    }
-    char kind = 0;
-    const DtMeta *meta = NULL;
-    DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, count + 1);
-    if (operands == NULL) {
-        return dt_no_memory();
-    }
-    bool alike = count > 0 && (only == NULL || items != args->pos);
-    for (uint32_t i = 0; i < count && alike; i++) {
-        bool array;
-        DtVar *item;
-        DT_TRY(dt_var_realize(trace, items[i], &item));
-        item = dt_var_peek(item);
-        char own = number_of(item, &array);
-        const DtMeta *of = array ? ((DtArrayVar *)item)->meta : NULL;
-        alike = own != 0 && (of == NULL || !can_change(of->type));
-        if (i == 0) {
-            kind = own;
-            meta = of;
-        }
-        alike = alike && own == kind && (of == NULL) == (meta == NULL)
-                && (of == NULL || (of->type == meta->type && of->dtype == meta->dtype));
-        DT_TRY(operands_of(trace, &item, 1, &operands[i]));
-    }
-    if (!alike || kind == 'c') {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR,
-                        "%s() of numbers of which one is of another type", row->name);
-    }
-    DtMeta result = meta != NULL ? *meta : dt_number_meta(kind);
-    return emit_meta(trace, row->target, callable, operands, count, &result, out);
-}
-
-static DtStatus
-emit_sum(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
-         DtVar **out)
-{
-    bool array;
-    DtSeqVar *items = (DtSeqVar *)dt_var_peek(args->pos[0]);
-    char kind = number_of(args->pos[1], &array);
-    kind = kind == 'b' ? 'i' : kind;
-    for (uint32_t i = 0; i < items->count && kind != 0; i++) {
-        char own = number_of(items->items[i], &array);
-        kind = own == 0 || array           ? 0
-               : own == 'c' || kind == 'c' ? 'c'
-               : own == 'f' || kind == 'f' ? 'f'
-                                           : 'i';
-    }
-    DtOperand operands[2];
-    if (kind == 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "sum() of such numbers");
-    }
-    DT_TRY(operands_of(trace, args->pos, 2, operands));
-    return dt_number_emit(trace, row->target, callable, operands, 2, kind, out);
-}
-
-DtStatus
-dt_number_call(DtTrace *trace, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
-               DtVar **out)
-{
-    enum { MOST = 8 };
-    char numbers[MOST] = {0};
-    bool arrays[MOST], known = args->npos <= MOST, complex = false, floats = true;
-    DtOperand operands[MOST];
-    if (row->result == 'm') {
-        return emit_extreme(trace, row, callable, args, out);
-    }
-    if (row->result == 's') {
-        return emit_sum(trace, row, callable, args, out);
-    }
-    for (uint32_t i = 0; i < args->npos && known; i++) {
-        numbers[i] = number_of(args->pos[i], &arrays[i]);
-        known = numbers[i] != 0;
-        complex = complex || numbers[i] == 'c';
-        floats = floats && numbers[i] == 'f';
-    }
-    char kind = row->result;
-    bool converts = strcmp(row->module, "builtins") == 0 && kind != 'r';
-    if (kind == 'r') {
-        kind = known ? kind_of_round(numbers, arrays, args->npos) : 0;
-    }
-    else if (kind == 't') {
-        kind = floats ? 'i' : 0;
-    }
-    else if (complex && kind != 'c' && kind != 'b') {
-        kind = 0; /* the imaginary part is lost with a warning */
-    }
-    else if (complex && !converts) {
-        kind = 0;
-    }
-    if (!known || kind == 0 || (converts && args->npos != 1)) {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", row->name);
-    }
-    if (converts && numbers[0] == kind && !arrays[0]) {
-        *out = args->pos[0]; /* the very object */
-        return DT_OK;
-    }
-    DT_TRY(operands_of(trace, args->pos, args->npos, operands));
-    return dt_number_emit(trace, row->target, callable, operands, args->npos, kind, out);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -515,7 +381,7 @@ number_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, P
         if (target == NULL || callee == NULL) {
             return target == NULL ? dt_no_memory() : DT_ERROR;
         }
-        DT_TRY(operands_of(trace, &var, 1, &operand));
+        DT_TRY(dt_number_operands(trace, &var, 1, &operand));
         return dt_number_emit(trace, target, callee, &operand, 1, methods[i].result, out);
     }
     return no_attribute(trace, self, name);

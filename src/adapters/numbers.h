@@ -23,15 +23,25 @@ char dt_number_kind_of(const DtMeta *meta);
 PyTypeObject *dt_number_type(char kind); /* NULL: no such kind */
 char dt_number_kind_of_type(const PyTypeObject *type);
 
+/* The kind of Python number that a realised tracker is, or that can be taken out of it (then
+ * *array); 0: none. */
+char dt_number_of(DtVar *var, bool *array);
+/* Operands for trackers of numbers and of arrays with one; a graph break for anything else. */
+DtStatus dt_number_operands(DtTrace *, DtVar *const *vars, uint32_t count,
+                            DtOperand *out) DT_MUST_CHECK;
+
 /* Metadata of a result of that kind. */
 DtMeta dt_number_meta(char kind);
 /* A pure call whose result is of that kind. */
 DtStatus dt_number_emit(DtTrace *, const char *target, PyObject *callee, const DtOperand *args,
                         uint32_t nargs, char kind, DtVar **out) DT_MUST_CHECK;
+/* The same with metadata that is not a number's. */
+DtStatus dt_number_emit_meta(DtTrace *, const char *target, PyObject *callee, const DtOperand *args,
+                             uint32_t nargs, const DtMeta *meta, DtVar **out) DT_MUST_CHECK;
 /* An int operand, checked to lie in low..high when the graph runs. */
 DtStatus dt_number_fit(DtTrace *, int64_t low, int64_t high, DtOperand *operand) DT_MUST_CHECK;
 
-/* The slot DtAdapter.number. */
+/* The slot DtAdapter.number (numbers_functions.c). */
 DtStatus dt_number_call(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
 
