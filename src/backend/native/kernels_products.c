@@ -3,7 +3,7 @@
  *
  * dot() of vectors is the dtype's dot function, as in NumPy for vectors of two elements or more;
  * matmul, inv, solve and det are the loops of their ufuncs, with the strides that NumPy hands over
- * for operands without further axes.  Axes of one item get other strides there, so they are called.
+ * for operands without further axes: an axis that is missing or of one item has the stride 0.
  */
 #include <math.h>
 #include <string.h>
@@ -248,9 +248,8 @@ run_matmul(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     npy_intp m = rows ? PyArray_DIM(a, 0) : 1, n = PyArray_DIM(a, rows);
     npy_intp p = columns ? PyArray_DIM(b, 1) : 1;
     int ndim = 0;
-    if (n != PyArray_DIM(b, 0) || n < 2 || (rows && m < 2) || (columns && p < 2)
-        || m > DT_KERNEL_MAX_WORK || n > DT_KERNEL_MAX_WORK || p > DT_KERNEL_MAX_WORK
-        || m * n * p > DT_KERNEL_MAX_WORK) {
+    if (n != PyArray_DIM(b, 0) || n < 1 || m < 1 || p < 1 || m > DT_KERNEL_MAX_WORK
+        || n > DT_KERNEL_MAX_WORK || p > DT_KERNEL_MAX_WORK || m * n * p > DT_KERNEL_MAX_WORK) {
         return DT_FUSED_CALL;
     }
     if (rows) {
@@ -276,16 +275,17 @@ run_matmul(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     }
     npy_intp dims[4] = {1, m, n, p};
     npy_intp size = kernel->size;
+    /* An axis that is missing or of one item has no stride. */
     npy_intp steps[9] = {
         0,
         0,
         0,
-        rows ? PyArray_STRIDE(a, 0) : 0,
-        PyArray_STRIDE(a, rows),
-        PyArray_STRIDE(b, 0),
-        columns ? PyArray_STRIDE(b, 1) : 0,
-        rows ? (columns ? p * size : size) : 0,
-        columns ? size : 0,
+        m > 1 ? PyArray_STRIDE(a, 0) : 0,
+        n > 1 ? PyArray_STRIDE(a, rows) : 0,
+        n > 1 ? PyArray_STRIDE(b, 0) : 0,
+        p > 1 ? PyArray_STRIDE(b, 1) : 0,
+        m > 1 ? p * size : 0,
+        p > 1 ? size : 0,
     };
     if (!run_core_loop(kernel, args, dims, steps, 0)) {
         Py_XDECREF(made);

@@ -135,6 +135,32 @@ def test_products(expression, n):
     same(fn, *f4, whole=False)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_axes_of_one_item(dtype):
+    """Columns, rows and single numbers as matrices."""
+
+    def f(a, b):
+        return a @ b
+
+    sizes = 1, 2, 4, 9, 40
+    for columns in (False, True):
+        calls = []
+        for m in sizes:
+            for n in sizes:
+                a = RANDOM.standard_normal((m, n)).astype(dtype)
+                for p in sizes[: 2 if m > 4 else None]:
+                    b = RANDOM.standard_normal((n, p)).astype(dtype)
+                    calls.append((a, b))
+                    calls.append((np.asfortranarray(a), np.asfortranarray(b)))
+                    calls.append((np.repeat(a, 2, 1)[:, ::2], np.repeat(b, 2, 0)[::2]))
+        for a, b in calls:
+            if columns:
+                check(f, a, b, calls=2)
+            elif b.shape[1] == 1:
+                check(f, a, b[:, 0], calls=2)
+                check(f, b[:, 0], a.T, calls=2)
+
+
 @pytest.mark.parametrize("dtype", ["i8", "c16", "f2", ">f8", "i4", "?"])
 @pytest.mark.parametrize("expression", PRODUCTS[:7:2])
 def test_products_of_other_types(expression, dtype):
@@ -337,6 +363,17 @@ def kalman(x, P, z, F, Q, H, R):
     return x, P
 
 
+def filter_of_columns(x, P, z, u):
+    F = np.array([[1.0, 0, 0.5], [0, 1.0, 0], [0, 0, 1]])
+    B = np.array([[0.1 * math.cos(x[2, 0])], [0.1 * math.sin(x[2, 0])], [0.0]])
+    H = np.array([[1, 0, 0], [0, 1, 0]])
+    x = F @ x + B @ u
+    P = F @ P @ F.T + np.eye(3) * 0.1
+    S = H @ P @ H.T + np.eye(2)
+    K = P @ H.T @ np.linalg.inv(S)
+    return x + K @ (z - H @ x), (np.eye(len(x)) - K @ H) @ P
+
+
 def rotate(angle, v):
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s], [s, c]]) @ v
@@ -363,6 +400,7 @@ def runge_kutta(t, s, h):
 def test_programs():
     n = RANDOM.standard_normal
     check(kalman, n(4), np.eye(4), n(2), n((4, 4)), np.eye(4), n((2, 4)), np.eye(2))
+    check(filter_of_columns, n((3, 1)), np.eye(3), n((2, 1)), n((1, 1)))
     check(rotate, 0.3, n(2))
     check(motion, n(4), 0.1, n(2))
     check(runge_kutta, 0.1, n(4), 0.01)
