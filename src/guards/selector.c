@@ -245,6 +245,16 @@ hash_of(const DtSource *source)
     return hash;
 }
 
+/* Is it reached by way of an object that may be gone already, or before the selector is asked? */
+static bool
+is_watched(const DtSource *source)
+{
+    while (source != NULL && !source->watched) {
+        source = source->base;
+    }
+    return source != NULL;
+}
+
 static bool
 is_same_source(const DtSource *a, const DtSource *b)
 {
@@ -350,7 +360,8 @@ collect(Search *search)
                 source = source_of_equality(program, fact->sym);
                 what = LOOK_VALUE;
             }
-            State *state = what >= 0 && source != NULL ? state_of(search, program, source) : NULL;
+            bool usable = what >= 0 && source != NULL && !is_watched(source);
+            State *state = usable ? state_of(search, program, source) : NULL;
             if (state == NULL) {
                 continue;
             }

@@ -355,3 +355,30 @@ def test_why_a_guard_fails_is_told_without_a_key_that_is_gone():
     gc.collect()
     after = compiled.cache_entries()[0]["guards"]
     assert len(after.splitlines()) == len(before.splitlines())
+
+
+def test_keys_die_one_after_the_other():
+    """What finds the entry to ask looks at no key that is gone, and not at its entry's elements."""
+
+    def fn(d, k, x):
+        return d[k] + x, len(d)
+
+    compiled = dyntrace.compile(fn)
+    keys = [Key() for _ in range(6)]
+    tables = [dict.fromkeys(keys[: i + 1], A + i) for i in range(6)]
+    for _ in range(3):
+        for i in range(6):
+            result, size = compiled(tables[i], keys[i], A)
+            assert np.array_equal(result, A + i + A) and size == i + 1
+    while keys:
+        gone = weakref.ref(keys.pop())
+        tables.pop()
+        gc.collect()
+        assert gone() is None
+        more = [Key() for _ in range(20)]
+        tables.append(dict.fromkeys(keys + more, A))
+        for table, key in zip(tables, [*keys, more[0]]):
+            result, _ = compiled(table, key, A)
+            assert np.array_equal(result, table[key] + A)
+        tables.pop()
+        del table, key, more
