@@ -25,6 +25,7 @@ PRISTINE_BUILTINS = dict(vars(builtins))
 #: What a callable gives as its ``__module__`` -> the module of ``dyntrace.polyfills`` about it.
 POLYFILL_MODULES = {
     "_bisect": "bisect",
+    "builtins": "builtins",
     "_functools": "functools",
     "functools": "functools",
     "_heapq": "heapq",

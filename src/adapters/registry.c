@@ -64,6 +64,17 @@ dt_adapter_of_callable(PyObject *object)
     return NULL;
 }
 
+bool
+dt_adapter_is_fixed(PyObject *object)
+{
+    for (uint32_t i = 0; i < adapter_count; i++) {
+        if (adapters[i]->is_fixed != NULL && adapters[i]->is_fixed(adapters[i], object)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const DtAdapter *
 dt_adapter_by_name(const char *name)
 {

@@ -6,6 +6,7 @@
 #include "codegen/state.h"
 #include "compat/iterators.h"
 #include "compat/lru_cache.h"
+#include "compat/referents.h"
 #include "variables/substitutes.h"
 
 typedef enum Access {
@@ -22,7 +23,8 @@ typedef enum Access {
     CACHED,     /* find(base, key), of compat/lru_cache.h */
     ITERATED,   /* functions of compat/iterators.h */
     COUNTED,
-    CONSTANT /* the key itself */
+    REFERENT, /* function of compat/referents.h */
+    CONSTANT  /* the key itself */
 } Access;
 
 /* How a source is loaded: callable(base) if there is one, then .attribute, then the access. */
@@ -63,6 +65,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_CACHED] = {true, NULL, NULL, CACHED, 0},
     [DT_SOURCE_ITERATED] = {true, NULL, NULL, ITERATED, 0},
     [DT_SOURCE_COUNTED] = {true, NULL, NULL, COUNTED, 0},
+    [DT_SOURCE_REFERENT] = {true, NULL, NULL, REFERENT, 0},
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
 };
@@ -96,6 +99,7 @@ load_asked(DtCodegen *codegen, const DtSource *source, Access access)
 {
     PyObject *function = access == CACHED     ? dt_lru_cache_finder()
                          : access == ITERATED ? dt_iterators_fresh_function()
+                         : access == REFERENT ? dt_referents_function()
                                               : dt_iterators_count_function();
     if (function == NULL) {
         return DT_ERROR;
@@ -169,7 +173,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
-    if (row->access == CACHED || row->access == ITERATED || row->access == COUNTED) {
+    if (row->access == CACHED || row->access == ITERATED || row->access == COUNTED
+        || row->access == REFERENT) {
         return load_asked(codegen, source, row->access);
     }
     if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
@@ -189,6 +194,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case CACHED:
     case ITERATED:
     case COUNTED:
+    case REFERENT:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

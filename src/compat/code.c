@@ -317,3 +317,9 @@ dt_code_yield_wraps(PyCodeObject *code)
     return false;
 #endif
 }
+
+bool
+dt_code_locals_are_snapshots(void)
+{
+    return DT_PY_AT_LEAST(3, 13);
+}

@@ -80,6 +80,9 @@ bool dt_code_yield_wraps(PyCodeObject *code);
 /* All slots that hold arguments: positional, keyword-only, *args, **kwargs. */
 int dt_code_argument_slots(PyCodeObject *code);
 
+/* Whether locals() of a function is a new dict at each call. */
+bool dt_code_locals_are_snapshots(void);
+
 /* Everything a code object is made of.  All objects are borrowed. */
 typedef struct DtCodeParts {
     int argcount;

@@ -435,6 +435,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         [DT_SOURCE_ATTR_DICT] = DT_GOP_ATTR_DICT,
         [DT_SOURCE_HANDLED] = DT_GOP_HANDLED,
         [DT_SOURCE_ITERATED] = DT_GOP_ITERATED,
+        [DT_SOURCE_REFERENT] = DT_GOP_REFERENT,
     };
     const DtSource *from = source->source;
     bool user = false;

@@ -22,6 +22,7 @@
 #include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/object.h"
+#include "compat/referents.h"
 #include "compat/type_names.h"
 
 /* The same for an object of the type that the place was made for.  Shared keys belong to their type
@@ -370,6 +371,8 @@ do_CACHED:
     LOAD(dt_lru_cache_find(regs[in->a], in->x));
 do_ITERATED:
     LOAD(dt_iterators_fresh(regs[in->a]));
+do_REFERENT:
+    LOAD(dt_referents_get(regs[in->a]));
 do_COUNTED:
     ANSWER(dt_read_count(in->x, regs[in->a], &regs[in->dst]));
 do_HANDLED:

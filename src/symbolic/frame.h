@@ -30,6 +30,7 @@ struct DtSymbolicFrame {
     uint32_t pc;       /* index of the instruction being interpreted */
     uint32_t next;     /* index of the one after it, set by jumps */
     DtVar *names;      /* of a class body: its namespace, a new dict */
+    DtVar *dict;       /* what locals() has given, or NULL */
     bool module;       /* module code: its names are its globals */
     PyObject *kwnames; /* tuple pending from KW_NAMES, or NULL */
     DtVar *result;     /* set by RETURN_VALUE, and by what suspends a generator */

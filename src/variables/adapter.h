@@ -61,6 +61,9 @@ struct DtAdapter {
                             const DtArgs *, DtVar **out);
     DtStatus (*iter)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
 
+    /* An object of the library that is known whole and never changes (a dtype): reading a member of
+     * its class, and its texts, runs none of the user's code.  NULL: there is none. */
+    bool (*is_fixed)(const DtAdapter *, PyObject *object);
     /* Its values leave an operation to the adapter of any other array that takes part. */
     bool gives_way;
     /* The Python number that float(), int() ... take out of such a value without a word: 'b', 'i',
@@ -108,6 +111,7 @@ int dt_adapter_register(const DtAdapter *adapter); /* -1 with an exception when 
 void dt_adapter_unregister(const DtAdapter *adapter);
 const DtAdapter *dt_adapter_of_array(PyObject *object);    /* or NULL */
 const DtAdapter *dt_adapter_of_callable(PyObject *object); /* or NULL */
+bool dt_adapter_is_fixed(PyObject *object);                /* by some adapter */
 const DtAdapter *dt_adapter_by_name(const char *name);     /* or NULL */
 
 /* A bound method of an array: calling it goes to adapter->call_method. */

@@ -63,6 +63,8 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyType_Type, dt_class_build},
     {NULL, NULL, &PyModule_Type, dt_module_build},
     {"types", "TracebackType", NULL, dt_traceback_build},
+    {NULL, NULL, &PyDictProxy_Type, dt_mapping_proxy_build},
+    {NULL, NULL, &_PyWeakref_RefType, dt_weakref_build},
     {"functools", "partial", NULL, dt_partial_build},
     {"itertools", "count", NULL, dt_existing_count_build},
     {NULL, NULL, &PyListIter_Type, dt_existing_sequence_build},
@@ -320,6 +322,8 @@ kind_is_shared(DtKind kind)
     case DT_KIND_ITERATOR:
     case DT_KIND_PARTIAL:
     case DT_KIND_TRACEBACK:
+    case DT_KIND_MAPPING_PROXY:
+    case DT_KIND_WEAKREF:
         return true;
     default:
         return false;

@@ -67,13 +67,29 @@ call_vars(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     if (args->npos == 0) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "vars() of the frame itself");
+        return dt_frame_locals(trace, out);
     }
     DtStatus status = dt_var_getattr(trace, args->pos[0], name, out);
     if (take_attribute_error(trace, status)) {
         return dt_raise(trace, PyExc_TypeError, "vars() argument must have __dict__ attribute");
     }
     return status;
+}
+
+static DtStatus
+call_locals(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    return dt_frame_locals(trace, out);
+}
+
+static DtStatus
+call_globals(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    (void)args;
+    return dt_frame_globals(trace, out);
 }
 
 static DtStatus
@@ -150,6 +166,8 @@ static const DtMethodRow type_rows[] = {
     {"callable", call_callable, 1, 1, false},
     {"delattr", call_delattr, 2, 2, false},
     {"vars", call_vars, 0, 1, false},
+    {"globals", call_globals, 0, 0, false},
+    {"locals", call_locals, 0, 0, false},
     {"getattr", call_getattr, 2, 3, false},
     {"hasattr", call_hasattr, 2, 2, false},
     {"id", call_refused, 0, -1, true},

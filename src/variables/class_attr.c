@@ -54,6 +54,17 @@ dt_class_own_attr(const DtTrace *trace, PyTypeObject *cls, PyObject *name)
     return write != NULL ? write->stand_in : dt_type_own_lookup(cls, name);
 }
 
+bool
+dt_class_is_written(const DtTrace *trace, PyTypeObject *cls)
+{
+    for (uint32_t i = 0; i < trace->class_writes.count; i++) {
+        if (trace->class_writes.items[i].cls == cls) {
+            return true;
+        }
+    }
+    return false;
+}
+
 DtStatus
 dt_class_find_written(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtClassAttr *out,
                       bool *done)
@@ -187,6 +198,19 @@ is_acted_upon(PyObject *name)
     return false;
 }
 
+/* What the trace shows of its dict follows. */
+static DtStatus
+show_again(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtVar *value)
+{
+    DtProxyVar *shown = dt_map_get(&trace->shown_classes, cls);
+    DtVar *key;
+    if (shown == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_const(trace, name, &key));
+    return dt_var_ass_subscript(trace, shown->mapping, key, value);
+}
+
 static DtStatus
 set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
@@ -205,6 +229,7 @@ set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
     if (PyObject_SetAttr((PyObject *)cls, name, object) < 0) {
         return dt_raise_from_exception(trace);
     }
+    DT_TRY(show_again(trace, cls, name, value));
     return dt_journal_set_attr(trace, self, name, value);
 }
 
@@ -213,6 +238,9 @@ dt_class_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
     PyTypeObject *cls = class_of(self);
     const DtMade *made = dt_made_find(trace, (PyObject *)cls);
+    if (made == NULL && dt_map_get(&trace->shown_classes, cls) != NULL) {
+        return refuse(trace, cls, name);
+    }
     if (made != NULL) {
         return set_made(trace, self, name, value);
     }

@@ -327,6 +327,14 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
         }
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a computed number");
     }
+    if ((left->type->kind == DT_KIND_WEAKREF || right->type->kind == DT_KIND_WEAKREF)
+        && left->type->kind == right->type->kind
+        && (left->source == NULL || right->source == NULL)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a weak reference");
+    }
+    if (left->type->kind == DT_KIND_NAMESPACE || right->type->kind == DT_KIND_NAMESPACE) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a dict of names");
+    }
     /* Two trackers of inputs are two objects now; that they stay so is a guard. */
     if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
         && !has_known_object(left) && !has_known_object(right)) {

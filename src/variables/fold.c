@@ -3,6 +3,7 @@
  * Not in here: folding operators of constants (v_constant.c).
  */
 #include "variables/fold.h"
+#include "variables/pure.h"
 
 #include <string.h>
 
@@ -158,6 +159,17 @@ fold_object(Fold *self, DtVar *var, PyObject **out)
     return DT_OK;
 }
 
+/* An object that never changes, of a type whose texts and comparisons run no user code. */
+static DtStatus
+fold_known(Fold *self, PyObject *object, PyObject **out)
+{
+    (void)self;
+    if (dt_pure_has_text(object) || dt_adapter_is_fixed(object)) {
+        *out = Py_NewRef(object);
+    }
+    return DT_OK;
+}
+
 static DtStatus
 fold_kind(Fold *self, DtVar *var, PyObject **out)
 {
@@ -191,6 +203,8 @@ fold_kind(Fold *self, DtVar *var, PyObject **out)
         return *out != NULL ? DT_OK : DT_ERROR;
     case DT_KIND_SLICE:
         return fold_slice(self, (DtSeqVar *)var, out);
+    case DT_KIND_OPAQUE:
+        return fold_known(self, ((DtObjectVar *)var)->object, out);
     case DT_KIND_DICT_VIEW:
         return fold_view(self, (DtDictViewVar *)var, out);
     default:

@@ -103,6 +103,8 @@ DtStatus dt_adapter_callable_build(DtTrace *, PyObject *, const DtSource *, bool
 DtStatus dt_cached_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_existing_count_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_existing_sequence_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_mapping_proxy_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_weakref_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_opaque_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The identity guard, unless trusted or the source is the object itself. */
 DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source,
@@ -233,6 +235,15 @@ DtStatus dt_collect_rest(DtTrace *trace, DtVar *iterator, DtVar ***items,
                          uint32_t *count) DT_MUST_CHECK;
 /* dt_var_iternext(), with a break once `done` steps have reached config.unroll_limit. */
 DtStatus dt_collect_step(DtTrace *trace, DtVar *iterator, uint32_t done, DtVar **out) DT_MUST_CHECK;
+
+/* ---- proxies, namespaces, weak references ---- */
+/* cls.__dict__ (v_mapping_proxy.c); of a class that the trace has not written. */
+DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_MUST_CHECK;
+/* The dict of names of a module's attributes, or (module NULL) of an active frame's globals. */
+DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, DtVar **out) DT_MUST_CHECK;
+/* What an existing weak reference, read from the source, refers to: an input, or None. */
+DtStatus dt_weakref_referent(DtTrace *trace, PyObject *reference, const DtSource *source,
+                             DtVar **out) DT_MUST_CHECK;
 
 /* ---- iterators (v_iter.c) ---- */
 DtStatus dt_iter_sequence(DtTrace *trace, DtVar *sequence, DtVar **out) DT_MUST_CHECK;
@@ -388,6 +399,8 @@ DtStatus dt_class_setattr(DtTrace *trace, DtVar *cls, PyObject *name, DtVar *val
  * it. */
 DtStatus dt_class_find_written(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtClassAttr *out,
                                bool *done) DT_MUST_CHECK;
+/* Whether the trace has written attributes of this existing class itself. */
+bool dt_class_is_written(const DtTrace *trace, PyTypeObject *cls);
 /* What the class itself, not its bases, has under the name: what was written, else what its dict
  * has; NULL: nothing.  DT_BORROWED. */
 PyObject *dt_class_own_attr(const DtTrace *trace, PyTypeObject *cls, PyObject *name);
@@ -556,7 +569,8 @@ extern const DtBuiltinTable dt_builtin_check_table,
     dt_builtin_abc_check_table; /* instance_check.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,
     dt_builtin_cmath_table, dt_builtin_operator_table, dt_builtin_functools_table,
-    dt_builtin_method_table, dt_builtin_types_table;
+    dt_builtin_method_table, dt_builtin_types_table, dt_builtin_mapping_proxy_table,
+    dt_builtin_weakref_table;
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

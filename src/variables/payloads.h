@@ -55,6 +55,24 @@ typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
     uint8_t what; /* 0 keys, 1 values, 2 items */
 } DtDictViewVar;
 
+typedef struct DtProxyVar { /* DT_KIND_MAPPING_PROXY */
+    DtVar base;
+    DtVar *mapping; /* what it shows: a dict, or an input of any kind */
+    DtVar *cls;     /* it is the __dict__ of this class; or NULL */
+} DtProxyVar;
+
+typedef struct DtNamespaceVar { /* DT_KIND_NAMESPACE */
+    DtVar base;
+    PyObject *dict; /* the real one; DT_BORROWED */
+    DtVar *module;  /* whose attributes are the names, or NULL: globals of an active frame */
+} DtNamespaceVar;
+
+typedef struct DtWeakrefVar { /* DT_KIND_WEAKREF */
+    DtVar base;
+    PyObject *object; /* the existing reference, or NULL; DT_BORROWED */
+    DtVar *target;    /* of a new one */
+} DtWeakrefVar;
+
 typedef struct DtBytesVar { /* DT_KIND_BYTEARRAY */
     DtVar base;
     PyObject *value;  /* bytes: the contents; DT_BORROWED from the trace */

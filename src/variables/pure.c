@@ -16,35 +16,41 @@
 typedef struct PureRow {
     const char *type; /* tp_name */
     const char *methods[12];
+    bool text;        /* its repr and str show values only */
     const char *over; /* a member: the object is pure if that can't change, either */
 } PureRow;
 
 static const PureRow pure_rows[] = {
-    {"code", {NULL}, NULL},
+    {"code", {NULL}, false, NULL},
     {"datetime.date",
-     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "strftime", NULL},
+     {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "strftime",
+      "timetuple", "isocalendar", NULL},
+     true,
      NULL},
     {"datetime.datetime",
      {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "date", "time",
       "timetz", "utcoffset", NULL},
+     false, /* a zone is an object of any class */
      "tzinfo"},
-    {"datetime.time", {"isoformat", "replace", "strftime", "utcoffset", NULL}, "tzinfo"},
-    {"datetime.timedelta", {"total_seconds", NULL}, NULL},
-    {"datetime.timezone", {"utcoffset", "tzname", NULL}, NULL},
-    {"operator.attrgetter", {NULL}, NULL},
-    {"operator.itemgetter", {NULL}, NULL},
-    {"operator.methodcaller", {NULL}, NULL},
+    {"datetime.time", {"isoformat", "replace", "strftime", "utcoffset", NULL}, false, "tzinfo"},
+    {"datetime.timedelta", {"total_seconds", NULL}, true, NULL},
+    {"datetime.timezone", {"utcoffset", "tzname", NULL}, true, NULL},
+    {"operator.attrgetter", {NULL}, false, NULL},
+    {"operator.itemgetter", {NULL}, false, NULL},
+    {"operator.methodcaller", {NULL}, false, NULL},
     {"re.Match",
      {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL},
+     false,
      "string"},
     {"re.Pattern",
      {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer", NULL},
+     true,
      NULL},
-    {"sys.flags", {"__getitem__", NULL}, NULL},
-    {"sys.float_info", {"__getitem__", NULL}, NULL},
-    {"sys.hash_info", {"__getitem__", NULL}, NULL},
-    {"sys.int_info", {"__getitem__", NULL}, NULL},
-    {"sys." /* no version is tested here */ "version_info", {"__getitem__", NULL}, NULL},
+    {"sys.flags", {"__getitem__", NULL}, false, NULL},
+    {"sys.float_info", {"__getitem__", NULL}, false, NULL},
+    {"sys.hash_info", {"__getitem__", NULL}, false, NULL},
+    {"sys.int_info", {"__getitem__", NULL}, false, NULL},
+    {"sys." /* no version is tested here */ "version_info", {"__getitem__", NULL}, false, NULL},
 };
 
 /* Functions of C modules that are pure, too: of what they are given they make one value. */
@@ -101,6 +107,13 @@ dt_pure_is(PyObject *object)
         PyErr_Clear(); /* no memory: not followed */
     }
     return safe;
+}
+
+bool
+dt_pure_has_text(PyObject *object)
+{
+    const PureRow *row = find_row(Py_TYPE(object));
+    return row != NULL && row->text && dt_pure_is(object);
 }
 
 bool
@@ -213,7 +226,7 @@ known_object(DtTrace *trace, DtVar *var, PyObject **out)
         return known_dict(trace, (DtDictVar *)var, out);
     case DT_KIND_OPAQUE:
         object = ((DtObjectVar *)var)->object;
-        object = dt_pure_is(object) ? object : NULL;
+        object = dt_pure_is(object) || dt_adapter_is_fixed(object) ? object : NULL;
         break;
     default:
         object = dt_var_as_constant(trace, var);

@@ -17,6 +17,8 @@
  * bytearray can). */
 bool dt_pure_is(PyObject *object);
 
+/* Whether it is pure and its text shows nothing but values: no address, no object of the user. */
+bool dt_pure_has_text(PyObject *object);
 /* Whether the type has a row: objects of it that are not pure hold something that is not. */
 bool dt_pure_has_row(PyTypeObject *type);
 /* Whether it is a function of a C module that is pure (rows in pure.c, too). */

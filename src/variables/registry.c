@@ -40,6 +40,9 @@ typedef struct KindRow {
 #define PAYLOAD_RANGE DtRangeVar
 #define PAYLOAD_SLICE DtSeqVar
 #define PAYLOAD_DICT_VIEW DtDictViewVar
+#define PAYLOAD_MAPPING_PROXY DtProxyVar
+#define PAYLOAD_NAMESPACE DtNamespaceVar
+#define PAYLOAD_WEAKREF DtWeakrefVar
 #define PAYLOAD_ITERATOR DtIterVar
 #define PAYLOAD_GENERATOR DtGeneratorVar
 #define PAYLOAD_COROUTINE DtGeneratorVar

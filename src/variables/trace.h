@@ -150,9 +150,12 @@ struct DtTrace {
     DtMap stand_ins;       /* objects that lead to a tracker of another one */
     DtMap changed_classes; /* existing class -> the tracker whose attributes are written */
     DT_VEC(DtClassWrite) class_writes; /* to existing classes, in order */
-    DtMap by_source;                   /* source -> DtVar: lazy trackers already made for it */
-    DT_VEC(DtVar *) generators;        /* generators and coroutines that the trace made */
-    DT_VEC(DtVar *) changed;           /* existing mutable trackers that the trace has written */
+    DtMap shown_classes;               /* class -> tracker of its __dict__ */
+    DtMap namespaces;                  /* dict of globals -> its namespace tracker */
+    DtMap weakrefs;             /* tracker of an object -> of the weak reference made to it */
+    DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
+    DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
+    DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
@@ -366,6 +369,15 @@ DtStatus dt_generator_close(DtTrace *, DtGeneratorVar *self, DtVar **out) DT_MUS
 /* Once everything that leaves the trace has been emitted: breaks when dropping the generators and
  * coroutines that stay behind unfinished would run code or warn. */
 DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
+
+/* ---- The frame that asks (symbolic/frame_dicts.c). -------------------------------------------- */
+DtStatus dt_frame_locals(DtTrace *, DtVar **out) DT_MUST_CHECK;  /* locals() */
+DtStatus dt_frame_globals(DtTrace *, DtVar **out) DT_MUST_CHECK; /* globals() */
+/* A name in the globals of an active frame, read or stored; *out NULL: guarded to be absent. */
+DtStatus dt_frame_find_global(DtTrace *, PyObject *globals, PyObject *name,
+                              DtVar **out) DT_MUST_CHECK;
+/* Whether a variable of an active frame holds exactly this. */
+bool dt_frame_holds(const DtTrace *, DtVar *var);
 
 /* ---- Codegen services for reconstruct slots (codegen/). -------------------------------------- */
 DtStatus dt_codegen_var(DtCodegen *,

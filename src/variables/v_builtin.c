@@ -73,6 +73,8 @@ dt_builtin_init(void)
                                       &dt_builtin_operator_table,
                                       &dt_builtin_functools_table,
                                       &dt_builtin_types_table,
+                                      &dt_builtin_mapping_proxy_table,
+                                      &dt_builtin_weakref_table,
                                       &dt_builtin_check_table,
                                       &dt_builtin_abc_table,
                                       &dt_builtin_abc_check_table,

@@ -245,11 +245,40 @@ get_base(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_build_known(trace, (PyObject *)base, out);
 }
 
+static DtStatus
+get_dict(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_mapping_proxy_of_class(trace, self, out);
+}
+
+/* What a class statement has put there; where nothing is, CPython puts a dict. */
+static DtStatus
+get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    PyTypeObject *cls = class_of(self);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__annotations__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    PyObject *value = dt_class_own_attr(trace, cls, name);
+    if (value == NULL || dt_class_is_written(trace, cls)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "annotations of class %s, which has none so far",
+                        cls->tp_name);
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    const DtSource *source =
+        self->source != NULL ? dt_source_attr(trace, self->source, name) : NULL;
+    if (source == NULL || dt_made_find(trace, (PyObject *)cls) != NULL) {
+        return PyErr_Occurred() ? DT_ERROR : dt_build_known(trace, value, out);
+    }
+    return dt_var_build(trace, value, source, out);
+}
+
 static const DtGetSetRow class_getsets[] = {
-    {"__name__", get_name},     {"__qualname__", get_qualname},
-    {"__module__", get_module}, {"__doc__", get_doc},
-    {"__mro__", get_mro},       {"__bases__", get_bases},
-    {"__base__", get_base},     {NULL, NULL},
+    {"__name__", get_name}, {"__qualname__", get_qualname}, {"__module__", get_module},
+    {"__doc__", get_doc},   {"__mro__", get_mro},           {"__bases__", get_bases},
+    {"__base__", get_base}, {"__dict__", get_dict},         {"__annotations__", get_annotations},
+    {NULL, NULL},
 };
 
 /* An attribute of the metaclass, bound to the class if it is a descriptor. */

@@ -209,6 +209,9 @@ dt_dict_merge(DtTrace *trace, DtDictVar *dict, DtVar *other, bool *done)
 {
     static const char *const reading[] = {"__iter__", "keys", "__getitem__", NULL};
     DT_TRY(dt_var_realize(trace, other, &other));
+    if (other->type->kind == DT_KIND_MAPPING_PROXY) {
+        return dt_dict_merge(trace, dict, ((DtProxyVar *)other)->mapping, done);
+    }
     *done = other->type->kind == DT_KIND_DICT;
     if (*done) {
         return copy_entries(trace, dict, (DtDictVar *)other);

@@ -65,6 +65,12 @@ object_reconstruct(DtCodegen *codegen, DtVar *self)
             return DT_OK;
         }
     }
+    if ((Py_IS_TYPE(object_of(self), &PyGetSetDescr_Type)
+         || Py_IS_TYPE(object_of(self), &PyMemberDescr_Type))
+        && dt_made_find(dt_codegen_trace(codegen), (PyObject *)PyDescr_TYPE(object_of(self)))) {
+        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT,
+                        "a descriptor of a class that the trace has made leaves the function");
+    }
     return dt_codegen_const(codegen, object_of(self));
 }
 
@@ -131,6 +137,10 @@ module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         return DT_OK;
     }
     PyObject *dict = PyModule_GetDict(module), *value = NULL;
+    if (PyUnicode_CompareWithASCIIString(name, "__dict__") == 0
+        && Py_TYPE(module)->tp_getattro == PyModule_Type.tp_getattro && PyDict_CheckExact(dict)) {
+        return dt_namespace_new(trace, dict, self, out);
+    }
     if (Py_TYPE(module)->tp_getattro != PyModule_Type.tp_getattro || !PyDict_CheckExact(dict)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a module of type %s",
                         dt_kinds_text(name), Py_TYPE(module)->tp_name);
@@ -319,6 +329,34 @@ is_fixed_part(PyObject *object, PyObject *name)
     return fixed && dt_type_lookup(type, name) != NULL;
 }
 
+/* A member of an object of an array library that never changes. */
+static DtStatus
+fixed_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    PyObject *object = object_of(self);
+    PyObject *found = dt_type_lookup(Py_TYPE(object), name);
+    bool member =
+        found != NULL
+        && (Py_IS_TYPE(found, &PyMemberDescr_Type) || Py_IS_TYPE(found, &PyGetSetDescr_Type));
+    PyObject *value = member ? PyObject_GetAttr(object, name) : NULL;
+    if (value == NULL) {
+        return member ? dt_break_from_exception(trace)
+                      : dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s",
+                                 dt_kinds_text(name), Py_TYPE(object)->tp_name);
+    }
+    if (dt_constant_is_safe(value)) {
+        return dt_constant_wrap_take(trace, value, out);
+    }
+    value = dt_trace_keep_take(trace, value);
+    if (value == NULL) {
+        return DT_ERROR;
+    }
+    return PyType_Check(value) || dt_adapter_is_fixed(value)
+               ? dt_build_known(trace, value, out)
+               : dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
+                          Py_TYPE(object)->tp_name);
+}
+
 static DtStatus
 opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
@@ -338,6 +376,9 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     if (dt_pure_is(object_of(self))) {
         return dt_pure_getattr(trace, self, name, out);
     }
+    if (dt_adapter_is_fixed(object_of(self))) {
+        return fixed_getattro(trace, self, name, out);
+    }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
                     Py_TYPE(object_of(self))->tp_name);
 }
@@ -350,6 +391,11 @@ opaque_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     }
     if (dt_lru_cache_is(object_of(self))) {
         return dt_cached_call(trace, self, args, out);
+    }
+    if (PyWeakref_CheckRef(object_of(self))
+        && Py_TYPE(object_of(self))->tp_call == _PyWeakref_RefType.tp_call
+        && args->npos + args->nkw == 0 && trace->effects == 0) {
+        return dt_weakref_referent(trace, object_of(self), self->source, out);
     }
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a call of a %s",
                     Py_TYPE(object_of(self))->tp_name);

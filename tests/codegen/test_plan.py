@@ -9,6 +9,7 @@ import re
 import sys
 import traceback
 import types
+import weakref
 from pathlib import Path
 
 import dyntrace
@@ -548,6 +549,22 @@ def test_what_existing_iterators_hold_is_asked_for_again():
         assert found[1] == start and found[2] is held[0]
 
 
+def test_what_weak_references_and_proxies_show_is_asked_for_again():
+    numpy = pytest.importorskip("numpy")
+
+    class Held:
+        pass
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x, reference, proxy):
+        return x + 1, reference(), proxy["a"]
+
+    for _ in range(3):
+        held, value = Held(), object()
+        found = fn(numpy.ones(2), weakref.ref(held), types.MappingProxyType({"a": value}))
+        assert found[1] is held and found[2] is value
+
+
 def test_every_kind_of_source_is_known_here():
     """A new row in sources.def needs a case above (or a reason to stand in this list)."""
     path = Path(__file__).parents[2] / "src" / "variables" / "sources.def"
@@ -563,6 +580,7 @@ def test_every_kind_of_source_is_known_here():
         "ARRAY_DIM": test_a_size_is_computed_by_the_graph,
         "CACHED": test_what_a_cache_keeps_is_asked_for_again,
         "ITERATED": test_what_existing_iterators_hold_is_asked_for_again,
+        "REFERENT": test_what_weak_references_and_proxies_show_is_asked_for_again,
         "COUNTED": test_what_existing_iterators_hold_is_asked_for_again,
     }  # fmt: skip
     # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is

@@ -9,6 +9,7 @@ import marshal
 import math
 import sys
 import types
+import weakref
 
 import pytest
 from dyntrace._core import _testing
@@ -593,6 +594,8 @@ def source_cases():
     items = [1, 2]
     fresh = iter(items)
     yield "ITERATED", target, lambda r: r.source("ITERATED", r.local("x")), (fresh,), items
+    weak = weakref.ref(helper)
+    yield "REFERENT", target, lambda r: r.source("REFERENT", r.local("x")), (weak,), helper
     counter = itertools.count(7)
     yield "COUNTED", target, lambda r: r.source("COUNTED", r.local("x")), (counter,), 7
     yield "HANDLED", target, lambda r: r.source("HANDLED"), (1,), None

@@ -3,6 +3,7 @@
 import functools
 import math
 import types
+import weakref
 
 import dyntrace
 import pytest
@@ -57,7 +58,10 @@ CASES = {
     "MODULE": ([math], [("realize", 0)], "module"),
     "PARTIAL": ([functools.partial(function, 1)], [("realize", 0)], "functools.partial"),
     "TRACEBACK": ([ValueError], [("call", 0), ("raise", 1), ("getattr", 2, "__traceback__")], "traceback"),
-    "OPAQUE": ([types.MappingProxyType({})], [("realize", 0)], "mappingproxy"),
+    "MAPPING_PROXY": ([types.MappingProxyType({})], [("realize", 0)], "mappingproxy"),
+    "NAMESPACE": ([math], [("getattr", 0, "__dict__")], "dict"),
+    "WEAKREF": ([weakref.ref(POINT)], [("realize", 0)], "weakref.ReferenceType"),
+    "OPAQUE": ([object()], [("realize", 0)], "object"),
 }
 
 

@@ -40,6 +40,7 @@ CASES = {
     "PARTIAL_FUNC": ([X, ("PARTIAL_FUNC", None, 0)], "L['x'].func"),
     "CACHED": ([X, ("CACHED", 3, 0)], "L['x'].cache[3]"),
     "ITERATED": ([X, ("ITERATED", None, 0)], "L['x'].sequence"),
+    "REFERENT": ([X, ("REFERENT", None, 0)], "L['x'].referent"),
     "COUNTED": ([X, ("COUNTED", None, 0)], "L['x'].number"),
     "HANDLED": ([("HANDLED", None, 0)], "sys.exception()"),
     "ARRAY_DIM": ([X, ("ARRAY_DIM", None, 1)], "L['x'].shape[1]"),

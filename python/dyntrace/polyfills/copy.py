@@ -78,7 +78,7 @@ def _is_array(cls: Any) -> bool:
 
 def _shallow_instance(x: Any, cls: Any) -> Any:
     if _is_array(cls):
-        unfollowable("a copy of an array, which keeps its order in memory")
+        return x.__copy__()
     copier = getattr(cls, "__copy__", None)
     if copier is not None:
         return copier(x)
@@ -153,7 +153,9 @@ def _deep(x: Any, memo: Any) -> Any:
         memo[_PAIRS].append((x, made))
         return made
     if _is_array(cls):
-        unfollowable("a copy of an array, which keeps its order in memory")
+        made = x.__deepcopy__(memo)
+        memo[_PAIRS].append((x, made))
+        return made
     copier = getattr(x, "__deepcopy__", None)
     if copier is not None:
         made = copier(memo)

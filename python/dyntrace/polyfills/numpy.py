@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dyntrace.polyfills import fp_region, polyfill, unfollowable
+from dyntrace.polyfills import fp_region, members, polyfill, unfollowable
 
 
 def _array(a: Any) -> Any:
@@ -37,6 +37,31 @@ def _along(ndim: int, axis: int, index: Any) -> Any:
 def _present(module: Any, name: str) -> list[Any]:
     """The function of that name, where this NumPy has one."""
     return [getattr(module, name)] if hasattr(module, name) else []
+
+
+def _limits_of(value: Any) -> Any:
+    """The dtype that np.finfo() and np.iinfo() ask about."""
+    if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
+        unfollowable("limits of the type of a number or an array")
+    return np.dtype(value)
+
+
+@polyfill(np.finfo)
+def finfo(dtype: Any) -> Any:
+    return members(np.finfo, _limits_of(dtype))  # NumPy makes one for each dtype
+
+
+_INTEGERS: dict[Any, Any] = {}
+
+
+def _known_iinfo(dtype: Any) -> Any:
+    """One for each dtype, which lives on: nobody tells them apart."""
+    return _INTEGERS.setdefault(dtype, np.iinfo(dtype))
+
+
+@polyfill(np.iinfo)
+def iinfo(int_type: Any) -> Any:
+    return members(_known_iinfo, _limits_of(int_type))
 
 
 REVERSED = slice(None, None, -1)
@@ -570,3 +595,13 @@ if "_token" in getattr(np.errstate, "__slots__", ()):
             return function.__closure__[names.index("func")].cell_contents(*args, **kwargs)
         finally:
             fp_region(before)
+
+
+@polyfill(np.iinfo.max.fget)
+def iinfo_max(self: Any) -> Any:
+    return (1 << self.bits - (self.kind != "u")) - 1
+
+
+@polyfill(np.iinfo.min.fget)
+def iinfo_min(self: Any) -> Any:
+    return 0 if self.kind == "u" else -(1 << self.bits - 1)

@@ -27,6 +27,7 @@ const DtAdapter dt_np_adapter = {
     .getattr = dt_np_getattr,
     .call_method = dt_np_call_method,
     .iter = dt_np_iter,
+    .is_fixed = dt_np_is_fixed,
     .number_kind = dt_np_number_kind,
     .number = dt_number_call,
     .check = dt_np_check,

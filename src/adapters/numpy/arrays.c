@@ -79,6 +79,13 @@ dt_np_dtype_captured(const PyArray_Descr *descr)
     return PyDataType_METADATA(descr) == NULL;
 }
 
+bool
+dt_np_is_fixed(const DtAdapter *adapter, PyObject *object)
+{
+    (void)adapter;
+    return PyArray_DescrCheck(object) && dt_np_dtype_captured((PyArray_Descr *)object);
+}
+
 /* ---- Building -------------------------------------------------------------------------------- */
 
 static npy_intp

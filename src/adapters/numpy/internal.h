@@ -58,6 +58,7 @@ const char *dt_np_reduce_target(DtNpOp op);
 PyObject *dt_np_module_attr(const char *name);
 
 bool dt_np_owns_callable(const DtAdapter *, PyObject *object);
+bool dt_np_is_fixed(const DtAdapter *, PyObject *object); /* a dtype of numbers */
 DtStatus dt_np_call(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *,
                     DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_getattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,

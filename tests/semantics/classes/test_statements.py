@@ -975,7 +975,7 @@ def a_value_whose_set_name_raises(x):
 
 @pytest.mark.parametrize("fn", BROKEN, ids=lambda fn: fn.__name__)
 def test_broken(fn):
-    kind = {a_dataclass: "attribute", a_value_whose_set_name_raises: "raises"}
+    kind = {a_value_whose_set_name_raises: "raises"}
     compiled = check(fn, A, breaks=kind.get(fn, "unknown-callable"))
     assert not compiled.faults
 

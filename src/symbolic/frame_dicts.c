@@ -1,0 +1,174 @@
+/* locals() and globals(): the names of the frame that asks.
+ *
+ *   class body ─► its namespace      module ─► its globals
+ *   function   ─► a dict of the variables that have values, in the order of their slots
+ *
+ * Until snapshots became new dicts each time, a frame had one dict, which every call of locals()
+ * brings up to date.  A callee that the trace follows vanishes as a whole, so its dict is kept
+ * here; the root frame may go on plainly, so there the call has to be the only one.
+ */
+#include "compat/dict.h"
+#include "compat/code.h"
+#include "symbolic/frame.h"
+#include "variables/kinds.h"
+
+/* The innermost frame that the program sees. */
+static DtFrame *
+asking_frame(DtTrace *trace)
+{
+    DtFrame *frame = trace->frame;
+    while (frame != NULL && frame->polyfill) {
+        frame = frame->parent;
+    }
+    return frame;
+}
+
+DtStatus
+dt_frame_globals(DtTrace *trace, DtVar **out)
+{
+    DtFrame *frame = asking_frame(trace);
+    if (frame == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "globals() of no frame");
+    }
+    return dt_namespace_new(trace, frame->globals, NULL, out);
+}
+
+DtStatus
+dt_frame_find_global(DtTrace *trace, PyObject *globals, PyObject *name, DtVar **out)
+{
+    DtFrame *frame = trace->frame;
+    bool deleted = false;
+    PyObject *value = NULL;
+    *out = dt_journal_get_global(trace, globals, name, &deleted);
+    if (*out != NULL || deleted) {
+        return DT_OK;
+    }
+    while (frame != NULL && (frame->globals != globals || frame->polyfill)) {
+        frame = frame->parent;
+    }
+    if (frame == NULL || dt_dict_get(globals, name, &value) < 0) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "globals() that can't be read again");
+    }
+    if (value == NULL) {
+        return dt_guard_global_absent(trace, frame->function, name);
+    }
+    const DtSource *source;
+    DT_TRY(dt_frame_global_source(trace, frame, name, &source));
+    return dt_var_build_lazy(trace, value, source, out);
+}
+
+bool
+dt_frame_holds(const DtTrace *trace, DtVar *var)
+{
+    var = dt_var_peek(var);
+    for (const DtFrame *frame = trace->frame; frame != NULL; frame = frame->parent) {
+        if (frame->polyfill) {
+            continue;
+        }
+        for (int32_t i = 0; i < frame->bytecode->layout.nslots; i++) {
+            DtVar *held = frame->locals[i];
+            if (held != NULL && held->type->kind == DT_KIND_CELL) {
+                held = ((DtCellVar *)held)->contents;
+            }
+            if (held != NULL && dt_var_peek(held) == var) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- locals() -------------------------------------------------------------------------------- */
+
+static bool
+is_one_of(PyObject *name, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        if (PyUnicode_CompareWithASCIIString(name, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the frame's dict of locals could be seen to change, or to be another one: the code asks
+ * for it at two places, or again and again at one. */
+static bool
+asks_again(const DtFrame *frame)
+{
+    static const char *const askers[] = {"locals", "vars",      "dir",          "eval",
+                                         "exec",   "_getframe", "currentframe", NULL};
+    const DtBytecode *bytecode = frame->bytecode;
+    int places = 0;
+    for (uint32_t i = 0; i < bytecode->count; i++) {
+        const DtInstr *instr = &bytecode->instrs[i];
+        bool names = instr->op == DT_OP_LOAD_GLOBAL || instr->op == DT_OP_LOAD_NAME
+                     || instr->op == DT_OP_LOAD_ATTR || instr->op == DT_OP_LOAD_METHOD;
+        if (names && is_one_of(dt_decode_name(bytecode, instr), askers)) {
+            places++;
+        }
+        if (dt_canonical_operand(instr->op) == DT_OPARG_JUMP && instr->target >= 0
+            && (uint32_t)instr->target <= frame->pc && i >= frame->pc) {
+            return true; /* a loop around it */
+        }
+    }
+    return places != 1;
+}
+
+static DtStatus
+check_root(DtTrace *trace, const DtFrame *frame)
+{
+    if (frame->depth > 0 || dt_code_locals_are_snapshots()) {
+        return DT_OK;
+    }
+    return trace->live || asks_again(frame)
+               ? dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                          "locals() of a frame that may ask for them again")
+               : DT_OK;
+}
+
+static DtStatus
+bring_up_to_date(DtTrace *trace, const DtFrame *frame, DtDictVar *dict)
+{
+    const DtCodeLayout *layout = &frame->bytecode->layout;
+    for (int32_t i = 0; i < layout->nslots; i++) {
+        DtVar *name, *value = frame->locals[i], *known;
+        if (value != NULL && value->type->kind == DT_KIND_CELL) {
+            value = ((DtCellVar *)value)->contents;
+        }
+        DT_TRY(dt_var_const(trace, layout->slots[i].name, &name));
+        if (value != NULL) {
+            DT_TRY(dt_dict_store(trace, dict, name, value));
+            continue;
+        }
+        DT_TRY(dt_var_contains(trace, &dict->base, name, &known));
+        if (dt_var_peek_constant(known) == Py_True) {
+            DT_TRY(dt_var_ass_subscript(trace, &dict->base, name, NULL));
+        }
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_frame_locals(DtTrace *trace, DtVar **out)
+{
+    DtFrame *frame = asking_frame(trace);
+    if (frame == NULL) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "locals() of no frame");
+    }
+    if (frame->module) {
+        return dt_namespace_new(trace, frame->globals, NULL, out);
+    }
+    if (frame->names != NULL) {
+        *out = frame->names;
+        return DT_OK;
+    }
+    DtDictVar *dict = (DtDictVar *)frame->dict;
+    DT_TRY(check_root(trace, frame));
+    if (dict == NULL || dt_code_locals_are_snapshots()) {
+        DT_TRY(dt_dict_new(trace, &dict));
+        frame->dict = &dict->base;
+    }
+    *out = &dict->base;
+    return bring_up_to_date(trace, frame, dict);
+}
