@@ -28,6 +28,7 @@ POLYFILL_MODULES = {
     "builtins": "builtins",
     "_functools": "functools",
     "functools": "functools",
+    "inspect": "inspect",
     "_heapq": "heapq",
     "_operator": "operator",
     "_collections": "collections",

@@ -30,11 +30,12 @@ dt_frame_globals(DtTrace *trace, DtVar **out)
     if (frame == NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "globals() of no frame");
     }
-    return dt_namespace_new(trace, frame->globals, NULL, out);
+    return dt_namespace_new(trace, frame->globals, NULL, NULL, out);
 }
 
 DtStatus
-dt_frame_find_global(DtTrace *trace, PyObject *globals, PyObject *name, DtVar **out)
+dt_frame_find_global(DtTrace *trace, PyObject *globals, const DtSource *function, PyObject *name,
+                     DtVar **out)
 {
     DtFrame *frame = trace->frame;
     bool deleted = false;
@@ -46,15 +47,18 @@ dt_frame_find_global(DtTrace *trace, PyObject *globals, PyObject *name, DtVar **
     while (frame != NULL && (frame->globals != globals || frame->polyfill)) {
         frame = frame->parent;
     }
-    if (frame == NULL || dt_dict_get(globals, name, &value) < 0) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "globals() that can't be read again");
+    bool readable = frame != NULL || globals == trace->globals || function != NULL;
+    if (!readable || !PyDict_CheckExact(globals) || dt_dict_get(globals, name, &value) < 0) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "globals that can't be read again");
     }
+    function = frame != NULL ? frame->function : globals == trace->globals ? NULL : function;
     if (value == NULL) {
-        return dt_guard_global_absent(trace, frame->function, name);
+        return dt_guard_global_absent(trace, function, name);
     }
-    const DtSource *source;
-    DT_TRY(dt_frame_global_source(trace, frame, name, &source));
-    return dt_var_build_lazy(trace, value, source, out);
+    const DtSource *source = function == NULL
+                                 ? dt_source_global(trace, name)
+                                 : dt_source_get(trace, DT_SOURCE_FUNC_GLOBAL, function, name, 0);
+    return source != NULL ? dt_var_build_lazy(trace, value, source, out) : DT_ERROR;
 }
 
 bool
@@ -157,7 +161,7 @@ dt_frame_locals(DtTrace *trace, DtVar **out)
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "locals() of no frame");
     }
     if (frame->module) {
-        return dt_namespace_new(trace, frame->globals, NULL, out);
+        return dt_namespace_new(trace, frame->globals, NULL, NULL, out);
     }
     if (frame->names != NULL) {
         *out = frame->names;

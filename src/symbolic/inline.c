@@ -88,8 +88,8 @@ globals_source(DtTrace *trace, const DtFunctionVar *function, const DtSource **o
     return DT_OK;
 }
 
-static DtStatus
-record_inlined(DtTrace *trace, PyCodeObject *code)
+DtStatus
+dt_inline_record(DtTrace *trace, PyCodeObject *code)
 {
     trace->inlined++;
     for (uint32_t i = trace->inlined_codes.count; i > 0; i--) {
@@ -112,7 +112,7 @@ run_callee(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, DtVar **
     DT_TRY(dt_frame_bind(trace, frame, function, args));
     DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
     if (!frame->polyfill) {
-        DT_TRY(record_inlined(trace, function->code));
+        DT_TRY(dt_inline_record(trace, function->code));
     }
     if (dt_code_is_generator(function->code)) {
         return dt_generator_build(trace, function, args, frame, out);
@@ -142,7 +142,7 @@ run_class_body(DtTrace *trace, DtFunctionVar *function, DtVar *names, DtVar **ou
     DT_TRY(dt_frame_fill_free_slots(frame, function->closure, function->nclosure));
     frame->names = names;
     if (!frame->polyfill) {
-        DT_TRY(record_inlined(trace, function->code));
+        DT_TRY(dt_inline_record(trace, function->code));
     }
     return dt_frame_run(trace, frame, out);
 }

@@ -186,10 +186,10 @@ set_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 static bool
 is_acted_upon(PyObject *name)
 {
-    static const char *const names[] = {"__del__",  "__class__",    "__bases__",
-                                        "__dict__", "__name__",     "__abstractmethods__",
-                                        "__mro__",  "__slots__",    "__init_subclass__",
-                                        "__hash__", "__qualname__", NULL};
+    static const char *const names[] = {"__del__",      "__class__", "__bases__",
+                                        "__dict__",     "__name__",  "__abstractmethods__",
+                                        "__mro__",      "__slots__", "__init_subclass__",
+                                        "__qualname__", NULL};
     for (const char *const *row = names; *row != NULL; row++) {
         if (PyUnicode_CompareWithASCIIString(name, *row) == 0) {
             return true;

@@ -8,13 +8,15 @@
  * each call, so that a rollback needs no more than the journal; nothing is
  * assigned to a real function while tracing.
  *
- * Not in here: calls (v_function.c), `__code__` assigned, `__globals__` (breaks).
+ * Not in here: calls (v_function.c), `__code__` assigned (a break), what `__globals__` does
+ * (v_namespace.c).
  */
 #include "compat/code.h"
 #include "compat/dict.h"
 #include "compat/function.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static DtFunctionVar *
 function_of(DtVar *self)
@@ -188,6 +190,10 @@ dt_function_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     }
     if (PyUnicode_CompareWithASCIIString(name, "__code__") == 0) {
         return read_code(trace, self, out);
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "__globals__") == 0
+        && !dt_substitute_is_namespace(function_of(self)->globals)) {
+        return dt_namespace_new(trace, function_of(self)->globals, NULL, self->source, out);
     }
     PyTypeObject *type = dt_var_python_type(trace, self);
     if (dt_type_lookup(type, name) != NULL) {

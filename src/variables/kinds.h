@@ -239,8 +239,10 @@ DtStatus dt_collect_step(DtTrace *trace, DtVar *iterator, uint32_t done, DtVar *
 /* ---- proxies, namespaces, weak references ---- */
 /* cls.__dict__ (v_mapping_proxy.c); of a class that the trace has not written. */
 DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_MUST_CHECK;
-/* The dict of names of a module's attributes, or (module NULL) of an active frame's globals. */
-DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, DtVar **out) DT_MUST_CHECK;
+/* The dict of names of a module's attributes, or (module NULL) of globals: those of an active
+ * frame, or of the function that the source (or NULL) reads. */
+DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
+                          DtVar **out) DT_MUST_CHECK;
 /* What an existing weak reference, read from the source, refers to: an input, or None. */
 DtStatus dt_weakref_referent(DtTrace *trace, PyObject *reference, const DtSource *source,
                              DtVar **out) DT_MUST_CHECK;
@@ -570,7 +572,7 @@ extern const DtBuiltinTable dt_builtin_check_table,
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,
     dt_builtin_cmath_table, dt_builtin_operator_table, dt_builtin_functools_table,
     dt_builtin_method_table, dt_builtin_types_table, dt_builtin_mapping_proxy_table,
-    dt_builtin_weakref_table;
+    dt_builtin_weakref_table, dt_builtin_exec_table;
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

@@ -63,8 +63,9 @@ typedef struct DtProxyVar { /* DT_KIND_MAPPING_PROXY */
 
 typedef struct DtNamespaceVar { /* DT_KIND_NAMESPACE */
     DtVar base;
-    PyObject *dict; /* the real one; DT_BORROWED */
-    DtVar *module;  /* whose attributes are the names, or NULL: globals of an active frame */
+    PyObject *dict;           /* the real one; DT_BORROWED */
+    DtVar *module;            /* whose attributes are the names, or NULL: they are globals ... */
+    const DtSource *function; /* ... of this function, if of no active frame */
 } DtNamespaceVar;
 
 typedef struct DtWeakrefVar { /* DT_KIND_WEAKREF */

@@ -373,9 +373,15 @@ DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
 /* ---- The frame that asks (symbolic/frame_dicts.c). -------------------------------------------- */
 DtStatus dt_frame_locals(DtTrace *, DtVar **out) DT_MUST_CHECK;  /* locals() */
 DtStatus dt_frame_globals(DtTrace *, DtVar **out) DT_MUST_CHECK; /* globals() */
-/* A name in the globals of an active frame, read or stored; *out NULL: guarded to be absent. */
-DtStatus dt_frame_find_global(DtTrace *, PyObject *globals, PyObject *name,
-                              DtVar **out) DT_MUST_CHECK;
+/* A name in the globals of an active frame, or of the function that the source (or NULL) reads;
+ * *out NULL: guarded to be absent. */
+DtStatus dt_frame_find_global(DtTrace *, PyObject *globals, const DtSource *function,
+                              PyObject *name, DtVar **out) DT_MUST_CHECK;
+/* Follows a code object of exec() or eval(); globals and locals NULL: those of the frame. */
+DtStatus dt_frame_exec(DtTrace *, PyObject *code, DtVar *globals, DtVar *locals,
+                       DtVar **out) DT_MUST_CHECK;
+/* The code of the innermost frame that the program sees; NULL: none. */
+PyCodeObject *dt_frame_asking_code(const DtTrace *);
 /* Whether a variable of an active frame holds exactly this. */
 bool dt_frame_holds(const DtTrace *, DtVar *var);
 

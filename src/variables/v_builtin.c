@@ -75,6 +75,7 @@ dt_builtin_init(void)
                                       &dt_builtin_types_table,
                                       &dt_builtin_mapping_proxy_table,
                                       &dt_builtin_weakref_table,
+                                      &dt_builtin_exec_table,
                                       &dt_builtin_check_table,
                                       &dt_builtin_abc_table,
                                       &dt_builtin_abc_check_table,

@@ -9,6 +9,8 @@
  * (class_attr.c), calls of classes (class_call.c), instances (v_instance.c), calls of builtin
  * classes (builtins.c).
  */
+#include <string.h>
+
 #include "compat/function.h"
 #include "compat/type_names.h"
 #include "variables/kinds.h"
@@ -274,10 +276,35 @@ get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_var_build(trace, value, source, out);
 }
 
+/* Of an abstract class, the class's own: what ABCMeta has found. */
+static DtStatus
+get_abstract(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    PyTypeObject *cls = class_of(self);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__abstractmethods__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    PyObject *found = cls != &PyType_Type ? dt_class_own_attr(trace, cls, name) : NULL;
+    if (found != NULL && !dt_constant_is_safe(found)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "__abstractmethods__ of class %s", cls->tp_name);
+    }
+    return found != NULL ? dt_var_const(trace, found, out)
+                         : dt_raise(trace, PyExc_AttributeError, "__abstractmethods__");
+}
+
 static const DtGetSetRow class_getsets[] = {
-    {"__name__", get_name}, {"__qualname__", get_qualname}, {"__module__", get_module},
-    {"__doc__", get_doc},   {"__mro__", get_mro},           {"__bases__", get_bases},
-    {"__base__", get_base}, {"__dict__", get_dict},         {"__annotations__", get_annotations},
+    {"__name__", get_name},
+    {"__qualname__", get_qualname},
+    {"__module__", get_module},
+    {"__doc__", get_doc},
+    {"__mro__", get_mro},
+    {"__bases__", get_bases},
+    {"__base__", get_base},
+    {"__dict__", get_dict},
+    {"__abstractmethods__", get_abstract},
+    {"__annotations__", get_annotations},
     {NULL, NULL},
 };
 
@@ -541,8 +568,40 @@ class_repr(DtVar *self, DtStrbuf *buf)
     dt_strbuf_addf(buf, "<class %s>", class_of(self)->tp_name);
 }
 
+/* int | None and the like: a union of classes that exist, whose metaclass does not define it. */
+static DtStatus
+class_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    PyObject *parts[2];
+    DtVar *sides[2] = {left, right};
+    *out = dt_not_implemented(trace);
+    if (DT_BINARY_PLAIN(op) != DT_BINARY_OR) {
+        return DT_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        parts[i] = sides[i]->type->kind == DT_KIND_CLASS || sides[i]->type->kind == DT_KIND_OPAQUE
+                           || dt_var_peek_constant(sides[i]) == Py_None
+                       ? dt_payload_object(sides[i])
+                       : NULL;
+        bool plain = parts[i] != NULL && dt_made_find(trace, parts[i]) == NULL
+                     && (parts[i] == Py_None || PyType_CheckExact(parts[i])
+                         || strcmp(Py_TYPE(parts[i])->tp_name, "types.UnionType") == 0);
+        if (!plain) {
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "| of a class and a %s",
+                            dt_kinds_type_name(trace, sides[1 - i]));
+        }
+    }
+    PyObject *made = PyNumber_Or(parts[0], parts[1]);
+    if (made == NULL) {
+        return dt_break_from_exception(trace);
+    }
+    made = dt_trace_keep_take(trace, made);
+    return made != NULL ? dt_build_known(trace, made, out) : DT_ERROR;
+}
+
 const DtVarType dt_kind_type_CLASS = {
     .kind = DT_KIND_CLASS,
+    .nb_binary = class_binary,
     .nb_bool = class_bool,
     .sq_length = class_length,
     .sq_contains = class_contains,

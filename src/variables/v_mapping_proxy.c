@@ -99,7 +99,7 @@ call_proxy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *mapping;
     DtProxyVar *made;
     DT_TRY(dt_var_realize(trace, args->pos[0], &mapping));
-    if (mapping->type->kind != DT_KIND_DICT) {
+    if (dt_payload_of(mapping)->type->kind != DT_KIND_DICT) { /* a dict, or an OrderedDict */
         PyTypeObject *type = dt_var_python_type(trace, mapping);
         bool is_mapping =
             type == NULL

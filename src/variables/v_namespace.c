@@ -10,7 +10,8 @@
 #include "variables/kinds.h"
 
 DtStatus
-dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, DtVar **out)
+dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
+                 DtVar **out)
 {
     DtNamespaceVar *self = dt_map_get(&trace->namespaces, dict);
     if (self == NULL) {
@@ -20,6 +21,7 @@ dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, DtVar **out)
         }
         self->dict = dict;
         self->module = module;
+        self->function = function;
         if (dt_map_set(&trace->arena, &trace->namespaces, dict, self) != 0) {
             return dt_no_memory();
         }
@@ -52,7 +54,7 @@ find(DtTrace *trace, DtNamespaceVar *self, DtVar *key, PyObject **name, DtVar **
     bool deleted = false;
     DT_TRY(name_of(trace, key, name));
     if (self->module == NULL) {
-        return dt_frame_find_global(trace, self->dict, *name, out);
+        return dt_frame_find_global(trace, self->dict, self->function, *name, out);
     }
     *out = dt_journal_get_attr(trace, self->module, *name, &deleted);
     if (*out != NULL || deleted) {

@@ -139,7 +139,7 @@ module_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     PyObject *dict = PyModule_GetDict(module), *value = NULL;
     if (PyUnicode_CompareWithASCIIString(name, "__dict__") == 0
         && Py_TYPE(module)->tp_getattro == PyModule_Type.tp_getattro && PyDict_CheckExact(dict)) {
-        return dt_namespace_new(trace, dict, self, out);
+        return dt_namespace_new(trace, dict, self, NULL, out);
     }
     if (Py_TYPE(module)->tp_getattro != PyModule_Type.tp_getattro || !PyDict_CheckExact(dict)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a module of type %s",

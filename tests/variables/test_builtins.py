@@ -37,6 +37,8 @@ BUILTINS = {
     "frozenset": ["frozenset((1, n))", "frozenset()"],
     "vars": ["vars(thing())['k']"],
     "getattr": ["getattr(x, 'ndim')", "getattr(thing(), 'missing', n)"],
+    "globals": ["'nowhere' in globals()"],
+    "locals": ["'n' in locals()"],
     "hasattr": ["hasattr(thing(), 'k')", "hasattr(thing(), 'missing')"],
     "hash": ["hash(n)", "hash(1.5)"],
     "hex": ["hex(n)"],

@@ -5,7 +5,6 @@ PYTEST_DONT_REWRITE: the functions assert themselves.
 
 import enum
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -909,15 +908,6 @@ def test_captured(fn):
 
 
 # ---- what can't be followed
-
-
-@broken
-def a_dataclass(x):
-    @dataclass
-    class Local:
-        n: int = 2
-
-    return x * Local().n
 
 
 @broken

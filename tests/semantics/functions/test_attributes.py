@@ -5,6 +5,7 @@ import functools
 import inspect
 import types
 
+import dyntrace
 import pytest
 from differential import check
 
@@ -585,10 +586,14 @@ BROKEN = [
     (set_bad_defaults_, "raises"),
     (del_missing_, "raises"),
     (eq_, "unknown-callable"),
-    (signature_, "unknown-callable"),
 ]
 
 
 @pytest.mark.parametrize("fn, breaks", BROKEN)
 def test_breaks(fn, breaks):
     check(fn, 3, breaks=breaks)
+
+
+def test_signatures_are_as_plainly():
+    compiled = dyntrace.compile(signature_)
+    assert [compiled(3) for _ in range(3)] == [signature_(3)] * 3

@@ -4,6 +4,7 @@ import functools
 import operator
 import sys
 
+import dyntrace
 import pytest
 from differential import check
 
@@ -295,7 +296,6 @@ def test_captured_whole(fn):
 BROKEN = [
     (memo_leaves_, "reconstruct"),
     (sd_made_, "unknown-callable"),
-    (wraps_class_, "attribute"),
     (reduce_err_, "raises"),
 ]
 
@@ -308,3 +308,8 @@ def test_breaks(fn, breaks):
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="3.13 keeps a cache with weak keys")
 def test_methods_that_dispatch():
     check(sdm_, 3)
+
+
+def test_a_wrapper_of_a_class_is_as_plainly():
+    compiled = dyntrace.compile(wraps_class_)
+    assert [compiled(3) for _ in range(3)] == [wraps_class_(3)] * 3
