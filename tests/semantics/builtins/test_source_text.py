@@ -96,6 +96,8 @@ def change_by_exec(y):
 def a_dataclass(x):
     @dataclasses.dataclass
     class Point:
+        """A point."""
+
         a: int
         b: float = 2.0
 
@@ -107,6 +109,8 @@ def a_dataclass(x):
 def a_frozen_dataclass(x):
     @dataclasses.dataclass(frozen=True, order=True)
     class Point:
+        """A point."""
+
         a: int
         b: float = 2.0
 
