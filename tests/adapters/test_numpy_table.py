@@ -187,6 +187,8 @@ METHODS = {
     "ravel": "x.ravel()",
     "flatten": "x.flatten()",
     "copy": "x.copy()",
+    "__copy__": "x.__copy__()",
+    "__deepcopy__": "x.__deepcopy__({})",
     "dot": "x.dot(x.T)",
     "conj": "(x * 1j).conj()",
     "conjugate": "(x * 1j).conjugate()",
