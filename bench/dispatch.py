@@ -143,6 +143,55 @@ def containers() -> tuple[float, str]:
     return above(fused_kernel(a, b), [a, b], compiled_of(reads_containers, arguments), arguments)
 
 
+# How a call hands its arguments over, and the signature that takes them.
+FORMS = {
+    "keywords": ("f(a, b=b)", "a, b"),
+    "defaults": ("f(a)", "a, b=B"),
+    "keyword-only": ("f(a, b=b)", "a, *, b"),
+    "stars": ("f(a, b)", "a, *more"),
+    "double stars": ("f(a, b=b)", "a, **more"),
+}
+TAKEN = {"stars": "more[0]", "double stars": "more['b']"}
+
+
+def calls_of(call: str, **names: Any) -> Callable[[], None]:
+    """Ten of this call in a function, so that the loop around them does not count."""
+    body = f"def run():\n    {'; '.join([call] * 10)}"
+    exec(body, names)
+    return names["run"]
+
+
+@row("binding", "a call with keywords, defaults, * or **, above the kernel, against the same plainly",
+     bound=1, unit="x")  # fmt: skip
+def binding() -> tuple[float, str]:
+    """Plainly: a call of a Python function with this signature that only returns its argument."""
+    a, b = operands(2, 4)
+    kernel = fused_kernel(a, b)
+    bare = calls_of("bare(kernel, a, b)", bare=WHITE_BOX.bare_call, kernel=kernel, a=a, b=b)
+    empty = calls_of("a", a=a)
+    found, remarks = [], []
+    for name, (call, signature) in FORMS.items():
+        scope: dict[str, Any] = {"B": b}
+        taken = TAKEN.get(name, "b")
+        exec(f"def whole({signature}):\n    return a * {taken} + a\n"
+             f"def plain({signature}):\n    return a", scope)  # fmt: skip
+        compiled = dyntrace.compile(scope["whole"])
+        run = calls_of(call, f=compiled, a=a, b=b)
+        plainly = calls_of(call, f=scope["plain"], a=a, b=b)
+        with dyntrace.config.patch(weigh_after=0):
+            run()
+            run()
+        if [entry["hits"] for entry in compiled.cache_entries()] != [20]:
+            raise AssertionError(f"{name}: calls were not served by one entry")
+        least, whole, plain, nothing = (
+            seconds / 10 * 1e9
+            for seconds in in_turns((bare, ()), (run, ()), (plainly, ()), (empty, ()))
+        )
+        found.append((whole - least) / (plain - nothing))
+        remarks.append(f"{name} {whole - least:.0f} / {plain - nothing:.0f} ns")
+    return max(found), ", ".join(remarks)
+
+
 def no_arrays(text, count):
     return text
 

@@ -179,30 +179,6 @@ dt_code_exceptiontable(PyCodeObject *code)
 }
 
 int
-dt_code_flags(PyCodeObject *code)
-{
-    return code->co_flags;
-}
-
-int
-dt_code_argcount(PyCodeObject *code)
-{
-    return code->co_argcount;
-}
-
-int
-dt_code_posonlyargcount(PyCodeObject *code)
-{
-    return code->co_posonlyargcount;
-}
-
-int
-dt_code_kwonlyargcount(PyCodeObject *code)
-{
-    return code->co_kwonlyargcount;
-}
-
-int
 dt_code_stacksize(PyCodeObject *code)
 {
     return code->co_stacksize;
@@ -218,13 +194,6 @@ bool
 dt_code_is_generator(PyCodeObject *code)
 {
     return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
-}
-
-int
-dt_code_argument_slots(PyCodeObject *code)
-{
-    return code->co_argcount + code->co_kwonlyargcount + ((code->co_flags & CO_VARARGS) != 0)
-           + ((code->co_flags & CO_VARKEYWORDS) != 0);
 }
 
 DT_OWNED PyCodeObject *

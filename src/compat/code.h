@@ -63,10 +63,31 @@ DT_BORROWED PyObject *dt_code_name(PyCodeObject *code);
 DT_BORROWED PyObject *dt_code_qualname(PyCodeObject *code); /* 3.10: the name */
 DT_BORROWED PyObject *dt_code_linetable(PyCodeObject *code);
 DT_BORROWED PyObject *dt_code_exceptiontable(PyCodeObject *code); /* NULL on 3.10 */
-int dt_code_flags(PyCodeObject *code);
-int dt_code_argcount(PyCodeObject *code); /* positional, positional-only included */
-int dt_code_posonlyargcount(PyCodeObject *code);
-int dt_code_kwonlyargcount(PyCodeObject *code);
+static inline int
+dt_code_flags(PyCodeObject *code)
+{
+    return code->co_flags;
+}
+
+/* positional, positional-only included */
+static inline int
+dt_code_argcount(PyCodeObject *code)
+{
+    return code->co_argcount;
+}
+
+static inline int
+dt_code_posonlyargcount(PyCodeObject *code)
+{
+    return code->co_posonlyargcount;
+}
+
+static inline int
+dt_code_kwonlyargcount(PyCodeObject *code)
+{
+    return code->co_kwonlyargcount;
+}
+
 int dt_code_stacksize(PyCodeObject *code);
 int dt_code_firstlineno(PyCodeObject *code);
 
@@ -78,7 +99,13 @@ bool dt_code_is_generator(PyCodeObject *code);
 bool dt_code_yield_wraps(PyCodeObject *code);
 
 /* All slots that hold arguments: positional, keyword-only, *args, **kwargs. */
-int dt_code_argument_slots(PyCodeObject *code);
+static inline int
+dt_code_argument_slots(PyCodeObject *code)
+{
+    return code->co_argcount + code->co_kwonlyargcount + ((code->co_flags & CO_VARARGS) != 0)
+           + ((code->co_flags & CO_VARKEYWORDS) != 0);
+}
+
 
 /* Whether locals() of a function is a new dict at each call. */
 bool dt_code_locals_are_snapshots(void);

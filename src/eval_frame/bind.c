@@ -86,11 +86,41 @@ bind_defaults(PyFunctionObject *function, PyCodeObject *code, PyObject **slots)
     return full;
 }
 
+/* Arguments for parameters that all have names: nothing is made, so nothing has to be released. */
+static DtBind
+bind_named(PyFunctionObject *function, PyCodeObject *code, PyObject *const *args, int nargs,
+           PyObject *kwnames, PyObject **slots)
+{
+    int argcount = dt_code_argcount(code), kwonly = dt_code_kwonlyargcount(code);
+    if (nargs > argcount) {
+        return DT_BIND_NO_FIT;
+    }
+    for (int i = 0; i < nargs; i++) {
+        slots[i] = args[i];
+    }
+    for (int i = nargs; i < argcount + kwonly; i++) {
+        slots[i] = NULL;
+    }
+    if (kwnames != NULL) {
+        DtBind answer = bind_keywords(code, args + nargs, kwnames, slots, NULL);
+        if (answer != DT_BIND_OK) {
+            return answer;
+        }
+        if (nargs + PyTuple_GET_SIZE(kwnames) == argcount + kwonly) {
+            return DT_BIND_OK; /* each has one */
+        }
+    }
+    return bind_defaults(function, code, slots) ? DT_BIND_OK : DT_BIND_NO_FIT;
+}
+
 DtBind
 dt_bind_arguments(PyFunctionObject *function, PyObject *const *args, Py_ssize_t nargs,
                   PyObject *kwnames, PyObject **slots)
 {
     PyCodeObject *code = (PyCodeObject *)function->func_code;
+    if (DT_LIKELY((dt_code_flags(code) & (CO_VARARGS | CO_VARKEYWORDS)) == 0) && nargs <= INT_MAX) {
+        return bind_named(function, code, args, (int)nargs, kwnames, slots);
+    }
     int argcount = dt_code_argcount(code);
     int total = dt_code_argument_slots(code);
     int at_star = argcount + dt_code_kwonlyargcount(code);
@@ -135,6 +165,9 @@ void
 dt_bind_release(PyFunctionObject *function, PyObject **slots)
 {
     PyCodeObject *code = (PyCodeObject *)function->func_code;
+    if (DT_LIKELY((dt_code_flags(code) & (CO_VARARGS | CO_VARKEYWORDS)) == 0)) {
+        return;
+    }
     int total = dt_code_argument_slots(code);
     for (int i = dt_code_argcount(code) + dt_code_kwonlyargcount(code); i < total; i++) {
         Py_CLEAR(slots[i]);
