@@ -11,8 +11,8 @@ DtStatus dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *fra
 /* Fills trace->cut from `root`, which stands before the instruction that the segment ends at, and
  * finishes the journal. */
 DtStatus dt_segment_cut(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame) DT_MUST_CHECK;
-/* The same for a segment that ends with a return: somebody (a traceback) may hold the frame, and what
- * the segment has overwritten or deleted must not live on in it. */
+/* The same for a segment that ends with a return: somebody (a traceback) may hold the frame, and
+ * what the segment has overwritten or deleted must not live on in it. */
 DtStatus dt_segment_return(DtTrace *trace, DtFrame *root, DtVar *result) DT_MUST_CHECK;
 /* The cell `real` that slot `slot` of the root holds, one tracker per cell. */
 DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real,

@@ -370,7 +370,7 @@ DtStatus dt_generator_close(DtTrace *, DtGeneratorVar *self, DtVar **out) DT_MUS
  * coroutines that stay behind unfinished would run code or warn. */
 DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
 
-/* ---- The frame that asks (symbolic/frame_dicts.c). -------------------------------------------- */
+/* ---- The frame that asks (symbolic/frame_dicts.c). ------------------------------------------- */
 DtStatus dt_frame_locals(DtTrace *, DtVar **out) DT_MUST_CHECK;  /* locals() */
 DtStatus dt_frame_globals(DtTrace *, DtVar **out) DT_MUST_CHECK; /* globals() */
 /* A name in the globals of an active frame, or of the function that the source (or NULL) reads;

@@ -234,8 +234,8 @@ DtStatus dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self,
                              DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_array(DtTrace *trace, DtNode *node, uint32_t result, DtMeta *meta,
                       DtVar **out) DT_MUST_CHECK;
-/* An iterator over the items along the first axis of an array, whose size is a constant; each is read
- * in its turn. */
+/* An iterator over the items along the first axis of an array, whose size is a constant; each is
+ * read in its turn. */
 DtStatus dt_iter_array(DtTrace *trace, DtArrayVar *array, DtVar **out) DT_MUST_CHECK;
 
 DtVar *dt_none(DtTrace *trace);            /* made with the trace, never NULL */
