@@ -6,13 +6,6 @@
 #include "backend/native/cells_choose.h"
 #include "backend/native/plan.h"
 
-static DtStatus
-out_of_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
 typedef struct Builder {
     DtNative *exe;
     DtPlan *plan;
@@ -30,7 +23,7 @@ dt_cells_new(DtStages *stages)
 static DtStatus
 add(Builder *builder, DtCellOp op)
 {
-    return dt_vec_push(&builder->exe->arena, &builder->ops, op) < 0 ? out_of_memory() : DT_OK;
+    return dt_vec_push(&builder->exe->arena, &builder->ops, op) < 0 ? dt_no_memory() : DT_OK;
 }
 
 /* The cell of a graph value, loaded if this stage does not make it. */
@@ -113,7 +106,7 @@ build_item(Builder *builder, const DtNode *node, uint16_t out)
 {
     DtCellItem *item = DT_ARENA_NEW(&builder->exe->arena, DtCellItem);
     if (item == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     (void)dt_cells_plan_item(&node->args[0], &node->args[1], item); /* classified so */
     const DtOperand *keys =
@@ -165,7 +158,7 @@ dt_cells_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtStages *stages
     Builder builder = {.exe = exe, .plan = plan, .stages = stages};
     DtCellStage *made = DT_ARENA_NEW(&exe->arena, DtCellStage);
     if (made == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     builder.index = plan->nodes[stage->nodes.items[0]].stage;
     for (uint32_t i = 0; i < stage->nodes.count; i++) {

@@ -6,13 +6,6 @@
 
 #include "backend/native/kernels.h"
 
-static DtStatus
-out_of_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
 static DtFusedRun
 give(const DtKernel *kernel, DtNativeRun *run, PyObject *array)
 {
@@ -126,7 +119,7 @@ choose_filled(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
     kernel->shape = DT_ARENA_ARRAY(&exe->arena, DtCellIndex, DT_KERNEL_MAX_NDIM);
     if (kernel->scalars == NULL || kernel->shape == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     if (like) {
         kernel->ndim = node->results[0].ndim;
@@ -177,7 +170,7 @@ choose_eye(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bo
     kernel->shape = DT_ARENA_ARRAY(&exe->arena, DtCellIndex, 2);
     kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
     if (kernel->shape == NULL || kernel->scalars == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     bool eye = strcmp(node->target, "numpy.eye") == 0;
     *ok = is_in_c_order(node) && node->nargs == (eye ? 4 : 1) && constant(kernel, 1)
@@ -264,7 +257,7 @@ choose_numbers(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel
     kernel->ndim = meta->ndim;
     kernel->shape = DT_ARENA_ARRAY(&exe->arena, DtCellIndex, meta->ndim);
     if (kernel->shape == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < meta->ndim; i++) {
         if (!dt_sym_is_const(meta->shape[i]) || meta->shape[i]->hint.i > MOST) {
@@ -280,7 +273,7 @@ choose_numbers(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel
     kernel->scalars = DT_ARENA_ARRAY(&exe->arena, DtFusedScalar, count + 1);
     kernel->contents = dt_arena_alloc(&exe->arena, (size_t)count * kernel->size + 16);
     if (kernel->scalars == NULL || kernel->contents == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     kernel->run = run_numbers;
     *ok = take_numbers(plan, &node->args[0], 0, kernel, &at, count) && at == count;
@@ -368,7 +361,7 @@ choose_joined(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     }
     kernel->pieces = DT_ARENA_ARRAY(&exe->arena, DtValue, items->count);
     if (kernel->pieces == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     int ndim = 0;
     for (uint32_t i = 0; i < items->count; i++) {

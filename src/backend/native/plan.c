@@ -1,10 +1,10 @@
 /* From a graph to stages.
  *
  *   nodes in program order
- *        │ classify    fusable or called
+ *        │ classify    fusable or called (plan_classify.c)
  *        │ assign      to stages: views and scalars early, fused stages as large as they get
  *        │ lifetimes   what to release after which stage
- *        ▼ emit        slots, registers and steps of each fused stage (fuse.c)
+ *        ▼ emit        what the stages run with (plan_emit.c)
  *   stages
  *
  * Pure nodes may move to an earlier stage; nothing crosses a node with an effect, but for
@@ -19,243 +19,6 @@
 
 #include "adapters/numbers.h"
 #include "backend/eager.h"
-
-static DtStatus
-out_of_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
-/* ---- Classify -------------------------------------------------------------------------------- */
-
-static bool
-is_plain_array(const DtMeta *meta)
-{
-    return meta->type == &PyArray_Type && meta->dtype != NULL && PyArray_DescrCheck(meta->dtype);
-}
-
-/* What NumPy's resolution is asked with for a number; NULL: not a number. */
-static PyObject *
-number_type(PyObject *number)
-{
-    if (PyBool_Check(number)) {
-        return NULL; /* a strong bool: the caller has its dtype */
-    }
-    if (PyLong_CheckExact(number) || PyFloat_CheckExact(number) || PyComplex_CheckExact(number)) {
-        return (PyObject *)Py_TYPE(number);
-    }
-    return NULL;
-}
-
-/* Fills `use` for one operand; *type gets what the resolution needs, borrowed (dtypes of bool live
- * as long as the process).  False: this node is called. */
-static bool
-classify_operand(const DtOperand *operand, uint32_t ndim, DtPlanUse *use, PyObject **type)
-{
-    static PyArray_Descr *bool_descr;
-    if (bool_descr == NULL) {
-        bool_descr = PyArray_DescrFromType(NPY_BOOL);
-    }
-    use->operand = operand;
-    switch ((DtOperandKind)operand->kind) {
-    case DT_OPERAND_SYM:
-        use->kind = DT_USE_NUMBER;
-        *type = operand->u.sym->type == DT_SYM_INT     ? (PyObject *)&PyLong_Type
-                : operand->u.sym->type == DT_SYM_FLOAT ? (PyObject *)&PyFloat_Type
-                                                       : (PyObject *)bool_descr;
-        return true;
-    case DT_OPERAND_CONST:
-        use->kind = DT_USE_NUMBER;
-        *type = PyBool_Check(operand->u.object) ? (PyObject *)bool_descr
-                                                : number_type(operand->u.object);
-        return *type != NULL;
-    case DT_OPERAND_NODE:
-        break;
-    default:
-        return false;
-    }
-    const DtMeta *meta = &operand->u.node->results[operand->result];
-    char number = dt_number_kind_of(meta);
-    if (number == 'b' || number == 'i' || number == 'f' || number == 'c') {
-        use->kind = DT_USE_NUMBER;
-        *type = number == 'b' ? (PyObject *)bool_descr : (PyObject *)meta->type;
-        return true;
-    }
-    if (meta->dtype == NULL || !PyArray_DescrCheck(meta->dtype)) {
-        return false;
-    }
-    PyArray_Descr *descr = (PyArray_Descr *)meta->dtype;
-    use->type_num = descr->type_num;
-    *type = (PyObject *)descr;
-    if (!dt_loop_knows_type(descr->type_num) || !PyArray_ISNBO(descr->byteorder)) {
-        return false;
-    }
-    if (meta->ndim == 0) {
-        use->kind = DT_USE_SCALAR;
-        return meta->type == &PyArray_Type || PyType_IsSubtype(meta->type, &PyGenericArrType_Type);
-    }
-    use->kind = DT_USE_ARRAY;
-    return is_plain_array(meta) && meta->ndim <= ndim;
-}
-
-bool
-dt_plan_same_shape(const DtMeta *a, const DtMeta *b)
-{
-    if (a->ndim != b->ndim) {
-        return false;
-    }
-    for (int i = 0; i < a->ndim; i++) {
-        if (a->shape[i] != b->shape[i] && !dt_sym_equal(a->shape[i], b->shape[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* NumPy 2.2 and older buffer a Python number beside an array that is not contiguous, so that an
- * exponent of 2 has stride 0 in some runs only; 2.3 casts it first. */
-#define NUMBERS_ARE_CAST_FIRST 0x14
-
-static bool
-is_exponent_of_two(const DtPlanUse *use)
-{
-    if (PyArray_GetNDArrayCFeatureVersion() >= NUMBERS_ARE_CAST_FIRST
-        || use->kind != DT_USE_NUMBER) {
-        return false;
-    }
-    if (use->operand->kind != DT_OPERAND_CONST) {
-        return true; /* may be */
-    }
-    uint64_t cell[2];
-    double number;
-    if (!dt_cast_number(use->operand->u.object, NPY_DOUBLE, cell)) {
-        return true;
-    }
-    memcpy(&number, cell, sizeof(number));
-    return number == 2.0;
-}
-
-/* The rules of ufuncs.def that can be decided from types and shapes alone. */
-static bool
-rules_hold(const DtPlanNode *plan, const DtMeta *result)
-{
-    const DtLoop *loop = plan->loop;
-    bool power = loop->row->flags & DT_UFUNC_POWER;
-    bool any_array = false;
-    for (int i = 0; i < loop->nargs - 1; i++) {
-        const DtPlanUse *use = &plan->uses[i];
-        bool casts = use->kind != DT_USE_NUMBER && use->type_num != loop->types[i];
-        any_array = any_array || use->kind == DT_USE_ARRAY;
-        if (casts
-            && (power || loop->allow == DT_ALLOW_CONTIG
-                || dt_cast_get(use->type_num, loop->types[i]) == NULL)) {
-            return false;
-        }
-        /* An exponent that is broadcast has stride 0 in some runs of NumPy's iterator and not in
-         * others. */
-        if (power && i == 1 && is_exponent_of_two(use)) {
-            return false;
-        }
-        if (power && use->kind == DT_USE_ARRAY
-            && !dt_plan_same_shape(&use->operand->u.node->results[use->operand->result], result)) {
-            return false;
-        }
-        uint64_t cell[2];
-        if (use->kind == DT_USE_NUMBER && use->operand->kind == DT_OPERAND_CONST
-            && !dt_cast_number(use->operand->u.object, loop->types[i], cell)) {
-            return false;
-        }
-        if (use->kind == DT_USE_NUMBER && use->operand->kind == DT_OPERAND_SYM
-            && use->operand->u.sym->type == DT_SYM_FLOAT && !PyTypeNum_ISFLOAT(loop->types[i])
-            && !PyTypeNum_ISCOMPLEX(loop->types[i])) {
-            return false;
-        }
-    }
-    return any_array;
-}
-
-/* The loop for a ufunc. */
-static DtStatus
-find_ufunc(DtPlanNode *plan, PyObject *const *types)
-{
-    return dt_loop_get(plan->node->callee, types, plan->nuses, &plan->loop);
-}
-
-static DtStatus
-find_where(DtPlanNode *plan, PyObject *const *types)
-{
-    const PyArray_Descr *condition = (const PyArray_Descr *)types[0];
-    if (PyArray_DescrCheck(types[0]) && condition->type_num == NPY_BOOL) {
-        plan->loop = dt_own_where(((PyArray_Descr *)plan->node->results[0].dtype)->type_num);
-    }
-    return DT_OK;
-}
-
-static DtStatus
-find_astype(DtPlanNode *plan, PyObject *const *types)
-{
-    plan->loop = dt_own_astype(((PyArray_Descr *)types[0])->type_num,
-                               ((PyArray_Descr *)plan->node->results[0].dtype)->type_num);
-    return DT_OK;
-}
-
-/* Array functions that are no ufuncs but elementwise all the same. */
-static const struct Elementwise {
-    const char *target;
-    uint32_t nargs;
-    uint32_t nuses;
-    DtStatus (*find)(DtPlanNode *, PyObject *const *types);
-} elementwise[] = {
-    {"numpy.where", 3, 3, find_where},
-    {"ndarray.astype", 2, 1,
-     find_astype}, /* the other operand is the dtype, which the result has too */
-};
-
-/* Sets plan->loop if the node can be fused. */
-static DtStatus
-classify(const DtNode *node, DtPlanNode *plan)
-{
-    DtStatus (*find)(DtPlanNode *, PyObject *const *) = NULL;
-    PyObject *types[DT_LOOP_MAX_ARGS];
-    plan->node = node;
-    DT_TRY(dt_plan_classify_reduce(node, plan));
-    if (dt_plan_is_reduce(plan)) {
-        return DT_OK;
-    }
-    if (PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
-        find = find_ufunc;
-        plan->nuses = node->nargs;
-    }
-    for (size_t i = 0; find == NULL && i < sizeof(elementwise) / sizeof(elementwise[0]); i++) {
-        if (node->nargs == elementwise[i].nargs
-            && strcmp(node->target, elementwise[i].target) == 0) {
-            find = elementwise[i].find;
-            plan->nuses = elementwise[i].nuses;
-        }
-    }
-    if (find == NULL || node->effect != DT_EFFECT_PURE || node->nresults != 1
-        || node->kwnames != NULL || plan->nuses == 0 || plan->nuses >= DT_LOOP_MAX_ARGS) {
-        return DT_OK;
-    }
-    const DtMeta *result = &node->results[0];
-    if (!is_plain_array(result) || result->ndim == 0 || result->ndim > DT_FUSED_MAX_NDIM) {
-        return DT_OK;
-    }
-    for (uint32_t i = 0; i < plan->nuses; i++) {
-        if (!classify_operand(&node->args[i], result->ndim, &plan->uses[i], &types[i])) {
-            return DT_OK;
-        }
-    }
-    DT_TRY(find(plan, types));
-    const DtLoop *loop = plan->loop;
-    if (loop != NULL
-        && (loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num
-            || !rules_hold(plan, result))) {
-        plan->loop = NULL;
-    }
-    return DT_OK;
-}
 
 /* ---- Liveness -------------------------------------------------------------------------------- */
 
@@ -367,7 +130,7 @@ place(DtPlan *plan, uint32_t node, uint32_t index)
     DtPlanStage *stage = plan->stages.items[index];
     plan->nodes[node].stage = (int32_t)index;
     if (dt_vec_push(&plan->arena, &stage->nodes, node) < 0) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     if (stage->fused) {
         const DtPlanReduce *reduce = &plan->nodes[node].reduce;
@@ -386,7 +149,7 @@ open_stage(DtPlan *plan, uint32_t node)
 {
     DtPlanStage *stage = DT_ARENA_NEW(&plan->arena, DtPlanStage);
     if (stage == NULL || dt_vec_push(&plan->arena, &plan->stages, stage) < 0) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     stage->fused = plan->nodes[node].loop != NULL;
     stage->cells = plan->nodes[node].cell_op;
@@ -642,7 +405,7 @@ assign(DtPlan *plan, bool strict)
                 start = i;
             }
             if (dt_vec_push(&plan->arena, &waiting, i) < 0) {
-                return out_of_memory();
+                return dt_no_memory();
             }
             continue;
         }
@@ -701,253 +464,22 @@ uses_symbols(const DtOperand *operand)
     return false;
 }
 
-/* ---- Emit ------------------------------------------------------------------------------------ */
-
-/* Which nodes have cells. */
-static void
-give_cells(DtPlan *plan, DtStages *stages)
-{
-    for (uint32_t i = 0; i < plan->graph->nodes.count; i++) {
-        DtPlanNode *own = &plan->nodes[i];
-        if (own->node == NULL || own->stage < 0) {
-            continue;
-        }
-        bool reduced = dt_plan_is_reduce(own) && own->node->nresults == 1
-                       && dt_cell_type_of(&own->node->results[0]) != DT_CELL_NONE;
-        own->cells =
-            plan->stages.items[own->stage]->cells || reduced || dt_kernel_gives_number(own->node);
-        if (own->cells) {
-            own->cell = dt_cells_new(stages);
-        }
-    }
-}
-
-/* Adds what lies in cells to `boxes`, if that is given, and counts it. */
-static void
-find_boxes(const DtPlan *plan, const DtOperand *operand, DtBox *boxes, uint32_t *count)
-{
-    if (operand->kind == DT_OPERAND_NODE) {
-        const DtPlanNode *own = &plan->nodes[operand->u.node->index];
-        if (own->cells) {
-            if (boxes != NULL) {
-                boxes[*count] = dt_plan_box(own, (uint8_t)dt_cell_type_of(&own->node->results[0]));
-            }
-            ++*count;
-        }
-    }
-    for (uint32_t i = 0; i < operand->count; i++) {
-        find_boxes(plan, &operand->items[i], boxes, count);
-    }
-}
-
-static DtStatus
-list_boxes(DtNative *exe, const DtPlan *plan, const DtStage *stage, DtBox **boxes, uint32_t *count)
-{
-    const DtGraph *graph = plan->graph;
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t nnodes = stage == NULL ? 1 : stage->nnodes;
-        if (pass == 1) {
-            *boxes = DT_ARENA_ARRAY(&exe->arena, DtBox, *count + 1);
-            if (*boxes == NULL) {
-                return out_of_memory();
-            }
-        }
-        *count = 0;
-        for (uint32_t i = 0; i < nnodes; i++) {
-            const DtOperand *operands = stage == NULL ? graph->outputs : stage->nodes[i]->args;
-            uint32_t noperands = stage == NULL ? graph->noutputs : stage->nodes[i]->nargs;
-            for (uint32_t j = 0; j < noperands; j++) {
-                find_boxes(plan, &operands[j], pass == 0 ? NULL : *boxes, count);
-            }
-        }
-    }
-    return DT_OK;
-}
-
-static DtStatus
-emit_stage(DtNative *exe, DtPlan *plan, uint32_t index, DtStages *stages, DtStage *out)
-{
-    DtPlanStage *stage = plan->stages.items[index];
-    uint32_t count = stage->nodes.count;
-    out->nnodes = count;
-    out->nodes = DT_ARENA_ARRAY(&exe->arena, const DtNode *, count);
-    out->called = DT_ARENA_ARRAY(&exe->arena, uint8_t, count);
-    out->binary = DT_ARENA_ARRAY(&exe->arena, binaryfunc, count);
-    if (out->nodes == NULL || out->called == NULL || out->binary == NULL) {
-        return out_of_memory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        out->nodes[i] = plan->graph->nodes.items[stage->nodes.items[i]];
-        out->called[i] = dt_called_flags(out->nodes[i]);
-        out->binary[i] = dt_called_binary(out->nodes[i]);
-    }
-    DT_TRY(list_boxes(exe, plan, out, &out->boxes, &out->nboxes));
-    if (stage->fused) {
-        DT_TRY(dt_fuse_build(exe, plan, stage, &out->fused));
-    }
-    else if (stage->cells) {
-        DT_TRY(dt_cells_build(exe, plan, stage, stages, &out->cells));
-    }
-    else {
-        exe->called_nodes += count;
-        if (count == 1) {
-            DT_TRY(dt_kernel_plan(exe, plan, out->nodes[0], &out->kernel));
-        }
-    }
-    return DT_OK;
-}
-
-static bool
-dies_with_stage(const DtPlan *plan, uint32_t node)
-{
-    int32_t last = plan->nodes[node].last_stage;
-    return last >= 0 && last < (int32_t)plan->stages.count;
-}
-
-/* What each stage releases: the values that it uses last. */
-static DtStatus
-emit_releases(DtNative *exe, const DtPlan *plan, DtStages *stages)
-{
-    uint32_t count = plan->graph->nodes.count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (dies_with_stage(plan, i)) {
-            stages->items[plan->nodes[i].last_stage].nrelease++;
-        }
-    }
-    for (uint32_t i = 0; i < stages->count; i++) {
-        DtStage *stage = &stages->items[i];
-        stage->release = DT_ARENA_ARRAY(&exe->arena, const DtNode *, stage->nrelease + 1);
-        if (stage->release == NULL) {
-            return out_of_memory();
-        }
-        stage->nrelease = 0;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (dies_with_stage(plan, i)) {
-            DtStage *stage = &stages->items[plan->nodes[i].last_stage];
-            stage->release[stage->nrelease++] = plan->graph->nodes.items[i];
-        }
-    }
-    return DT_OK;
-}
-
-/* A write is saved before if it can fail itself, or anything after it can. */
-static void
-mark_writes(DtStages *stages)
-{
-    bool fails_later = false;
-    for (uint32_t i = stages->count; i-- > 0;) {
-        DtStage *stage = &stages->items[i];
-        const DtNode *node = stage->nodes[0];
-        bool sure = stage->fused == NULL;
-        for (uint32_t j = 0; j < stage->nnodes && sure; j++) {
-            sure = dt_write_is_sure(stage->nodes[j]) || dt_write_is_sure_view(stage->nodes[j]);
-        }
-        fails_later = fails_later || !sure;
-        if (stage->fused == NULL && dt_written_can_undo(node)) {
-            stage->writes = fails_later ? DT_WRITES_SAVED : DT_WRITES_AT_END;
-        }
-    }
-    const DtNode *saved[16]; /* a loop writes the same few parts over and over */
-    uint32_t nsaved = 0;
-    for (uint32_t i = 0; i < stages->count; i++) {
-        DtStage *stage = &stages->items[i];
-        bool covered = false;
-        if (stage->writes != DT_WRITES_SAVED) {
-            continue;
-        }
-        for (uint32_t j = 0; j < nsaved && !covered; j++) {
-            covered = dt_written_is_same_part(saved[j], stage->nodes[0]);
-        }
-        if (covered) {
-            stage->writes = DT_WRITES_COVERED;
-        }
-        else if (nsaved < sizeof(saved) / sizeof(saved[0])) {
-            saved[nsaved++] = stage->nodes[0];
-        }
-    }
-}
-
-static bool
-is_listed(const uint32_t *items, uint32_t count, uint32_t item)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (items[i] == item) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The inputs that the graph writes. */
-static DtStatus
-find_written(DtNative *exe)
-{
-    const DtGraph *graph = exe->base.graph;
-    exe->nwritten = 0;
-    exe->written = DT_ARENA_ARRAY(&exe->arena, uint32_t, graph->inputs.count + 1);
-    if (exe->written == NULL) {
-        return out_of_memory();
-    }
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const DtNode *node = graph->nodes.items[i], *owner;
-        for (uint32_t j = 0; dt_written_can_undo(node) && j < node->nmutated; j++) {
-            if (dt_graph_memory(&node->args[node->mutated[j]], &owner) != DT_MEMORY_INPUT) {
-                continue;
-            }
-            for (uint32_t k = 0; k < graph->inputs.count; k++) {
-                if (graph->inputs.items[k].node == owner
-                    && !is_listed(exe->written, exe->nwritten, k)) {
-                    exe->written[exe->nwritten++] = k;
-                }
-            }
-        }
-    }
-    return DT_OK;
-}
-
-/* The stage of a graph that consists of it alone and returns each of its outputs once. */
-static const DtFused *
-find_lone(const DtNative *exe)
-{
-    const DtGraph *graph = exe->base.graph;
-    const DtFused *fused = exe->stages.count == 1 ? exe->stages.items[0].fused : NULL;
-    if (fused == NULL || !fused->simple || exe->nwritten > 0 || graph->noutputs != fused->noutputs
-        || graph->nodes.count > DT_NATIVE_STACK_VALUES
-        || graph->symbol_limit > DT_NATIVE_STACK_SYMBOLS) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < graph->noutputs; i++) {
-        const DtOperand *operand = &graph->outputs[i];
-        uint32_t made = 0;
-        for (uint32_t j = 0; operand->kind == DT_OPERAND_NODE && j < fused->noutputs; j++) {
-            made += operand->u.node == fused->outputs[j].node;
-        }
-        for (uint32_t j = 0; j < i; j++) {
-            made += graph->outputs[j].u.node == operand->u.node; /* twice the same */
-        }
-        if (made != 1 || operand->u.node->nresults > 1) {
-            return NULL;
-        }
-    }
-    return fused;
-}
+/* ---- The plan -------------------------------------------------------------------------------- */
 
 static DtStatus
 build_plan(DtNative *exe, DtPlan *plan, bool strict)
 {
-    DtStages stages = {0};
     const DtGraph *graph = plan->graph;
     plan->nodes = DT_ARENA_ARRAY(&plan->arena, DtPlanNode, graph->nodes.count + 1);
     if (plan->nodes == NULL) {
-        return out_of_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const DtNode *node = graph->nodes.items[i];
         if (node->kind != DT_NODE_CALL) {
             continue;
         }
-        DT_TRY(classify(node, &plan->nodes[i]));
+        DT_TRY(dt_plan_classify(node, &plan->nodes[i]));
         if (plan->nodes[i].loop == NULL && graph->nodes.count < DT_NATIVE_MAX_CELLS / 8) {
             DT_TRY(dt_cells_classify(node, &plan->nodes[i].cell_op));
         }
@@ -961,33 +493,7 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
     find_live(plan);
     DT_TRY(assign(plan, strict));
     lifetimes(plan);
-    stages.count = plan->stages.count;
-    stages.items = DT_ARENA_ARRAY(&exe->arena, DtStage, stages.count + 1);
-    if (stages.items == NULL) {
-        return out_of_memory();
-    }
-    give_cells(plan, &stages);
-    for (uint32_t i = 0; i < stages.count; i++) {
-        DT_TRY(emit_stage(exe, plan, i, &stages, &stages.items[i]));
-    }
-    DT_TRY(list_boxes(exe, plan, NULL, &stages.boxes, &stages.nboxes));
-    DT_TRY(emit_releases(exe, plan, &stages));
-    mark_writes(&stages);
-    if (!strict) {
-        DT_TRY(dt_direct_plan(exe, plan, &stages));
-    }
-    for (uint32_t i = 0; i < stages.count; i++) {
-        if (stages.items[i].fused != NULL) {
-            stages.items[i].fused->simple = dt_fused_is_simple(stages.items[i].fused);
-        }
-    }
-    *(strict ? &exe->strict : &exe->stages) = stages;
-    if (strict) {
-        return DT_OK;
-    }
-    DT_TRY(find_written(exe));
-    exe->lone = find_lone(exe);
-    return DT_OK;
+    return dt_plan_emit(exe, plan, strict);
 }
 
 DtStatus

@@ -1,4 +1,4 @@
-/* Working data of the planner; private to plan.c and fuse.c. */
+/* Working data of the planner; private to the files that make a plan. */
 #ifndef DT_BACKEND_NATIVE_PLAN_H
 #define DT_BACKEND_NATIVE_PLAN_H
 
@@ -67,6 +67,10 @@ struct DtPlan {
 bool dt_plan_looks_at(const DtOperand *operand, const DtNode *write);
 bool dt_plan_same_shape(const DtMeta *a, const DtMeta *b);
 
+/* plan_classify.c: sets plan->loop if the node can be fused. */
+DtStatus dt_plan_classify(const DtNode *node, DtPlanNode *plan) DT_MUST_CHECK;
+/* plan_emit.c: makes the stages of the executable from those of the plan. */
+DtStatus dt_plan_emit(DtNative *exe, DtPlan *plan, bool strict) DT_MUST_CHECK;
 /* plan_reduce.c: fills plan->reduce, uses and loop if the node is a reduction that a fused stage
  * can make. */
 DtStatus dt_plan_classify_reduce(const DtNode *node, DtPlanNode *plan) DT_MUST_CHECK;
