@@ -91,6 +91,13 @@ slice_length(DtTrace *trace, const DtSym *start, const DtSym *stop, int64_t step
 }
 
 static DtStatus
+constant_size(DtTrace *trace, int64_t value, const DtSym **out)
+{
+    *out = dt_np_size(trace, value);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
 add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
 {
     const DtSym *size = view->base->shape[view->axis], *start, *stop, *length;
@@ -112,14 +119,16 @@ add_slice(DtTrace *trace, View *view, DtSeqVar *slice)
         DT_TRY(clamp_bound(trace, start, size, step < 0, &start));
     }
     else {
-        DT_TRY(step > 0 ? dt_np_offset(trace, dt_np_size(trace, 0), 0, &start)
-                        : dt_np_offset(trace, size, -1, &start));
+        DT_TRY(step > 0 ? constant_size(trace, 0, &start) : dt_np_offset(trace, size, -1, &start));
     }
     if (stop != NULL) {
         DT_TRY(clamp_bound(trace, stop, size, step < 0, &stop));
     }
+    else if (step > 0) {
+        stop = size;
+    }
     else {
-        stop = step > 0 ? size : dt_np_size(trace, -1);
+        DT_TRY(constant_size(trace, -1, &stop));
     }
     if (view_all) {
         length = size;
