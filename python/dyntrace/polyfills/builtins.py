@@ -17,7 +17,8 @@ def dir_(obj: Any = _MISSING, /) -> Any:
         return sorted(locals())  # of the frame that asks: nobody sees this one
     if isinstance(obj, ModuleType):
         unfollowable("dir() of a module")
-    return sorted(type(obj).__dir__(obj))
+    cls: Any = type(obj)
+    return sorted(cls.__dir__(obj))
 
 
 def _merge(names: Any, cls: Any) -> None:
