@@ -106,7 +106,6 @@ dt_code_argument_slots(PyCodeObject *code)
            + ((code->co_flags & CO_VARKEYWORDS) != 0);
 }
 
-
 /* Whether locals() of a function is a new dict at each call. */
 bool dt_code_locals_are_snapshots(void);
 

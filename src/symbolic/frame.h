@@ -128,6 +128,9 @@ bool dt_frame_is_super(DtVar *callable);
 DtStatus dt_frame_load_super(DtTrace *trace, DtFrame *frame, DtVar *cls, DtVar *self,
                              const DtInstr *load) DT_MUST_CHECK;
 
+/* The innermost frame of the program that has these globals, or NULL. */
+const DtFrame *dt_frame_with_globals(const DtTrace *trace, PyObject *globals);
+
 static inline void
 dt_frame_push(DtFrame *frame, DtVar *value)
 {

@@ -14,10 +14,27 @@
 
 /* The innermost frame that the program sees. */
 static DtFrame *
-asking_frame(DtTrace *trace)
+asking_frame(const DtTrace *trace)
 {
     DtFrame *frame = trace->frame;
     while (frame != NULL && frame->polyfill) {
+        frame = frame->parent;
+    }
+    return frame;
+}
+
+PyCodeObject *
+dt_frame_asking_code(const DtTrace *trace)
+{
+    const DtFrame *frame = asking_frame(trace);
+    return frame != NULL ? frame->bytecode->code : NULL;
+}
+
+const DtFrame *
+dt_frame_with_globals(const DtTrace *trace, PyObject *globals)
+{
+    const DtFrame *frame = trace->frame;
+    while (frame != NULL && (frame->globals != globals || frame->polyfill)) {
         frame = frame->parent;
     }
     return frame;
@@ -37,16 +54,13 @@ DtStatus
 dt_frame_find_global(DtTrace *trace, PyObject *globals, const DtSource *function, PyObject *name,
                      DtVar **out)
 {
-    DtFrame *frame = trace->frame;
     bool deleted = false;
     PyObject *value = NULL;
     *out = dt_journal_get_global(trace, globals, name, &deleted);
     if (*out != NULL || deleted) {
         return DT_OK;
     }
-    while (frame != NULL && (frame->globals != globals || frame->polyfill)) {
-        frame = frame->parent;
-    }
+    const DtFrame *frame = dt_frame_with_globals(trace, globals);
     bool readable = frame != NULL || globals == trace->globals || function != NULL;
     if (!readable || !PyDict_CheckExact(globals) || dt_dict_get(globals, name, &value) < 0) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "globals that can't be read again");
@@ -84,17 +98,6 @@ dt_frame_holds(const DtTrace *trace, DtVar *var)
 
 /* ---- locals() -------------------------------------------------------------------------------- */
 
-static bool
-is_one_of(PyObject *name, const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        if (PyUnicode_CompareWithASCIIString(name, *names) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the frame's dict of locals could be seen to change, or to be another one: the code asks
  * for it at two places, or again and again at one. */
 static bool
@@ -108,7 +111,7 @@ asks_again(const DtFrame *frame)
         const DtInstr *instr = &bytecode->instrs[i];
         bool names = instr->op == DT_OP_LOAD_GLOBAL || instr->op == DT_OP_LOAD_NAME
                      || instr->op == DT_OP_LOAD_ATTR || instr->op == DT_OP_LOAD_METHOD;
-        if (names && is_one_of(dt_decode_name(bytecode, instr), askers)) {
+        if (names && dt_kinds_is_among(dt_decode_name(bytecode, instr), askers)) {
             places++;
         }
         if (dt_canonical_operand(instr->op) == DT_OPARG_JUMP && instr->target >= 0

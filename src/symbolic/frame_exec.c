@@ -20,17 +20,6 @@ makes_functions(PyCodeObject *code)
     return false;
 }
 
-/* A frame that has these globals, or NULL. */
-static const DtFrame *
-frame_with(const DtTrace *trace, PyObject *globals)
-{
-    const DtFrame *frame = trace->frame;
-    while (frame != NULL && (frame->globals != globals || frame->polyfill)) {
-        frame = frame->parent;
-    }
-    return frame;
-}
-
 static DtStatus
 refuse(DtTrace *trace, const char *why)
 {
@@ -100,7 +89,7 @@ find_scope(DtTrace *trace, PyCodeObject *code, DtVar *globals, DtVar *locals, Sc
         return scope_of_dict(trace, code, globals, locals, out);
     }
     const DtFrame *frame = globals->type->kind == DT_KIND_NAMESPACE
-                               ? frame_with(trace, ((DtNamespaceVar *)globals)->dict)
+                               ? dt_frame_with_globals(trace, ((DtNamespaceVar *)globals)->dict)
                                : NULL;
     if (frame == NULL) {
         return refuse(trace, "with the globals of no active frame");
@@ -138,14 +127,4 @@ dt_frame_exec(DtTrace *trace, PyObject *object, DtVar *globals, DtVar *locals, D
     trace->frame = caller;
     dt_inline_leave(trace);
     return status;
-}
-
-PyCodeObject *
-dt_frame_asking_code(const DtTrace *trace)
-{
-    const DtFrame *frame = trace->frame;
-    while (frame != NULL && frame->polyfill) {
-        frame = frame->parent;
-    }
-    return frame != NULL ? frame->bytecode->code : NULL;
 }

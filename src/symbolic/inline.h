@@ -22,7 +22,6 @@ DtStatus dt_generator_wrap_stop(DtTrace *trace, PyCodeObject *code, DtVar *excep
 /* Whether it stands at an await or yield from. */
 bool dt_generator_is_awaited(const DtGeneratorVar *self);
 
-
 /* Remembers that code of this function was followed. */
 DtStatus dt_inline_record(DtTrace *trace, PyCodeObject *code) DT_MUST_CHECK;
 

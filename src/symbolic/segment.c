@@ -247,9 +247,7 @@ find_held(DtTrace *trace, DtVar *var, void *arg)
     return var->type->children != NULL ? var->type->children(trace, var, find_held, held) : DT_OK;
 }
 
-/* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
- * dies.  And a callee or a traceback can look at the frame: a constant costs nothing.
- * The bases of a class know it. */
+/* Whether it is there without being made: putting it into a slot is a load and a store. */
 static bool
 costs_nothing(const DtVar *value)
 {
@@ -257,6 +255,8 @@ costs_nothing(const DtVar *value)
            || value->type->kind == DT_KIND_CLASS || value->source != NULL;
 }
 
+/* Nobody can read the slot again; but what existed before, and would live on in it, may act when it
+ * dies.  And a callee or a traceback can look at the frame.  The bases of a class know it. */
 static DtStatus
 lives_on(DtTrace *trace, DtVar *value, bool *out)
 {

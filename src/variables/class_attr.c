@@ -190,12 +190,7 @@ is_acted_upon(PyObject *name)
                                         "__dict__",     "__name__",  "__abstractmethods__",
                                         "__mro__",      "__slots__", "__init_subclass__",
                                         "__qualname__", NULL};
-    for (const char *const *row = names; *row != NULL; row++) {
-        if (PyUnicode_CompareWithASCIIString(name, *row) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return dt_kinds_is_among(name, names);
 }
 
 /* What the trace shows of its dict follows. */

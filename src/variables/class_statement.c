@@ -122,12 +122,7 @@ is_read_by_type(PyObject *name)
 {
     static const char *const names[] = {"__slots__",  "__match_args__", "__qualname__",
                                         "__module__", "__doc__",        NULL};
-    for (const char *const *row = names; *row != NULL; row++) {
-        if (PyUnicode_CompareWithASCIIString(name, *row) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return dt_kinds_is_among(name, names);
 }
 
 /* The real object that stands for a value in the real class. */

@@ -36,6 +36,7 @@ DtStatus dt_kinds_raise(DtTrace *trace, const char *exception, const char *forma
     DT_PRINTF(3, 4);
 const char *dt_kinds_type_name(DtTrace *trace, DtVar *var); /* of the Python type, for messages */
 const char *dt_kinds_text(PyObject *str);                   /* UTF-8 or "?" */
+bool dt_kinds_is_among(PyObject *str, const char *const *names); /* the last one is NULL */
 
 /* Rows. */
 const DtMethodRow *dt_kinds_find_method(const DtVarType *type, PyObject *name);

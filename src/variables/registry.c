@@ -261,6 +261,17 @@ dt_payload_object(DtVar *var)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
+bool
+dt_kinds_is_among(PyObject *str, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        if (PyUnicode_CompareWithASCIIString(str, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *
 dt_kinds_text(PyObject *str)
 {
