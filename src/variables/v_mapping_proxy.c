@@ -129,6 +129,13 @@ mapping_of(DtVar *self)
     return ((DtProxyVar *)self)->mapping;
 }
 
+/* What an operand of an operator stands for. */
+static DtVar *
+behind(DtVar *operand)
+{
+    return operand->type->kind == DT_KIND_MAPPING_PROXY ? mapping_of(operand) : operand;
+}
+
 static DtStatus
 proxy_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -139,9 +146,7 @@ proxy_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **o
     if (DT_BINARY_IS_INPLACE(op) && left->type->kind == DT_KIND_MAPPING_PROXY) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "|= of a mapping proxy");
     }
-    left = left->type->kind == DT_KIND_MAPPING_PROXY ? mapping_of(left) : left;
-    right = right->type->kind == DT_KIND_MAPPING_PROXY ? mapping_of(right) : right;
-    return dt_var_binary(trace, op, left, right, out);
+    return dt_var_binary(trace, op, behind(left), behind(right), out);
 }
 
 static DtStatus
@@ -182,9 +187,7 @@ proxy_iter(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 proxy_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
-    left = left->type->kind == DT_KIND_MAPPING_PROXY ? mapping_of(left) : left;
-    right = right->type->kind == DT_KIND_MAPPING_PROXY ? mapping_of(right) : right;
-    return dt_var_compare(trace, op, left, right, out);
+    return dt_var_compare(trace, op, behind(left), behind(right), out);
 }
 
 #define DELEGATE(name)                                                                             \

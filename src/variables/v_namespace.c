@@ -84,13 +84,15 @@ namespace_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     DtNamespaceVar *self = (DtNamespaceVar *)var;
     PyObject *name;
     DtVar *found;
-    if (value == NULL) {
+    if (value != NULL) {
+        DT_TRY(name_of(trace, key, &name));
+    }
+    else {
         DT_TRY(find(trace, self, key, &name, &found));
         if (found == NULL) {
             return dt_raise_value(trace, PyExc_KeyError, key);
         }
     }
-    DT_TRY(name_of(trace, key, &name));
     return self->module != NULL ? dt_var_setattr(trace, self->module, name, value)
                                 : dt_journal_set_global(trace, self->dict, name, value);
 }

@@ -47,26 +47,18 @@ weakref_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (args->npos + args->nkw > 0) {
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "a weak reference is given arguments");
     }
-    if (self->object != NULL) {
-        if (trace->effects > 0) {
-            /* Something that was changed may have kept it alive. */
-            DtVar *held;
-            DT_TRY(dt_weakref_referent(trace, self->object, var->source, &held));
-            if (dt_var_peek_constant(held) != Py_None && !dt_frame_holds(trace, held)) {
-                return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                                "a weak reference to what may be dead by now");
-            }
-        }
-        return dt_weakref_referent(trace, self->object, var->source, out);
-    }
-    bool lives = dt_frame_holds(trace, self->target)
-                 || (self->target->source != NULL && trace->effects == 0);
-    if (!lives) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                        "a weak reference to what may be dead by now");
-    }
     *out = self->target;
-    return DT_OK;
+    if (self->object != NULL) {
+        DT_TRY(dt_weakref_referent(trace, self->object, var->source, out));
+    }
+    /* Something that was changed may have kept it alive; one that is dead stays so. */
+    bool existed = self->object != NULL || self->target->source != NULL;
+    bool certain = (existed && trace->effects == 0)
+                   || (self->object != NULL && dt_var_peek_constant(*out) == Py_None)
+                   || dt_frame_holds(trace, *out);
+    return certain ? DT_OK
+                   : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                              "a weak reference to what may be dead by now");
 }
 
 /* ---- weakref.ref() --------------------------------------------------------------------------- */
