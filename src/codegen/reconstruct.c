@@ -20,11 +20,8 @@ typedef enum Access {
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
-    CACHED,     /* find(base, key), of compat/lru_cache.h */
-    ITERATED,   /* functions of compat/iterators.h */
-    COUNTED,
-    REFERENT, /* function of compat/referents.h */
-    CONSTANT  /* the key itself */
+    ASKED,      /* function(base), or function(base, key) where there is a key */
+    CONSTANT    /* the key itself */
 } Access;
 
 /* How a source is loaded: callable(base) if there is one, then .attribute, then the access. */
@@ -33,41 +30,42 @@ typedef struct SourceRow {
     PyTypeObject *callable;
     const char *attribute;
     Access access;
-    int op; /* of a slot */
+    int op;                   /* SLOT */
+    PyObject *(*asked)(void); /* ASKED: what gives the function, DT_BORROWED */
 } SourceRow;
 
 static const SourceRow rows[DT_SOURCE_COUNT] = {
-    [DT_SOURCE_LOCAL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_FAST},
-    [DT_SOURCE_LOCAL_DEREF] = {true, NULL, NULL, SLOT, DT_OP_LOAD_DEREF},
-    [DT_SOURCE_LOCAL_CELL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_CLOSURE},
-    [DT_SOURCE_GLOBAL] = {true, NULL, NULL, GLOBAL, 0},
-    [DT_SOURCE_BUILTIN] = {true, NULL, NULL, GLOBAL, 0},
-    [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0},
-    [DT_SOURCE_MEMBER] = {true, NULL, NULL, KEY_ATTR, 0},
-    [DT_SOURCE_OWN_ATTR] = {true, NULL, NULL, OWN_ATTR, 0},
-    [DT_SOURCE_ATTR_DICT] = {true, NULL, NULL, KEY_ATTR, 0},
-    [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0},
-    [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0},
-    [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0},
-    [DT_SOURCE_ITEM] = {true, NULL, NULL, KEY_ITEM, 0},
-    [DT_SOURCE_BASE_INDEX] = {true, NULL, NULL, BASE_INDEX, 0},
-    [DT_SOURCE_BASE_ITEM] = {true, NULL, NULL, BASE_ITEM, 0},
-    [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0},
-    [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0},
-    [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0},
-    [DT_SOURCE_FUNC_PART] = {true, NULL, NULL, KEY_ATTR, 0},
-    [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", FROM_END, 0},
-    [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0},
-    [DT_SOURCE_CELL_CONTENTS] = {true, NULL, "cell_contents", NONE, 0},
-    [DT_SOURCE_METHOD_FUNC] = {true, NULL, "__func__", NONE, 0},
-    [DT_SOURCE_METHOD_SELF] = {true, NULL, "__self__", NONE, 0},
-    [DT_SOURCE_PARTIAL_FUNC] = {true, NULL, "func", NONE, 0},
-    [DT_SOURCE_CACHED] = {true, NULL, NULL, CACHED, 0},
-    [DT_SOURCE_ITERATED] = {true, NULL, NULL, ITERATED, 0},
-    [DT_SOURCE_COUNTED] = {true, NULL, NULL, COUNTED, 0},
-    [DT_SOURCE_REFERENT] = {true, NULL, NULL, REFERENT, 0},
-    [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0},
-    [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0},
+    [DT_SOURCE_LOCAL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_FAST, NULL},
+    [DT_SOURCE_LOCAL_DEREF] = {true, NULL, NULL, SLOT, DT_OP_LOAD_DEREF, NULL},
+    [DT_SOURCE_LOCAL_CELL] = {true, NULL, NULL, SLOT, DT_OP_LOAD_CLOSURE, NULL},
+    [DT_SOURCE_GLOBAL] = {true, NULL, NULL, GLOBAL, 0, NULL},
+    [DT_SOURCE_BUILTIN] = {true, NULL, NULL, GLOBAL, 0, NULL},
+    [DT_SOURCE_ATTR] = {true, NULL, NULL, KEY_ATTR, 0, NULL},
+    [DT_SOURCE_MEMBER] = {true, NULL, NULL, KEY_ATTR, 0, NULL},
+    [DT_SOURCE_OWN_ATTR] = {true, NULL, NULL, OWN_ATTR, 0, NULL},
+    [DT_SOURCE_ATTR_DICT] = {true, NULL, NULL, KEY_ATTR, 0, NULL},
+    [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0, NULL},
+    [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0, NULL},
+    [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_ITEM] = {true, NULL, NULL, KEY_ITEM, 0, NULL},
+    [DT_SOURCE_BASE_INDEX] = {true, NULL, NULL, BASE_INDEX, 0, NULL},
+    [DT_SOURCE_BASE_ITEM] = {true, NULL, NULL, BASE_ITEM, 0, NULL},
+    [DT_SOURCE_DICT_KEY] = {true, &PyList_Type, NULL, INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_FUNC_GLOBAL] = {true, NULL, "__globals__", KEY_ITEM, 0, NULL},
+    [DT_SOURCE_FUNC_CODE] = {true, NULL, "__code__", NONE, 0, NULL},
+    [DT_SOURCE_FUNC_PART] = {true, NULL, NULL, KEY_ATTR, 0, NULL},
+    [DT_SOURCE_FUNC_DEFAULT] = {true, NULL, "__defaults__", FROM_END, 0, NULL},
+    [DT_SOURCE_FUNC_CLOSURE] = {true, NULL, "__closure__", INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_CELL_CONTENTS] = {true, NULL, "cell_contents", NONE, 0, NULL},
+    [DT_SOURCE_METHOD_FUNC] = {true, NULL, "__func__", NONE, 0, NULL},
+    [DT_SOURCE_METHOD_SELF] = {true, NULL, "__self__", NONE, 0, NULL},
+    [DT_SOURCE_PARTIAL_FUNC] = {true, NULL, "func", NONE, 0, NULL},
+    [DT_SOURCE_CACHED] = {true, NULL, NULL, ASKED, 0, dt_lru_cache_finder},
+    [DT_SOURCE_ITERATED] = {true, NULL, NULL, ASKED, 0, dt_iterators_fresh_function},
+    [DT_SOURCE_COUNTED] = {true, NULL, NULL, ASKED, 0, dt_iterators_count_function},
+    [DT_SOURCE_REFERENT] = {true, NULL, NULL, ASKED, 0, dt_referents_function},
+    [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0, NULL},
 };
 
 /* What the object's class overrides must not be asked: the method of the builtin base is called. */
@@ -95,21 +93,18 @@ load_behind(DtCodegen *codegen, const DtSource *source, Access access)
 
 /* What only C can ask the base for. */
 static DtStatus
-load_asked(DtCodegen *codegen, const DtSource *source, Access access)
+load_asked(DtCodegen *codegen, const DtSource *source, const SourceRow *row)
 {
-    PyObject *function = access == CACHED     ? dt_lru_cache_finder()
-                         : access == ITERATED ? dt_iterators_fresh_function()
-                         : access == REFERENT ? dt_referents_function()
-                                              : dt_iterators_count_function();
+    PyObject *function = row->asked();
     if (function == NULL) {
         return DT_ERROR;
     }
     DT_TRY(dt_codegen_push_callable(codegen, function));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
-    if (access == CACHED) {
+    if (source->key != NULL) {
         DT_TRY(dt_codegen_const(codegen, source->key));
     }
-    return dt_codegen_call(codegen, access == CACHED ? 2 : 1);
+    return dt_codegen_call(codegen, source->key != NULL ? 2 : 1);
 }
 
 bool
@@ -173,9 +168,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
-    if (row->access == CACHED || row->access == ITERATED || row->access == COUNTED
-        || row->access == REFERENT) {
-        return load_asked(codegen, source, row->access);
+    if (row->access == ASKED) {
+        return load_asked(codegen, source, row);
     }
     if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
         return load_behind(codegen, source, row->access);
@@ -191,10 +185,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case OWN_ATTR:
     case BASE_INDEX:
     case BASE_ITEM:
-    case CACHED:
-    case ITERATED:
-    case COUNTED:
-    case REFERENT:
+    case ASKED:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

@@ -165,9 +165,6 @@ void
 dt_bind_release(PyFunctionObject *function, PyObject **slots)
 {
     PyCodeObject *code = (PyCodeObject *)function->func_code;
-    if (DT_LIKELY((dt_code_flags(code) & (CO_VARARGS | CO_VARKEYWORDS)) == 0)) {
-        return;
-    }
     int total = dt_code_argument_slots(code);
     for (int i = dt_code_argcount(code) + dt_code_kwonlyargcount(code); i < total; i++) {
         Py_CLEAR(slots[i]);
