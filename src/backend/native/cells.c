@@ -383,7 +383,7 @@ run_ops(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
 DtFusedRun
 dt_cells_run(const DtCellStage *stage, DtNativeRun *run)
 {
-    unsigned flags = 0, watched;
+    unsigned flags = 0;
     dt_fpflags_clear();
     if (!run_ops(stage, run, &flags)) {
         return DT_FUSED_CALL;
@@ -392,12 +392,8 @@ dt_cells_run(const DtCellStage *stage, DtNativeRun *run)
     if (DT_LIKELY((flags & DT_FP_ALL) == 0)) {
         return DT_FUSED_OK;
     }
-    if (dt_errstate_watched(stage->fp_region, &watched) < 0) {
-        PyErr_Clear(); /* what hindered asking hinders the calls, which report it */
-        return DT_FUSED_CALL;
-    }
     /* Python's arithmetic raises flags too, and means nothing by them: called, it is told apart. */
-    return flags & watched ? DT_FUSED_CALL : DT_FUSED_OK;
+    return dt_errstate_hears(stage->fp_region, flags) ? DT_FUSED_CALL : DT_FUSED_OK;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */

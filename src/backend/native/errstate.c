@@ -140,6 +140,17 @@ dt_errstate_watched(uint8_t fp_region, unsigned *flags)
     return 0;
 }
 
+bool
+dt_errstate_hears(uint8_t fp_region, unsigned flags)
+{
+    unsigned watched;
+    if (dt_errstate_watched(fp_region, &watched) < 0) {
+        PyErr_Clear(); /* what hindered asking hinders the call, which reports it */
+        return true;
+    }
+    return (flags & watched) != 0;
+}
+
 int
 dt_errstate_raise(uint8_t fp_region, PyObject **token)
 {

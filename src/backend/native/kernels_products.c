@@ -88,7 +88,6 @@ run_cross(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     PyArrayObject *arrays[2];
     const char *data[2];
     npy_intp three = 3;
-    unsigned watched;
     (void)stage;
     for (int i = 0; i < 2; i++) {
         PyArrayObject *array = arrays[i] = dt_kernel_array(run, &kernel->values[i]);
@@ -107,13 +106,9 @@ run_cross(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     dt_fpflags_clear();
     (kernel->size == sizeof(double) ? cross_double : cross_float)(data[0], data[1], result);
     unsigned flags = dt_fpflags_read() & DT_FP_ALL;
-    if (flags != 0) {
-        bool unknown = dt_errstate_watched(kernel->node->fp_region, &watched) < 0;
-        if (unknown || (flags & watched)) {
-            PyErr_Clear(); /* the call reports what there is */
-            Py_DECREF(made);
-            return DT_FUSED_CALL;
-        }
+    if (flags != 0 && dt_errstate_hears(kernel->node->fp_region, flags)) {
+        Py_DECREF(made);
+        return DT_FUSED_CALL;
     }
     run->values[kernel->node->index] = made;
     return DT_FUSED_OK;
@@ -214,22 +209,18 @@ static bool
 run_core_loop(const DtKernel *kernel, char **args, const npy_intp *dims, const npy_intp *steps,
               unsigned ignored)
 {
-    unsigned watched, flags;
     const DtLoop *loop = kernel->loop;
     dt_fpflags_clear();
     if (loop->call(loop->context, args, dims, steps, loop->auxdata) < 0) {
         PyErr_Clear(); /* the call reports it */
         return false;
     }
-    flags = dt_fpflags_read() & DT_FP_ALL & ~ignored;
+    unsigned flags = dt_fpflags_read() & DT_FP_ALL & ~ignored;
     if (DT_LIKELY(flags == 0)) {
         return true;
     }
-    if (dt_errstate_watched(kernel->node->fp_region, &watched) < 0) {
-        PyErr_Clear(); /* what hindered asking hinders the call, which reports it */
-        return false;
-    }
-    return (flags & watched) == 0 && !(ignored && (flags & DT_FP_INVALID));
+    return !dt_errstate_hears(kernel->node->fp_region, flags)
+           && !(ignored && (flags & DT_FP_INVALID));
 }
 
 static DtFusedRun
