@@ -387,3 +387,17 @@ def check(
         )
         assert ops == graphs, compiled.describe()
     return compiled
+
+
+def check_calls(fn, *calls, whole=True, **config):
+    """Compiles `fn` with the first arguments; all calls, the first twice, do what plain execution does.
+
+    `whole`: without a graph break.  `config`: settings of dyntrace.config.
+    """
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0, **config):
+        compiled = Compiled(fn, BACKEND, None)
+        for args in (calls[0], *calls):
+            plain = Outcome(fn, copy.deepcopy(args), {})
+            compare(plain, Outcome(compiled, copy.deepcopy(args), {}))
+    assert FORCED or not whole or not compiled.breaks, compiled.describe()
+    return compiled

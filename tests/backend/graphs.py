@@ -40,15 +40,8 @@ def plain(inputs, nodes):
     return values
 
 
-# Which of two NaNs a product keeps, and so its sign, depends on strides in the loops of older NumPys.
-NANS_HAVE_A_SIGN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-
-
 def bits(value):
-    items = np.asarray(value)
-    if not NANS_HAVE_A_SIGN and items.dtype.kind == "f":
-        items = np.where(np.isnan(items), items.dtype.type("nan"), items)
-    return value.dtype, value.shape, items.tobytes()
+    return value.dtype, value.shape, np.asarray(value).tobytes()
 
 
 def strides(array):

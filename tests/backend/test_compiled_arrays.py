@@ -89,6 +89,17 @@ def outcome(f, args, mode, errors):
     return result, seen, printed.getvalue()
 
 
+# Which of two NaNs `-x * x` keeps, and so its sign, depends on strides in the loops of NumPy 2.2.
+NANS_HAVE_A_SIGN = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+
+
+def without_signs(value):
+    """The same array in which every NaN is the positive one."""
+    value = value.copy("K")
+    value[np.isnan(value)] = np.nan
+    return value
+
+
 def check(f, args, mode="ignore", errors=False):
     expected, reported, printed = outcome(f, args, mode, errors)
     compiled = dyntrace.compile(f)
@@ -99,6 +110,8 @@ def check(f, args, mode="ignore", errors=False):
             if isinstance(other, (np.ndarray, np.generic)) and not (
                 isinstance(other, np.ndarray) and other.base is not None
             ):
+                if f is functions and not NANS_HAVE_A_SIGN and one.ndim and one.dtype.kind == "f":
+                    one, other = without_signs(one), without_signs(other)
                 assert_same(one, other, f.__name__)
             elif isinstance(other, np.ndarray):
                 assert one.dtype == other.dtype and one.strides == other.strides

@@ -159,12 +159,17 @@ SITES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SITES)
-def test_specialised_before(name):
+def made(name):
+    """The namespace of a site, the statement that changes what it calls, and its first result."""
     setup, call, change = SITES[name]
     space = {"A": A, "types": types}
     exec(f"{setup}\ndef site(x):\n    return {call}\n", space)
-    expected = as_bytes(space["site"](A))
+    return space, change, as_bytes(space["site"](A))
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_specialised_before(name):
+    space, change, expected = made(name)
     for _ in range(HOT):
         assert as_bytes(space["site"](A)) == expected
     deco = space["deco"] = Decorator()
@@ -177,10 +182,7 @@ def test_specialised_before(name):
 @pytest.mark.parametrize("name", SITES)
 def test_plain_again(name):
     """What has been specialised for the compiled function sees the plain one that takes its place."""
-    setup, call, change = SITES[name]
-    space = {"A": A, "types": types}
-    exec(f"{setup}\ndef site(x):\n    return {call}\n", space)
-    expected = as_bytes(space["site"](A))
+    space, change, expected = made(name)
     deco = space["deco"] = Decorator()
     exec(change, space)
     for _ in range(HOT):

@@ -8,10 +8,8 @@ length, a key and a text, in loops and handlers.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import warnings
 
 HEADER = """\
 import math
@@ -252,36 +250,7 @@ class Scalars:
         return calls
 
 
-def run_one(seed):
-    """Runs the program of a seed; raises worlds.Difference."""
-    import worlds
-
-    program = Scalars(seed)
-    source = worlds.repair(program.source, program.calls, attempts=12)
-    return worlds.run(source, program.calls, "program.py"), source
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--only", type=int, help="index of the one program to print and run")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    published, failed = 0, 0
-    numbers = range(options.count) if options.only is None else [options.only]
-    for number in numbers:
-        seed = f"{options.seed}/{number}"
-        if options.only is not None:
-            print(Scalars(seed).source[len(HEADER) :])
-        try:
-            published += run_one(seed)[0]["published"] > 0
-        except Exception as error:
-            failed += 1
-            print(f"--- {seed}: {type(error).__name__}\n{error}\n", flush=True)
-    print(f"{len(numbers)} programs, {published} captured in part or whole, {failed} differ")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    import sweep
+
+    sys.exit(sweep.main(Scalars, HEADER, __doc__))

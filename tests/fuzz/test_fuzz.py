@@ -18,9 +18,10 @@ def test_programs(seed):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("seed", [201, 202])
-def test_webs_of_shared_objects(seed):
-    command = [sys.executable, "-W", "ignore", str(HERE / "web.py"), "--seed", str(seed), "--count", "60"]
+@pytest.mark.parametrize(("name", "seed"), [("web", 201), ("web", 202), ("scalars", 301)])
+def test_programs_of_one_kind(name, seed):
+    script = str(HERE / f"{name}.py")
+    command = [sys.executable, "-W", "ignore", script, "--seed", str(seed), "--count", "60"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -8,10 +8,8 @@ through any of their names, in loops, callees and handlers, with exceptions and 
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import warnings
 
 HEADER = '''\
 import numpy as np
@@ -441,32 +439,7 @@ class Web:
         return calls
 
 
-def run_one(seed):
-    """Runs the program of a seed; raises worlds.Difference."""
-    import worlds
-
-    program = Web(seed)
-    source = worlds.repair(program.source, program.calls, attempts=12)
-    return worlds.run(source, program.calls, "program.py"), source
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1000)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    published, failed = 0, 0
-    for number in range(options.count):
-        seed = f"{options.seed}/{number}"
-        try:
-            published += run_one(seed)[0]["published"] > 0
-        except Exception as error:
-            failed += 1
-            print(f"--- {seed}: {type(error).__name__}\n{error}\n", flush=True)
-    print(f"{options.count} programs, {published} captured in part or whole, {failed} differ")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    import sweep
+
+    sys.exit(sweep.main(Web, HEADER, __doc__))
