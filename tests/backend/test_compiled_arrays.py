@@ -150,6 +150,26 @@ def test_reports(data):
     check(f, args, data.draw(st.sampled_from(["warn", "raise", "print", "ignore"])), data.draw(st.booleans()))
 
 
+def vector_products(x, y):
+    return x.dot(x), np.dot(x, y), np.inner(y, y), np.linalg.norm(x)
+
+
+def matrix_products(x, y):
+    m = np.outer(x, y)
+    return m.dot(x), m @ m, np.dot(y, m)
+
+
+@pytest.mark.parametrize("mode", ["warn", "raise", "print", "ignore"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("f", [vector_products, matrix_products])
+def test_products_report(f, dtype, mode):
+    """Which products report anything depends on NumPy's version."""
+    large = np.array([1, 2, 3], dtype) * np.sqrt(np.finfo(dtype).max)
+    infinite = np.array([np.inf, 0.0, 1.0], dtype)
+    for x, y in [(large, large), (large / 4, infinite), (infinite, infinite - 1)]:
+        check(f, [x, y], mode)
+
+
 def test_shapes_that_do_not_fit_raise_from_the_users_line():
     check(algebra, (np.ones(3), np.ones(3)))
     check(algebra, (np.ones(3), np.ones(4)))

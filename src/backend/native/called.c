@@ -142,6 +142,16 @@ dt_called_restore(DtNativeRun *run)
     PyErr_Restore(type, value, traceback);
 }
 
+int
+dt_called_raise(uint8_t fp_region, DtNativeRun *run)
+{
+    if (run->errstate != NULL && run->fp_region != fp_region) {
+        dt_called_restore(run);
+    }
+    run->fp_region = fp_region;
+    return run->errstate == NULL ? dt_errstate_raise(fp_region, &run->errstate) : 0;
+}
+
 /* Before a node runs. */
 static DtRun
 prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *run)
@@ -167,14 +177,7 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
             return saved == DT_RUN_ERROR ? dt_eager_failure(false) : saved;
         }
     }
-    if (flags & DT_CALLED_QUIET) {
-        return DT_RUN_OK;
-    }
-    if (run->errstate != NULL && run->fp_region != node->fp_region) {
-        dt_called_restore(run);
-    }
-    run->fp_region = node->fp_region;
-    if (run->errstate == NULL && dt_errstate_raise(node->fp_region, &run->errstate) < 0) {
+    if (!(flags & DT_CALLED_QUIET) && dt_called_raise(node->fp_region, run) < 0) {
         return dt_eager_failure(false);
     }
     return DT_RUN_OK;

@@ -30,10 +30,12 @@ product(const DtKernel *kernel, const DtNativeRun *run, bool flat, DtCell *out)
     if (count != PyArray_SIZE(arrays[1]) || count < 2 || count > DT_KERNEL_MAX_WORK) {
         return false;
     }
+    dt_fpflags_clear();
     PyDataType_GetArrFuncs(kernel->descr)
         ->dotfunc(PyArray_BYTES(arrays[0]), kernel->size, PyArray_BYTES(arrays[1]), kernel->size,
                   out, count, arrays[0]);
-    return true;
+    unsigned flags = dt_fpflags_read() & DT_FP_ALL;
+    return DT_LIKELY(flags == 0) || !dt_errstate_hears(kernel->node->fp_region, flags);
 }
 
 static DtFusedRun
@@ -70,6 +72,10 @@ run_matrix_dot(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     PyArrayObject *b = dt_kernel_array(run, &kernel->values[1]);
     (void)stage;
     if (a == NULL || b == NULL) {
+        return DT_FUSED_CALL;
+    }
+    if (!run->committed && dt_called_raise(kernel->node->fp_region, run) < 0) {
+        PyErr_Clear(); /* what hindered it hinders the call, which reports it */
         return DT_FUSED_CALL;
     }
     PyObject *made = PyArray_MatrixProduct2((PyObject *)a, (PyObject *)b, NULL);

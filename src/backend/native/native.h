@@ -382,6 +382,8 @@ uint8_t dt_called_flags(const DtNode *node);
 /* The C function that operator.add and its like call: NumPy scalars are worked on faster by it. */
 binaryfunc dt_called_binary(const DtNode *node);
 DtRun dt_called_run(const DtStage *stage, DtNativeRun *run);
+/* From here on floating-point errors that somebody is to hear of raise; -1 with an exception. */
+int dt_called_raise(uint8_t fp_region, DtNativeRun *run);
 void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate back */
 
 /* errstate.c: the floating-point flags (DT_FP_*) that the current errstate, but for what the region
