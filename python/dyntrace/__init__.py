@@ -9,22 +9,27 @@
 array([0., 0., 0., 0.])
 """
 
-from dyntrace._errors import BackendError, RecompileError, Unsupported
+import os
+
 from dyntrace._version import __version__
-from dyntrace.api import (
-    assume_constant_result,
-    compile,
-    disable,
-    error_on_graph_break,
-    graph_break,
-    is_compiling,
-    list_backends,
-    list_rules,
-    register_backend,
-    reset,
-)
-from dyntrace.config import config
-from dyntrace.substitutes import list_substitutes, substitute_in_graph
+
+TYPE_CHECKING = False  # typing itself is not imported where a program only starts
+if TYPE_CHECKING:
+    from dyntrace._errors import BackendError, RecompileError, Unsupported
+    from dyntrace._settings import config
+    from dyntrace.api import (
+        assume_constant_result,
+        compile,
+        disable,
+        error_on_graph_break,
+        graph_break,
+        is_compiling,
+        list_backends,
+        list_rules,
+        register_backend,
+        reset,
+    )
+    from dyntrace.substitutes import list_substitutes, substitute_in_graph
 
 __all__ = [
     "BackendError",
@@ -52,12 +57,28 @@ __all__ = [
     "substitute_in_graph",
 ]
 
-# Loaded at first use: name -> (module, attribute or None for the module itself).
+# Loaded one by one at first use: name -> (module, attribute or None for the module itself).
 _LAZY = {
     "explain": ("dyntrace.explanation", "explain"),
     "ExplainOutput": ("dyntrace.explanation", "ExplainOutput"),
     "adapters": ("dyntrace.adapters", None),
 }
+
+
+def _load() -> None:
+    """Binds the public names; the extension learns what tracing needs of them."""
+    if "compile" in globals():
+        return
+    from dyntrace._support import core
+
+    if core is not None:
+        core.load_tracing()
+    from dyntrace import _errors, _settings, api, substitutes
+
+    for module in (_errors, _settings, api, substitutes):
+        for name in __all__:
+            if name in vars(module):
+                globals()[name] = vars(module)[name]
 
 
 def __getattr__(name: str) -> object:
@@ -74,4 +95,12 @@ def __getattr__(name: str) -> object:
 
         if core is not None:
             return getattr(core, name)
+    if name in __all__ and "compile" not in globals():
+        _load()
+        return globals()[name]
     raise AttributeError(f"module 'dyntrace' has no attribute {name!r}")
+
+
+# A whole script that may never need it loads it when NumPy is there.
+if os.environ.get("DYNTRACE", "0") in ("", "0"):
+    _load()

@@ -1,8 +1,8 @@
 """Exceptions that dyntrace raises."""
 
-from __future__ import annotations
-
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Unsupported(RuntimeError):
@@ -18,7 +18,7 @@ class Unsupported(RuntimeError):
         The user's line.
     """
 
-    def __init__(self, info: dict[str, Any]) -> None:
+    def __init__(self, info: "dict[str, Any]") -> None:
         from dyntrace._report import format_break
 
         super().__init__(format_break(info))
@@ -30,7 +30,7 @@ class Unsupported(RuntimeError):
         self.filename: str | None = where.get("file")
         self.lineno: int | None = where.get("line")
 
-    def __reduce__(self) -> tuple[type[Unsupported], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> "tuple[type[Unsupported], tuple[dict[str, Any]]]":
         return (type(self), (self.info,))
 
 

@@ -4,15 +4,14 @@ The command line wins over the environment, and that over ``[tool.dyntrace]`` in
 working directory.
 """
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 MODES = {"0": None, "": None, "1": "arrays", "everything": "everything"}
 
@@ -43,20 +42,30 @@ def _flag(text: str) -> bool:
     raise ValueError(f"expected 0 or 1, got {text!r}")
 
 
-def _mode(text: str) -> str | None:
+def _mode(text: str) -> "str | None":
     if text not in MODES:
         raise ValueError(f"expected 0, 1 or everything, got {text!r}")
     return MODES[text]
 
 
-class Option(NamedTuple):
+class Option:
     """One row: ``--name``, ``DYNTRACE_NAME`` and a key of the file."""
 
-    name: str
-    parse: Callable[[str], Any]
-    default: Any
-    metavar: str | None  # None: a flag
-    help: str
+    __slots__ = ("default", "help", "metavar", "name", "parse")
+
+    def __init__(
+        self,
+        name: str,
+        parse: "Callable[[str], Any]",
+        default: "Any",
+        metavar: "str | None",  # None: a flag
+        help: str,
+    ) -> None:
+        self.name = name
+        self.parse = parse
+        self.default = default
+        self.metavar = metavar
+        self.help = help
 
 
 OPTIONS = (
@@ -77,8 +86,8 @@ class Options:
     """What whole-script mode does: an attribute per row of `OPTIONS`."""
 
     backend: str
-    modules: Sequence[str]
-    skip: Sequence[str]
+    modules: "Sequence[str]"
+    skip: "Sequence[str]"
     hot_count: int
     hot_time: int
     report: str
@@ -90,7 +99,7 @@ class Options:
             setattr(self, option.name, option.default)
 
 
-def _parse(option: Option, value: object, where: str) -> Any:
+def _parse(option: Option, value: object, where: str) -> "Any":
     if isinstance(value, list):
         value = ",".join(str(part) for part in value)
     if isinstance(value, bool):
@@ -101,7 +110,7 @@ def _parse(option: Option, value: object, where: str) -> Any:
         raise OptionError(f"{where}: {error}") from None
 
 
-def _read_file(path: str) -> Mapping[str, Any]:
+def _read_file(path: str) -> "Mapping[str, Any]":
     try:
         with open(path, "rb") as stream:
             data = stream.read()
@@ -122,7 +131,7 @@ def _read_file(path: str) -> Mapping[str, Any]:
     return table
 
 
-def from_surroundings(environment: Mapping[str, str] = os.environ) -> Options:
+def from_surroundings(environment: "Mapping[str, str]" = os.environ) -> Options:
     """Options of the file and the environment.
 
     Raises
@@ -147,14 +156,14 @@ def from_surroundings(environment: Mapping[str, str] = os.environ) -> Options:
     return options
 
 
-def _parse_mode(text: str) -> str | None:
+def _parse_mode(text: str) -> "str | None":
     try:
         return _mode(text)
     except ValueError as error:
         raise OptionError(f"DYNTRACE: {error}") from None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """The same options for the command line; those that are not given are not set."""
     from argparse import SUPPRESS
 
@@ -172,7 +181,7 @@ def _flag_of(option: Option) -> str:
     return "--" + option.name.replace("_", "-")
 
 
-def merge(options: Options, given: Mapping[str, str]) -> Options:
+def merge(options: Options, given: "Mapping[str, str]") -> Options:
     """Puts what the command line says above the rest."""
     for option in OPTIONS:
         if option.name in given:

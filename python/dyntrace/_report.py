@@ -25,7 +25,7 @@ def _write(text: str) -> None:
 
 
 def _enabled() -> frozenset[str]:
-    from dyntrace.config import config
+    from dyntrace._settings import config
 
     return config.logs
 

@@ -5,43 +5,64 @@ again when it gains nothing.  Functions of the main module are prepared as their
 those of imported modules when the module has finished executing.
 """
 
-from __future__ import annotations
-
-import ast
 import os
 import sys
-from fnmatch import fnmatchcase
-from functools import partial
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
-from dyntrace._options import Options
 from dyntrace._support import core as _core
+
+TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+    from types import CodeType, FunctionType, ModuleType
+    from typing import Any
+
+    from dyntrace._options import Options
+else:
+    FunctionType = type(lambda: None)
+    CodeType = type(FunctionType.__code__.__get__(lambda: None))
 
 #: Stands for the preparing function among the constants of a module's code until it is put there.
 _MARKER = "dyntrace: prepare this function"
 
+#: Fields of statements that hold statements, or what holds them.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_CO_OPTIMIZED = 1  # code of a function, not of a class or module
+_OTHER_FLAGS = 0xFFFF  # below those of ``from __future__ import``
 
-class _MarkDefinitions(ast.NodeTransformer):
-    """Gives each function of the module and of its classes an innermost decorator.
+
+def _defines_functions(code: "CodeType") -> bool:
+    """Is there a ``def`` in the module or in one of its classes?  Lambdas are none."""
+    return any(
+        (constant.co_flags & _CO_OPTIMIZED and not constant.co_name.startswith("<"))
+        or _defines_functions(constant)
+        for constant in code.co_consts
+        if isinstance(constant, CodeType)
+    )
+
+
+def _mark_definitions(statements: "Sequence[Any]") -> None:
+    """Gives each function of the module and of its classes an innermost decorator; coroutines run plainly.
 
     Its position is that of the ``def`` line, so that tracebacks, ``inspect`` and tracers see the same lines.
     """
+    from _ast import AsyncFunctionDef, Constant, FunctionDef
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        mark = ast.copy_location(ast.Constant(_MARKER), node)
-        mark.end_lineno, mark.end_col_offset = node.lineno, node.col_offset
-        node.decorator_list.append(mark)
-        return node
+    for node in statements:
+        kind = type(node)
+        if kind is FunctionDef:
+            mark = Constant(_MARKER)
+            mark.lineno = mark.end_lineno = node.lineno
+            mark.col_offset = mark.end_col_offset = node.col_offset
+            node.decorator_list.append(mark)
+        elif kind is not AsyncFunctionDef:
+            for name in _BLOCKS:
+                block = getattr(node, name, None)
+                if type(block) is list:
+                    _mark_definitions(block)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
-        return node  # coroutines run plainly
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
-
-
-def _put_constant(code: CodeType, value: object) -> CodeType:
+def _put_constant(code: "CodeType", value: object) -> "CodeType":
     """The code with `value` in the marker's place, class bodies included."""
     constants = tuple(
         value
@@ -54,19 +75,27 @@ def _put_constant(code: CodeType, value: object) -> CodeType:
     return code.replace(co_consts=constants)
 
 
-def _flags(code: CodeType | None) -> int:
+def _flags(code: "CodeType | None") -> int:
+    if code is None or code.co_flags <= _OTHER_FLAGS:
+        return 0
     import __future__
 
     known = 0
     for name in __future__.all_feature_names:
         known |= getattr(__future__, name).compiler_flag
-    return code.co_flags & known if code is not None else 0
+    return code.co_flags & known
+
+
+def _matches(name: str, patterns: "Sequence[str]") -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 class Script:
     """One program that runs in whole-script mode."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: "Options") -> None:
         assert _core is not None
         self.options = options
         self.region = _core.Region(
@@ -78,42 +107,49 @@ class Script:
             record=bool(options.report),
             quiet=True,
         )
-        self._prepare = partial(_core.prepare_function, self.region)
         self._main_reaches_arrays = False
 
     # ---- Which functions
 
-    def is_wanted(self, module: str, path: str | None) -> bool:
+    def is_wanted(self, module: str, path: "str | None") -> bool:
         """Are functions of this module prepared at all?"""
         options = self.options  # asked for each module of the program: mostly there are no patterns
-        if options.skip and any(fnmatchcase(module, pattern) for pattern in options.skip):
+        if options.skip and _matches(module, options.skip):
             return False
         if options.everything:
             return True
-        if options.modules and any(fnmatchcase(module, p.partition(":")[0]) for p in options.modules):
+        if options.modules and _matches(module, [p.partition(":")[0] for p in options.modules]):
             return True
         return path is not None and _is_own_code(path)
 
-    def _is_function_wanted(self, module: str, path: str | None, qualname: str) -> bool:
+    def _is_function_wanted(self, module: str, path: "str | None", qualname: str) -> bool:
         name = f"{module}:{qualname}"
-        if any(":" in p and fnmatchcase(name, p) for p in self.options.skip):
+        if self.options.skip and _matches(name, [p for p in self.options.skip if ":" in p]):
             return False
-        chosen = [p for p in self.options.modules if fnmatchcase(module, p.partition(":")[0])]
+        chosen = [p for p in self.options.modules if _matches(module, [p.partition(":")[0]])]
         if not chosen or self.options.everything or (path is not None and _is_own_code(path)):
             return True
-        return any(":" not in p or fnmatchcase(name, p) for p in chosen)
+        return any(":" not in p or _matches(name, [p]) for p in chosen)
+
+    def _prepare(self, function: "FunctionType") -> None:
+        assert _core is not None
+        _core.prepare_function(self.region, function)
 
     # ---- The main module
 
-    def main_code(self, source: bytes, path: str, like: CodeType | None = None) -> CodeType:
+    def main_code(self, source: bytes, path: str, like: "CodeType | None" = None) -> "CodeType":
         """The code of the main module, whose functions are prepared as they are defined."""
+        from _ast import PyCF_ONLY_AST
+
         assert _core is not None
         if not self.is_wanted("__main__", path):
             plain: CodeType = compile(source, path, "exec", _flags(like), dont_inherit=True)
             return plain
-        tree = compile(source, path, "exec", ast.PyCF_ONLY_AST | _flags(like), dont_inherit=True)
-        marked = _MarkDefinitions().visit(tree)
-        code = compile(marked, path, "exec", _flags(like), dont_inherit=True)
+        tree: ast.Module = compile(
+            source, path, "exec", PyCF_ONLY_AST | _flags(like), dont_inherit=True
+        )
+        _mark_definitions(tree.body)
+        code = compile(tree, path, "exec", _flags(like), dont_inherit=True)
         code = _put_constant(code, self._prepare_main)
         return _core.module_driver(self.region, code) or code
 
@@ -129,12 +165,18 @@ class Script:
                 self._prepare(function)
         return function
 
-    def _reaches_arrays(self, namespace: dict[str, Any]) -> bool:
+    def _reaches_arrays(self, namespace: "dict[str, Any]") -> bool:
         assert _core is not None
         return self.options.everything or _core.reaches_arrays(namespace)
 
-    def code_for_main(self, code: CodeType) -> CodeType | None:
+    def code_for_main(self, code: "CodeType") -> "CodeType | None":
         """What runs in the place of the main module's code; None: that code itself."""
+        if not self.is_wanted("__main__", code.co_filename):
+            return None
+        if not _defines_functions(code):
+            assert _core is not None
+            driver: CodeType | None = _core.module_driver(self.region, code)
+            return driver
         source = _source_of(code)
         if source is None:
             return None
@@ -145,7 +187,7 @@ class Script:
 
     # ---- Imported modules
 
-    def prepare_module(self, module: ModuleType) -> None:
+    def prepare_module(self, module: "ModuleType") -> None:
         """Prepares what a module that has finished executing defines."""
         assert _core is not None
         namespace = getattr(module, "__dict__", None)
@@ -153,7 +195,7 @@ class Script:
             return
         name, path = namespace.get("__name__"), namespace.get("__file__")
         if name == "numpy":
-            _core.load_numpy()
+            _load()
         if type(name) is not str or not (path is None or type(path) is str):
             return
         if not self.is_wanted(name, path):
@@ -163,11 +205,11 @@ class Script:
 
     def _prepare_namespace(
         self,
-        members: dict[str, Any],
-        home: dict[str, Any],
+        members: "dict[str, Any]",
+        home: "dict[str, Any]",
         module: str,
-        path: str | None,
-        seen: set[int],
+        path: "str | None",
+        seen: "set[int]",
     ) -> None:
         for value in list(members.values()):
             for function in _functions_in(value):
@@ -182,7 +224,7 @@ class Script:
                     self._prepare_namespace(dict(body), home, module, path, seen)
 
 
-def _functions_in(value: object) -> list[FunctionType]:
+def _functions_in(value: object) -> "list[FunctionType]":
     """The plain functions that a module-level or class-level value stands for; runs no user code."""
     kind = type(value)
     if kind is staticmethod or kind is classmethod:
@@ -190,7 +232,7 @@ def _functions_in(value: object) -> list[FunctionType]:
     if kind is property:
         parts = (value.fget, value.fset, value.fdel)  # type: ignore[attr-defined]
         return [part for part in parts if type(part) is FunctionType]
-    found = []
+    found: list[FunctionType] = []
     while type(value) is FunctionType and value not in found:
         found.append(value)
         value = value.__dict__.get("__wrapped__")
@@ -198,7 +240,7 @@ def _functions_in(value: object) -> list[FunctionType]:
 
 
 #: Folder -> whether modules in it are the program's own.
-_own_folders: dict[str, bool] = {}
+_own_folders: "dict[str, bool]" = {}
 
 
 def _is_own_code(path: str) -> bool:
@@ -213,7 +255,7 @@ def _is_own_code(path: str) -> bool:
     return own
 
 
-def _source_of(code: CodeType) -> bytes | None:
+def _source_of(code: "CodeType") -> "bytes | None":
     if code.co_filename == "<string>":
         arguments = sys.orig_argv
         at = arguments.index("-c") + 1 if "-c" in arguments else len(arguments)
@@ -225,7 +267,16 @@ def _source_of(code: CodeType) -> bytes | None:
         return None
 
 
-def start(options: Options) -> Script:
+def _load() -> None:
+    """Everything that compiling needs: arrays are there now, or may come in by any door."""
+    import dyntrace
+
+    assert _core is not None
+    dyntrace._load()
+    _core.load_numpy()
+
+
+def start(options: "Options") -> Script:
     """Switches whole-script mode on for this process.
 
     Raises
@@ -233,26 +284,26 @@ def start(options: Options) -> Script:
     OptionError
         An option whose value does not exist.
     """
-    from dyntrace._options import OptionError
-    from dyntrace.api import list_backends
-    from dyntrace.config import config
-
     assert _core is not None
-    if options.backend not in list_backends():
-        raise OptionError(
-            f"backend: unknown backend {options.backend!r}, known ones are: {', '.join(list_backends())}"
-        )
-    config.hot_count = options.hot_count
-    config.hot_ns = options.hot_time * 1_000_000
-    config.strict = options.strict
-    config.everything = options.everything
+    if options.backend not in _core.list_backends():
+        from dyntrace._options import OptionError
+
+        known = ", ".join(_core.list_backends())
+        raise OptionError(f"backend: unknown backend {options.backend!r}, known ones are: {known}")
+    _core.set_config("hot_count", options.hot_count)
+    _core.set_config("hot_ns", options.hot_time * 1_000_000)
+    _core.set_config("strict", options.strict)
+    _core.set_config("everything", options.everything)
     script = Script(options)
+    if "numpy" in sys.modules or options.everything:
+        _load()
+    if "DYNTRACE_LOGS" in os.environ:
+        import dyntrace._settings  # reads it
     _watch_imports(script)
     if options.everything:
         import dyntrace._report
         import dyntrace.polyfills  # noqa: F401 - what a trace may need must not be traced on its way in
 
-        _core.load_numpy()
         _core.capture_everywhere(script.region)
     if options.report:
         import atexit
@@ -264,7 +315,7 @@ def start(options: Options) -> Script:
 
 
 def _watch_imports(script: Script) -> None:
-    from importlib.machinery import SourceFileLoader
+    from _frozen_importlib_external import SourceFileLoader
 
     assert _core is not None
     for kind in SourceFileLoader.__mro__:  # the class that loaders of source and bytecode share

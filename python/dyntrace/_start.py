@@ -4,8 +4,6 @@
 program runs plainly; what is wrong with an option ends in one line and exit status 2.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

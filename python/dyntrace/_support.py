@@ -1,21 +1,25 @@
 """Loads the extension, or says once why this interpreter runs everything plainly."""
 
-from __future__ import annotations
-
+import builtins
 import os
 import sys
-import warnings
-from types import ModuleType
 
-core: ModuleType | None
-_reason: str | None = None
+TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
+if TYPE_CHECKING:
+    from types import ModuleType
+
+core: "ModuleType | None"
+_reason: "str | None" = None
+
+#: The builtins that polyfills see: those of the moment at which dyntrace was imported.
+PRISTINE_BUILTINS = dict(vars(builtins))
 
 
 def _free_threaded() -> bool:
     return not getattr(sys, "_is_gil_enabled", lambda: True)() or "free-threading" in sys.version
 
 
-def _load() -> tuple[ModuleType | None, str | None]:
+def _load() -> "tuple[ModuleType | None, str | None]":
     version = "%d.%d" % sys.version_info[:2]
     if sys.implementation.name != "cpython":
         return None, f"dyntrace needs CPython, this is {sys.implementation.name}"
@@ -38,5 +42,7 @@ def warn_unsupported() -> None:
     """Warns, once a process, that functions are left as they are."""
     global _reason
     if _reason is not None:
+        import warnings
+
         warnings.warn(f"{_reason}: functions run plainly", RuntimeWarning, stacklevel=3)
         _reason = None

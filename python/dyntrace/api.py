@@ -196,7 +196,7 @@ def list_rules() -> dict[str, list[Any]]:
         ``"skip_modules"``: names of modules whose functions are not followed; ``"substitute_in_graph"``:
         callables in whose place another function is followed.
     """
-    from dyntrace.config import config
+    from dyntrace._settings import config
     from dyntrace.substitutes import list_substitutes
 
     rules: dict[str, list[Any]] = {"disable": [], "assume_constant_result": []}

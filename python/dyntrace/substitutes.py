@@ -8,7 +8,6 @@ known, a Python function with the same signature and behaviour stands in for it,
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from types import FunctionType, WrapperDescriptorType
 from typing import Any, TypeVar
@@ -18,9 +17,6 @@ from dyntrace._support import core as _core
 __all__ = ["list_substitutes", "substitute_in_graph"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-#: The builtins that polyfills see: those of the moment at which dyntrace was imported.
-PRISTINE_BUILTINS = dict(vars(builtins))
 
 #: What a callable gives as its ``__module__`` -> the module of ``dyntrace.polyfills`` about it.
 POLYFILL_MODULES = {

@@ -382,8 +382,13 @@ compile(DtAttempt *attempt)
 {
     DtCodeCache *cache = attempt->cache;
     DtRegion *region = cache->region;
+    cache->compiling = true; /* what is loaded may want to be compiled */
+    if (DT_UNLIKELY(dt_variables_load() < 0)) {
+        PyErr_Clear();
+        cache->compiling = false;
+        return DT_COMPILE_PLAIN;
+    }
     Py_INCREF(region);
-    cache->compiling = true;
     cache->misses++;
     dt_record_miss(attempt);
     dt_policy_note_varied(cache, &attempt->frame);

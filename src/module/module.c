@@ -208,6 +208,16 @@ core_capture_everywhere(PyObject *Py_UNUSED(module), PyObject *region)
     Py_RETURN_NONE;
 }
 
+/* load_tracing(): what tracing needs of the standard library; done by load_numpy(), too. */
+static PyObject *
+core_load_tracing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    if (dt_variables_load() < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 /* load_numpy(): from now on NumPy's arrays are known; imports NumPy if nobody has. */
 static PyObject *
 core_load_numpy(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -240,6 +250,7 @@ static PyMethodDef core_methods[] = {
     {"module_driver", core_module_driver, METH_VARARGS, NULL},
     {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
     {"load_numpy", core_load_numpy, METH_NOARGS, NULL},
+    {"load_tracing", core_load_tracing, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},
@@ -292,9 +303,9 @@ core_exec(PyObject *module)
         return -1;
     }
     dt_variables_init();
-    if (PyErr_Occurred() || dt_callable_init() < 0 || dt_state_init() < 0
-        || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
-        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
+    if (dt_callable_init() < 0 || dt_state_init() < 0 || dt_compiled_function_add_types(module) < 0
+        || dt_graph_add_types(module) < 0 || dt_python_adapter_add(module) < 0
+        || dt_testing_add(module) < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);

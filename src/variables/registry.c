@@ -117,11 +117,25 @@ dt_variables_init(void)
         }
         inherit_slots(into, &dt_kind_base);
     }
-    /* On failure the exception stays set for the module's init function. */
-    if (dt_lru_cache_init() == 0 && dt_iterators_init() == 0 && dt_build_init() == 0
-        && dt_payload_init() == 0 && dt_proxy_init() == 0) {
-        (void)dt_builtin_init();
+}
+
+int
+dt_variables_load(void)
+{
+    static enum { NEW, LOADING, LOADED } state;
+    if (state == NEW) {
+        state = LOADING;
+        if (dt_lru_cache_init() < 0 || dt_iterators_init() < 0 || dt_build_init() < 0
+            || dt_payload_init() < 0 || dt_proxy_init() < 0 || dt_builtin_init() < 0) {
+            return -1;
+        }
+        state = LOADED;
     }
+    if (state == LOADING) { /* it has failed, or another thread is at it */
+        PyErr_SetString(PyExc_RuntimeError, "dyntrace's tables are not loaded");
+        return -1;
+    }
+    return 0;
 }
 
 const DtVarType *

@@ -288,8 +288,11 @@ const DtVarType *dt_var_type_of(DtKind kind);
 /* Gives `function` the meaning that dyntrace's function `name` has in traced code; -1 with an
  * exception. */
 int dt_api_register(PyObject *name, PyObject *function);
-/* Called once per process, at module init; an exception stays set on failure. */
+/* Called once per process, at module init. */
 void dt_variables_init(void);
+/* What tracing needs of the standard library, which a program that never compiles anything does
+ * not import: the first call does it.  -1 with an exception, then and ever after. */
+int dt_variables_load(void);
 
 /* Makes `object` (a function, usually of the public API) a builtin that the row follows; -1 with
  * MemoryError.  The object is kept for good. */

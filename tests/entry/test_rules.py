@@ -7,7 +7,7 @@ import dyntrace
 import numpy as np
 import pytest
 from differential import Compiled, check
-from dyntrace.config import SKIPPED_MODULES
+from dyntrace._settings import SKIPPED_MODULES
 
 A = np.linspace(0.5, 2.0, 4)
 CALLS = []

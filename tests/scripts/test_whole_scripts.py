@@ -345,6 +345,61 @@ def test_numpy_is_not_imported_for_a_program_without_it(run, tmp_path):
     assert summary.startswith("dyntrace: 1 of 1 functions compiled")
 
 
+#: What DYNTRACE=1 adds to a program that imports nothing: each costs every start of Python.
+AT_START = {
+    "dyntrace", "dyntrace._core", "dyntrace._errors", "dyntrace._options", "dyntrace._script",
+    "dyntrace._start", "dyntrace._support", "dyntrace._version", "_ast", "math",
+}  # fmt: skip
+
+
+def test_what_is_imported_at_the_start(run, tmp_path):
+    (tmp_path / "program.py").write_text("import sys\nprint(*sys.modules)\n")
+    plain, ours = (run("program.py", DYNTRACE=value)[1].split() for value in ("0", "1"))
+    assert set(ours) - set(plain) <= AT_START
+    # A function of the program makes it parse the program.
+    (tmp_path / "program.py").write_text("import sys\ndef f():\n    pass\nprint(*sys.modules)\n")
+    assert set(run("program.py", DYNTRACE="1")[1].split()) - set(plain) <= AT_START
+
+
+def test_public_names_in_a_program(run, tmp_path):
+    # They are bound at the first use of one, where DYNTRACE is set.
+    (tmp_path / "program.py").write_text(
+        "import dyntrace, numpy as np\n"
+        "print([n for n in dyntrace.__all__ if getattr(dyntrace, n, None) is None])\n"
+        "print(dyntrace.config.hot_count, type(dyntrace.config).__name__, dyntrace.adapters.__name__)\n"
+        "from dyntrace import *\n"
+        "@dyntrace.compile\ndef f(x):\n    return x + 1\nprint(f(np.ones(2)), list_backends())\n"
+    )
+    assert run("program.py", DYNTRACE="1") == run("program.py", DYNTRACE="0")
+    (tmp_path / "program.py").write_text(
+        "import dyntrace\nprint(dyntrace.config.skip_modules == frozenset())\n"
+        "try:\n    dyntrace.nonsense\nexcept AttributeError as e:\n    print(e)\n"
+        "print(dyntrace.is_compiling(), 'numpy' in __import__('sys').modules)\n"
+    )
+    expected = "False\nmodule 'dyntrace' has no attribute 'nonsense'\nFalse False\n"
+    assert run("program.py", DYNTRACE="1") == (0, expected, "")
+
+
+def test_definitions_in_all_places(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import numpy as np, inspect\n"
+        "if True:\n    def a(x):\n        return x + 1\n"
+        "try:\n    pass\nfinally:\n    def b(x):\n        return x + 2\n"
+        "try:\n    1 / 0\nexcept ZeroDivisionError:\n    def c(x):\n        return x + 3\n"
+        "match 1:\n    case 1:\n        def d(x):\n            return x + 4\n"
+        "for _ in range(1):\n    pass\nelse:\n    class E:\n        class F:\n"
+        "            def e(self, x):\n                return x + 5\n"
+        "async def co():\n    return 1\n"
+        "fs = a, b, c, d, E.F().e, lambda x: x + 6\n"
+        "print([[f(np.ones(1)).tolist() for _ in range(6)][-1] for f in fs])\n"
+        "print([inspect.getsource(f) for f in fs[:5]])\n"
+    )
+    plain = run("program.py")
+    hot = {"DYNTRACE": "1", "DYNTRACE_HOT_TIME": "0"}
+    assert run("program.py", **hot) == plain
+    assert "5 of 5 functions compiled" in run("program.py", DYNTRACE_REPORT="-", **hot)[2]
+
+
 def test_everything(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import json, textwrap, collections\n"

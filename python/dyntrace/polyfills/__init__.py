@@ -20,8 +20,8 @@ from importlib.machinery import PathFinder
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from dyntrace._support import PRISTINE_BUILTINS
 from dyntrace._support import core as _core
-from dyntrace.substitutes import PRISTINE_BUILTINS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
