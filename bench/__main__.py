@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import arrays, dispatch, rows, tracing  # noqa: F401  (they register their rows)
+from . import arrays, dispatch, rows, torch_eager, tracing  # noqa: F401  (they register rows)
 from .harness import ROWS, count_again
 
 
@@ -31,6 +31,9 @@ def main() -> int:
         return count_again(options.rows)
 
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}\n")
+    others = torch_eager.figures(options.rows)
+    if others:
+        print("torch.compile: what its eager backend reaches in the same case with tensors\n")
     figures = {}
     missed = []
     for row in ROWS:
@@ -49,6 +52,9 @@ def main() -> int:
         if not met:
             missed.append(row.name)
         figures[row.name] = {"value": value, "bound": row.bound, "met": met}
+        if row.name in others:
+            figures[row.name]["torch"] = others[row.name]
+            remark += f"{'; ' if remark else ''}torch.compile {others[row.name]:.2f} {row.unit}"
         print(f"{row.name:8} {value:8.2f} {row.unit:2} ({sign} {row.bound:g}: "
               f"{'met' if met else 'MISSED'})  {row.text}"
               + (f" [{remark}]" if remark else ""), flush=True)  # fmt: skip

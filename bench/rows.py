@@ -323,3 +323,79 @@ def flat_calls() -> float:
      unit="MB")  # fmt: skip
 def flat_cycles() -> float:
     return child(COMPILES) / 1e6
+
+
+RESET = """
+import ctypes, gc, json
+import numpy as np
+import dyntrace
+from bench import dispatch, programs
+from bench.harness import fresh
+
+def hot(x, rounds):
+    total = 0.0
+    for index in range(rounds):
+        x = x * 2 + index
+        print(end="")
+        total += float(x.sum())
+    return total
+
+def use(functions):
+    x, y = np.ones(4), np.ones(4)
+    text = "text"
+    for kind, function in functions:
+        if kind == "hot":
+            for rounds in range(4):
+                function(x, 3)
+        elif kind == "modes":
+            for mode in list(dispatch.SCALES)[:6]:
+                function(x, mode)
+                function(x, mode)
+        else:
+            for _ in range(4):
+                function(x, y)
+
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks")]
+    _fields_.append(("rest", ctypes.c_size_t * 2))
+
+mallinfo2 = ctypes.CDLL(None).mallinfo2
+mallinfo2.restype = Info
+
+def bytes_in_use():
+    "Allocated: what the C library keeps for later is not the program's."
+    gc.collect()
+    info = mallinfo2()
+    return info.uordblks + info.hblkhd
+
+KINDS = {"chain": programs.chain, "globals": dispatch.reads_globals, "hot": hot, "modes": dispatch.scaled}
+
+def made(count):
+    return [(kind, fresh(KINDS[kind])) for kind in KINDS for _ in range(count)]
+
+def cycle(functions):
+    compiled = [(kind, dyntrace.compile(function)) for kind, function in functions]
+    use(compiled)
+    return compiled
+
+first, functions = made(5), made(250)
+use(functions)
+cycle(first)
+dyntrace.reset()
+before = bytes_in_use()
+compiled = cycle(functions)
+full = bytes_in_use()
+del compiled
+dyntrace.reset()
+print(json.dumps([before, full, bytes_in_use()]))
+"""
+
+
+@row("reset", "allocated bytes after 1,000 functions were compiled and reset() was called, above before",
+     bound=0.01, unit="")  # fmt: skip
+def memory_after_reset() -> tuple[float, str]:
+    # Every object of Python's is then an allocation of the C library, which counts exactly.
+    before, full, after = child(RESET, PYTHONMALLOC="malloc")
+    remark = f"{before / 1e6:.1f} MB, compiled {full / 1e6:.1f} MB, reset {after / 1e6:.1f} MB"
+    return (after - before) / before, remark

@@ -20,6 +20,19 @@ dt_code_patch(PyCodeObject *code, int32_t unit, int opcode_was, int opcode_new, 
     }
 }
 
+#if !DT_PY310
+/* Where the code object keeps its instructions once somebody has asked for them. */
+static PyObject **
+kept_bytes(PyCodeObject *code)
+{
+#if DT_PY311
+    return &code->_co_code;
+#else
+    return code->_co_cached != NULL ? &code->_co_cached->_co_code : NULL;
+#endif
+}
+#endif
+
 PyObject *
 dt_code_bytes_new(PyCodeObject *code)
 {
@@ -27,7 +40,13 @@ dt_code_bytes_new(PyCodeObject *code)
     Py_INCREF(code->co_code);
     return code->co_code;
 #else
-    return PyCode_GetCode(code);
+    PyObject **kept = kept_bytes(code);
+    bool asked_before = kept != NULL && *kept != NULL;
+    PyObject *bytes = PyCode_GetCode(code);
+    if (bytes != NULL && !asked_before) {
+        Py_CLEAR(*kept_bytes(code)); /* or the user's code would stay larger than it was */
+    }
+    return bytes;
 #endif
 }
 

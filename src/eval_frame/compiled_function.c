@@ -320,9 +320,9 @@ PyObject *
 dt_compiled_function_new(PyObject *function, DtRegion *region)
 {
     PyObject *made = dt_compiled_function_hidden(function, region);
-    PyObject *dict = made != NULL ? PyObject_GetAttrString(function, "__dict__") : NULL;
-    PyObject *own = dict != NULL ? PyDict_Copy(dict) : NULL;
-    Py_XDECREF(dict);
+    /* Asked for by name, a dict would be made where the user's function has none yet. */
+    PyObject *dict = ((PyFunctionObject *)function)->func_dict;
+    PyObject *own = made == NULL ? NULL : dict != NULL ? PyDict_Copy(dict) : PyDict_New();
     if (own == NULL) {
         Py_XDECREF(made);
         return NULL;

@@ -14,8 +14,10 @@ import heapq
 import itertools
 import operator
 import re
+import signal
 import threading
 import types
+import weakref
 
 import dyntrace
 import numpy as np
@@ -244,6 +246,30 @@ FROM_C = {
         "out = []\ndef f(x):\n    out.append(float((x * 2.0).sum()))",
         "(out.clear(), s := contextlib.ExitStack(), s.callback(f, A), s.close(), list(out))[4]",
     ),
+    "a weak reference's callback": (
+        "out = []\nclass C: pass\ndef f(ref):\n    out.append(float((A * 2.0).sum()))\n"
+        "def drop():\n    out.clear()\n    o = C()\n    ref = weakref.ref(o, f)\n    del o\n"
+        "    return ref(), list(out)",
+        "drop()",
+    ),
+    "a finalizer": (
+        "out = []\nclass C: pass\ndef f(x):\n    out.append(float((x * 2.0).sum()))\n"
+        "def drop():\n    out.clear()\n    o = C()\n    done = weakref.finalize(o, f, A)\n    del o\n"
+        "    return done.alive, list(out)",
+        "drop()",
+    ),
+    "__del__": (
+        "out = []\nclass C:\n    def __del__(self):\n        out.append(float((A * 2.0).sum()))\n"
+        "f = C.__del__\n",
+        "(out.clear(), C(), list(out))[2]",
+    ),
+    "a signal handler": (
+        "out = []\ndef f(number, frame):\n    out.append(float((A * number).sum()))\n"
+        "def send():\n    out.clear()\n    was = signal.signal(signal.SIGUSR1, f)\n"
+        "    signal.raise_signal(signal.SIGUSR1)\n    signal.signal(signal.SIGUSR1, was)\n"
+        "    return list(out)",
+        "send()",
+    ),
     "copy": (
         "class C:\n    def __copy__(self):\n        return A * 2.0\nf = C.__copy__\no = C()", "copy.copy(o)",
     ),
@@ -277,7 +303,8 @@ FROM_C = {
         "type('D', (C,), {}).a",
     ),
 }  # fmt: skip
-NAMES = (bisect, contextlib, copy, ctypes, functools, heapq, itertools, operator, re, threading)
+NAMES = (bisect, contextlib, copy, ctypes, functools, heapq, itertools, operator, re, signal,
+         threading, weakref)
 TEXTS = ("re.sub", "repr and format")  # a text of a computed number breaks
 METHODS = re.compile(r"^f = C\.(\w+)", re.MULTILINE)
 

@@ -110,3 +110,39 @@ def test_one_backend_compile_at_a_time(fast_switching):
     first.join()
     assert fn(x).tobytes() == (x * 5.0 - 1.0).tobytes()
     assert len(compiles) == 1
+
+
+def test_compiling_one_function_does_not_block_calls_of_another(fast_switching):
+    compiling, release = threading.Event(), threading.Event()
+
+    def backend(graph, example_inputs):
+        compiling.set()
+        assert release.wait(60)
+        return graph
+
+    slow = dyntrace.compile(lambda a: a * 5.0 - 1.0, backend=backend)
+    known = dyntrace.compile(lambda a: a * 3.0 + 1.0)
+    new = dyntrace.compile(lambda a: a * 7.0 + 1.0)
+    breaks = dyntrace.compile(lambda a: [a * 2.0, print(end=""), a * 2.0 + 1.0][2])
+    x = np.arange(3.0)
+    with dyntrace.config.patch(weigh_after=0):  # all calls are served by entries
+        known(x)
+        breaks(x)
+    hits = known.cache_entries()[0]["hits"]
+    first = threading.Thread(target=slow, args=(x,))
+    first.start()
+    try:
+        assert compiling.wait(60)
+        # Nothing below waits: `release` is set only after it.
+        in_threads(*[lambda: [known(x) for _ in range(50)]] * 4)
+        assert known(x).tobytes() == (x * 3.0 + 1.0).tobytes()
+        assert breaks(x).tobytes() == (x * 2.0 + 1.0).tobytes()
+        assert new(x).tobytes() == (x * 7.0 + 1.0).tobytes()
+        assert known.cache_entries()[0]["hits"] == hits + 201
+        assert first.is_alive()
+    finally:
+        release.set()
+        first.join()
+    assert slow(x).tobytes() == (x * 5.0 - 1.0).tobytes()
+    assert new(x).tobytes() == (x * 7.0 + 1.0).tobytes()
+    assert new.cache_entries() and slow.cache_entries()
