@@ -281,6 +281,19 @@ is_symbol(const DtSym *sym)
     return sym->op == DT_SYM_OP_SYMBOL;
 }
 
+/* x - 1 and y - 1 are equal where x and y are: leaves what decides in `a` and `b`. */
+static void
+drop_alike(const DtSym **a, const DtSym **b)
+{
+    while ((*a)->op == (*b)->op && (*a)->type == DT_SYM_INT && (*b)->type == DT_SYM_INT
+           && ((*a)->op == DT_SYM_OP_ADD || (*a)->op == DT_SYM_OP_SUB
+               || ((*a)->op == DT_SYM_OP_MUL && (*a)->b->hint.i != 0))
+           && dt_sym_is_const((*a)->b) && dt_sym_equal((*a)->b, (*b)->b)) {
+        *a = (*a)->a;
+        *b = (*b)->a;
+    }
+}
+
 DtStatus
 dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same)
 {
@@ -288,6 +301,7 @@ dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same)
     if (!*same || dt_sym_equal(a, b)) {
         return DT_OK;
     }
+    drop_alike(&a, &b);
     if (is_symbol(a) && is_symbol(b)) {
         uint32_t x = find_root(trace, a->id), y = find_root(trace, b->id);
         if (x == y) {
