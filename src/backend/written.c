@@ -77,6 +77,35 @@ same_operand(const DtOperand *a, const DtOperand *b)
     return true;
 }
 
+static bool
+uses_node(const DtOperand *operand)
+{
+    for (uint32_t i = 0; i < operand->count; i++) {
+        if (uses_node(&operand->items[i])) {
+            return true;
+        }
+    }
+    return operand->kind == DT_OPERAND_NODE;
+}
+
+/* The same array, or the same part of it looked at twice, as a loop does in each turn. */
+static bool
+same_array(const DtOperand *a, const DtOperand *b)
+{
+    if (same_operand(a, b)) {
+        return true;
+    }
+    if (a->kind != DT_OPERAND_NODE || b->kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtNode *one = a->u.node, *other = b->u.node;
+    return one->kind == DT_NODE_CALL && other->kind == DT_NODE_CALL && one->nargs == 2
+           && other->nargs == 2 && strcmp(one->target, "operator.getitem") == 0
+           && strcmp(other->target, "operator.getitem") == 0
+           && same_array(&one->args[0], &other->args[0]) && !uses_node(&one->args[1])
+           && same_operand(&one->args[1], &other->args[1]);
+}
+
 bool
 dt_written_is_draw(const DtNode *node)
 {
@@ -91,7 +120,7 @@ dt_written_is_same_part(const DtNode *a, const DtNode *b)
         return b->nmutated == 1 && same_operand(&a->args[0], &b->args[0]);
     }
     return a->nmutated == 1 && b->nmutated == 1
-           && same_operand(&a->args[a->mutated[0]], &b->args[b->mutated[0]])
+           && same_array(&a->args[a->mutated[0]], &b->args[b->mutated[0]])
            && dt_written_is_setitem(a) && dt_written_is_setitem(b)
            && same_operand(&a->args[1], &b->args[1]);
 }

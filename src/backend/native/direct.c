@@ -194,7 +194,7 @@ dt_direct_plan(DtNative *exe, DtPlan *plan, DtStages *stages)
         const DtNode *write = stage->nodes[0];
         output->write = write;
         output->target = (DtValue){write->args[0].u.node, write->args[0].result};
-        output->saves = dt_graph_is_write(write);
+        output->saves = dt_graph_is_write(write) && stage->writes != DT_WRITES_COVERED;
         output->reuse = -1;
         stage->value = output->node;
         saves = saves || output->saves;

@@ -14,24 +14,12 @@
 #include <string.h>
 
 #include "backend/eager.h"
-#include "backend/native/fpflags.h"
-#include "backend/native/native.h"
+#include "backend/native/fused.h"
 
 enum {
-    STACK_SCRATCH = 4096,       /* small operands need no scratch memory of their own */
-    RELEASE_GIL_WORK = 1 << 17, /* elements times steps from which on other threads may run */
-    PREFETCH_BYTES = 6 << 20,   /* operands and outputs of this size come from memory: ask ahead */
+    PREFETCH_BYTES = 6 << 20, /* operands and outputs of this size come from memory: ask ahead */
     LONG_ROW = 256, /* from here on blocks end with rows, so that rows need no gathering */
 };
-
-static inline void
-run_steps(const DtFused *fused, char *const *slots, npy_intp count, DtOutcome *outcome)
-{
-    const DtStep *step = fused->steps;
-    for (const DtStep *end = step + fused->nsteps; step < end; step++) {
-        dt_fused_step(step, slots, count, outcome);
-    }
-}
 
 /* Share `part` of `parts` of the `bytes` that follow `start`. */
 #define PREFETCH_SHARE(START, BYTES, PART, PARTS, WRITE)                                           \
@@ -64,111 +52,148 @@ run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_in
 
 /* ---- Dense operands -------------------------------------------------------------------------- */
 
-/* An output that is made in an array that others can see: what it held goes to `to`. */
-typedef struct Save {
-    PyObject *array; /* DT_OWNED */
-    char *to;
-    uint16_t slot;
-    uint8_t size;
-} Save;
+/* A stage on its way. */
+typedef struct Walk {
+    const DtFused *fused;
+    npy_intp total, block, done; /* elements; `done` may have been written */
+    char *slots[DT_FUSED_MAX_SLOTS];
+    DtReader readers[DT_FUSED_MAX_INPUTS]; /* where operands are not all dense in one order */
+    DtTarget targets[DT_FUSED_MAX_OUTPUTS];
+    bool has_targets;
+    DtLayout layout; /* ditto */
+    DtOutcome outcome;
+} Walk;
 
-/* Returns how many elements are done: all, unless a loop failed. */
-static npy_intp
-run_dense(const DtFused *fused, char **slots, npy_intp total, npy_intp block, Save *saves,
-          uint32_t nsaves, DtOutcome *outcome)
+static void
+advance(Walk *walk, npy_intp count)
 {
-    npy_intp bytes = 0, done = 0;
+    const DtFused *fused = walk->fused;
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        walk->slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
+    }
+    walk->done += count;
+}
+
+/* What the targets hold in the next block is saved, and the block is made there. */
+static void
+begin_block(Walk *walk, const DtLayout *layout, npy_intp count)
+{
+    const DtFused *fused = walk->fused;
+    for (uint32_t i = 0; walk->has_targets && i < fused->noutputs; i++) {
+        if (walk->targets[i].array != NULL) {
+            walk->slots[fused->outputs[i].slot] =
+                dt_target_block(&walk->targets[i], layout, walk->done, count);
+        }
+    }
+}
+
+static void
+end_block(Walk *walk, npy_intp count)
+{
+    const DtFused *fused = walk->fused;
+    for (uint32_t i = 0; walk->has_targets && i < fused->noutputs; i++) {
+        if (walk->targets[i].array != NULL) {
+            dt_target_put(&walk->targets[i], &walk->layout, walk->done, count,
+                          walk->slots[fused->outputs[i].slot]);
+        }
+    }
+    advance(walk, count);
+}
+
+static void
+run_dense(Walk *walk)
+{
+    const DtFused *fused = walk->fused;
+    npy_intp bytes = 0, total = walk->total, block = walk->block;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         bytes += total * fused->inputs[i].size;
     }
     for (uint32_t i = 0; i < fused->noutputs; i++) {
         bytes += total * fused->outputs[i].size;
     }
-    while (done < total && !outcome->failed) {
-        npy_intp left = total - done;
+    while (walk->done < total && !walk->outcome.failed) {
+        npy_intp left = total - walk->done;
         npy_intp count = left < block ? left : block;
-        for (uint32_t i = 0; i < nsaves; i++) {
-            memcpy(saves[i].to, slots[saves[i].slot], (size_t)(count * saves[i].size));
-            saves[i].to += count * saves[i].size;
-        }
-        done += count;
-        if (total <= block) {
-            run_steps(fused, slots, count, outcome);
-            break;
-        }
+        begin_block(walk, NULL, count);
         if (bytes >= PREFETCH_BYTES) {
             left -= count;
-            run_steps_ahead(fused, slots, count, left < block ? left : block, outcome);
+            run_steps_ahead(fused, walk->slots, count, left < block ? left : block, &walk->outcome);
         }
         else {
-            run_steps(fused, slots, count, outcome);
+            dt_fused_steps(fused, walk->slots, count, &walk->outcome);
         }
         for (uint32_t i = 0; i < fused->ninputs; i++) {
-            slots[fused->inputs[i].slot] += count * fused->inputs[i].size;
+            walk->slots[fused->inputs[i].slot] += count * fused->inputs[i].size;
         }
-        for (uint32_t i = 0; i < fused->noutputs; i++) {
-            slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
-        }
+        advance(walk, count);
     }
-    return done;
 }
 
 /* ---- Other operands -------------------------------------------------------------------------- */
 
 static void
-run_walk(const DtFused *fused, char **slots, const DtLayout *layout, DtReader *readers,
-         npy_intp block, DtOutcome *outcome)
+run_walk(Walk *walk)
 {
+    const DtFused *fused = walk->fused;
+    const DtLayout *layout = &walk->layout;
     npy_intp inner = layout->walk_shape[layout->nwalk - 1];
-    npy_intp count;
+    npy_intp block = walk->block;
     if (inner < LONG_ROW) {
         block -= block % inner; /* whole rows: an operand that is the same for each is read once */
     }
-    for (npy_intp done = 0; done < layout->total && !outcome->failed; done += count) {
-        count = layout->total - done < block ? layout->total - done : block;
-        if (inner >= LONG_ROW && inner - done % inner < count) {
-            count = inner - done % inner;
+    while (walk->done < layout->total && !walk->outcome.failed) {
+        npy_intp left = layout->total - walk->done;
+        npy_intp count = left < block ? left : block;
+        if (inner >= LONG_ROW && inner - walk->done % inner < count) {
+            count = inner - walk->done % inner;
         }
+        begin_block(walk, layout, count);
         for (uint32_t i = 0; i < fused->ninputs; i++) {
-            slots[fused->inputs[i].slot] =
-                dt_reader_block(&readers[i], layout, done, count, fused->inputs[i].size);
+            walk->slots[fused->inputs[i].slot] = dt_reader_block(
+                &walk->readers[i], layout, walk->done, count, fused->inputs[i].size);
         }
-        run_steps(fused, slots, count, outcome);
-        for (uint32_t i = 0; i < fused->noutputs; i++) {
-            slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
-        }
+        dt_fused_steps(fused, walk->slots, count, &walk->outcome);
+        end_block(walk, count);
     }
 }
 
 /* ---- The stage ------------------------------------------------------------------------------- */
 
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + 63) & ~(size_t)63;
-}
-
-/* Gives every register (and every reader that gathers) its part of `scratch`; returns the bytes
- * needed. */
-static size_t
-place_scratch(const DtFused *fused, char **slots, DtReader *readers, npy_intp block, char *scratch)
+size_t
+dt_fused_place_registers(const DtFused *fused, char **slots, npy_intp block, char *scratch)
 {
     size_t used = 0;
     for (uint32_t i = 0; i < fused->nregisters; i++) {
         slots[fused->registers[i].slot] = scratch + used;
-        used += aligned((size_t)block * fused->registers[i].size);
+        used += dt_fused_aligned((size_t)block * fused->registers[i].size);
     }
-    for (uint32_t i = 0; readers != NULL && i < fused->ninputs; i++) {
-        if (!readers[i].linear) {
-            readers[i].scratch = scratch + used;
-            used += aligned((size_t)block * fused->inputs[i].size);
+    return used;
+}
+
+/* The same with every reader that gathers and every target that is not dense. */
+static size_t
+place_scratch(Walk *walk, bool walks, char *scratch)
+{
+    const DtFused *fused = walk->fused;
+    npy_intp block = walk->block;
+    size_t used = dt_fused_place_registers(fused, walk->slots, block, scratch);
+    for (uint32_t i = 0; walks && i < fused->ninputs; i++) {
+        if (!walk->readers[i].linear) {
+            walk->readers[i].scratch = scratch + used;
+            used += dt_fused_aligned((size_t)block * fused->inputs[i].size);
+        }
+    }
+    for (uint32_t i = 0; walks && i < fused->noutputs; i++) {
+        if (walk->targets[i].array != NULL && walk->targets[i].strides != NULL) {
+            walk->targets[i].scratch = scratch + used;
+            used += dt_fused_aligned((size_t)block * fused->outputs[i].size);
         }
     }
     return used;
 }
 
-static DtFusedRun
-finish(const DtOutcome *outcome, const DtFused *fused)
+DtFusedRun
+dt_fused_finish(const DtOutcome *outcome, const DtFused *fused)
 {
     unsigned watched;
     if (outcome->failed || (fused->raises && PyErr_Occurred())) {
@@ -245,35 +270,6 @@ has_strides_of_new(PyArrayObject *array, int order)
     return true;
 }
 
-/* The array that an output is written to, if it can be made there; borrowed, or NULL. */
-static PyArrayObject *
-direct_target(const DtFused *fused, const DtFusedOutput *output, const DtNativeRun *run,
-              const npy_intp *shape, int order)
-{
-    bool wanted = output->write != NULL && order != 0 && !run->committed;
-    PyObject *object = wanted ? dt_native_value(run, &output->target) : NULL;
-    if (object == NULL || !PyArray_CheckExact(object)) {
-        return NULL;
-    }
-    PyArrayObject *array = (PyArrayObject *)object;
-    enum { NEEDED = NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE };
-    bool fits = PyArray_TYPE(array) == output->descr->type_num && PyArray_ISNOTSWAPPED(array)
-                && (PyArray_FLAGS(array) & (NEEDED | order)) == (NEEDED | order)
-                && PyArray_NDIM(array) == (int)fused->ndim
-                && memcmp(PyArray_DIMS(array), shape, fused->ndim * sizeof(npy_intp)) == 0;
-    return fits ? array : NULL;
-}
-
-/* Where the run failed: the arrays get back what they held. */
-static void
-take_back(Save *saves, uint32_t nsaves, npy_intp done, char *const *starts)
-{
-    for (uint32_t i = 0; i < nsaves; i++) {
-        size_t bytes = (size_t)(done * saves[i].size);
-        memcpy(starts[i], saves[i].to - bytes, bytes);
-    }
-}
-
 typedef struct Scratch {
     char *memory;
     size_t size;
@@ -288,7 +284,7 @@ take_scratch(DtNative *exe, size_t need, Scratch *scratch)
         exe->scratch = NULL;
         return scratch->memory;
     }
-    *scratch = (Scratch){aligned_alloc(64, aligned(need)), need};
+    *scratch = (Scratch){aligned_alloc(64, dt_fused_aligned(need)), need};
     if (scratch->memory == NULL) {
         PyErr_NoMemory();
     }
@@ -311,243 +307,43 @@ give_scratch(DtNative *exe, Scratch *scratch)
     }
 }
 
-static DtFusedRun
-run_any(const DtFused *fused, DtNativeRun *run)
+/* Computes the layout for operands that are not all dense in one order. */
+static bool
+lay_out(Walk *walk, PyArrayObject *const *arrays)
 {
-    PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
-    char *slots[DT_FUSED_MAX_SLOTS];
-    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
-    char small[STACK_SCRATCH + 64];
-    DtReader readers[DT_FUSED_MAX_INPUTS];
-    DtLayout layout;
-    Scratch scratch = {NULL, 0};
-    int order;
-
-    if (!take_inputs(fused, run, arrays, &order)) {
-        return DT_FUSED_CALL;
-    }
-    npy_intp total;
-    const npy_intp *shape;
-    if (DT_LIKELY(order != 0)) {
-        total = PyArray_SIZE(arrays[0]);
-        shape = PyArray_DIMS(arrays[0]);
-    }
-    else {
-        if (fused->dense_called || !dt_layout_compute(fused, arrays, &layout)) {
-            return DT_FUSED_CALL;
-        }
-        for (uint32_t i = 0; i < fused->ninputs; i++) {
-            if (!dt_layout_allows(fused, i, arrays[i], &layout)) {
-                return DT_FUSED_CALL;
-            }
-        }
-        total = layout.total;
-        shape = layout.shape;
-    }
-    if (total == 0 || (total == 1 && fused->single_called)) {
-        return DT_FUSED_CALL;
-    }
-    npy_intp done = 0, block = total < fused->block ? total : fused->block;
-    DtGeometry geometry;
-    if (fused->nreduce > 0) {
-        if (!dt_reduced_geometry(fused, arrays, shape, order, order == 0 ? &layout : NULL,
-                                 &geometry)) {
-            return DT_FUSED_CALL;
-        }
-        block = geometry.block;
+    const DtFused *fused = walk->fused;
+    if (fused->dense_called || !dt_layout_compute(fused, arrays, walk->targets, &walk->layout)) {
+        return false;
     }
     for (uint32_t i = 0; i < fused->ninputs; i++) {
-        slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
-        if (order == 0) {
-            const npy_intp *strides = layout.walk_strides[i];
-            readers[i] = dt_reader_make(&layout, strides, arrays[i], fused->inputs[i].size);
-        }
-    }
-    for (uint32_t i = 0; i < fused->nscalars; i++) {
-        const DtFusedScalar *scalar = &fused->scalars[i];
-        if (scalar->kind == DT_SCALAR_CONST) {
-            slots[scalar->slot] = (char *)scalar->cell;
-            continue;
-        }
-        slots[scalar->slot] = (char *)cells[i];
-        DtFusedRun filled = dt_scalar_fill(scalar, run, cells[i]);
-        if (filled != DT_FUSED_OK) {
-            return filled;
-        }
-    }
-
-    DtFusedRun result = DT_FUSED_ERROR;
-    PyObject *made[DT_FUSED_MAX_OUTPUTS];
-    bool direct[DT_FUSED_MAX_OUTPUTS];
-    Save saves[DT_FUSED_MAX_OUTPUTS];
-    char *starts[DT_FUSED_MAX_OUTPUTS];
-    PyObject *row_arrays[DT_FUSED_MAX_OPS];
-    uint64_t row_cells[DT_FUSED_MAX_OPS][2];
-    bool has_rows = false;
-    uint32_t nmade = 0, nsaves = 0;
-    DtReader *gather = order == 0 ? readers : NULL;
-    char *memory = (char *)aligned((size_t)small);
-    size_t need = place_scratch(fused, slots, gather, block, memory);
-    if (need > STACK_SCRATCH) {
-        memory = take_scratch(run->exe, need, &scratch);
-        if (memory == NULL) {
-            return DT_FUSED_ERROR;
-        }
-        place_scratch(fused, slots, gather, block, memory);
-    }
-    for (; nmade < fused->noutputs; nmade++) {
-        const DtFusedOutput *output = &fused->outputs[nmade];
-        PyArrayObject *target = direct_target(fused, output, run, shape, order);
-        direct[nmade] = target != NULL;
-        if (target != NULL) {
-            made[nmade] = Py_NewRef((PyObject *)target);
-            if (output->saves) {
-                PyObject *saved =
-                    dt_memory_new_array(output->descr, (int)fused->ndim, shape, NULL, order);
-                if (saved == NULL) {
-                    nmade++;
-                    goto done;
-                }
-                starts[nsaves] = PyArray_BYTES(target);
-                saves[nsaves++] = (Save){saved, PyArray_BYTES((PyArrayObject *)saved), output->slot,
-                                         output->size};
-            }
-        }
-        else if (output->reuse >= 0 && order != 0 && !run->committed
-                 && is_ours(arrays[output->reuse])
-                 && has_strides_of_new(arrays[output->reuse], order)) {
-            made[nmade] = Py_NewRef(arrays[output->reuse]);
-        }
-        else {
-            made[nmade] = dt_memory_new_array(output->descr, (int)fused->ndim, shape,
-                                              order == 0 ? layout.strides[nmade] : NULL, order);
-        }
-        if (made[nmade] == NULL) {
-            goto done;
-        }
-        slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
-    }
-
-    if (fused->nreduce > 0) {
-        if (dt_reduced_make(fused, shape, row_arrays, row_cells, slots) < 0) {
-            goto done;
-        }
-        has_rows = true;
-    }
-
-    DtOutcome outcome = {0};
-    PyThreadState *thread = NULL;
-    if (total * (npy_intp)fused->nsteps >= RELEASE_GIL_WORK && !fused->raises) {
-        thread = PyEval_SaveThread();
-    }
-    dt_fpflags_clear();
-    if (fused->nreduce > 0) {
-        dt_reduced_run(fused, slots, &geometry, &layout, gather, &outcome);
-    }
-    else if (order != 0) {
-        done = run_dense(fused, slots, total, block, saves, nsaves, &outcome);
-    }
-    else {
-        run_walk(fused, slots, &layout, readers, block, &outcome);
-    }
-    outcome.flags |= dt_fpflags_read();
-    if (thread != NULL) {
-        PyEval_RestoreThread(thread);
-    }
-    result = finish(&outcome, fused);
-    for (uint32_t i = 0, k = 0; i < nmade && result == DT_FUSED_OK && nsaves > 0; i++) {
-        if (direct[i] && fused->outputs[i].saves
-            && dt_written_note(&run->log, fused->outputs[i].write, made[i], saves[k++].array) < 0) {
-            result = DT_FUSED_ERROR;
-        }
-    }
-    if (result != DT_FUSED_OK) {
-        take_back(saves, nsaves, done, starts);
-    }
-    if (result == DT_FUSED_OK && outcome.unsure) {
-        result = DT_FUSED_CALL;
-    }
-done:
-    give_scratch(run->exe, &scratch);
-    if (has_rows && dt_reduced_take(fused, run, row_arrays, row_cells, result == DT_FUSED_OK) < 0
-        && result == DT_FUSED_OK) {
-        result = DT_FUSED_ERROR;
-    }
-    for (uint32_t i = 0; i < nsaves; i++) {
-        Py_DECREF(saves[i].array);
-    }
-    for (uint32_t i = 0; i < nmade; i++) {
-        if (result == DT_FUSED_OK && !direct[i]) {
-            run->values[fused->outputs[i].node->index] = made[i];
-        }
-        else {
-            Py_DECREF(made[i]);
-        }
-    }
-    return result;
-}
-
-bool
-dt_fused_is_simple(const DtFused *fused)
-{
-    bool simple = fused->nreduce == 0 && fused->ninputs > 0;
-    for (uint32_t i = 0; i < fused->noutputs; i++) {
-        simple = simple && fused->outputs[i].write == NULL && fused->outputs[i].reuse < 0;
-    }
-    return simple;
-}
-
-/* The memory of dense operands, whose shape and order these become; false for any others. */
-static inline bool
-take_dense(const DtFused *fused, const DtNativeRun *run, char **slots, const npy_intp **shape,
-           int *order)
-{
-    int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        const DtFusedInput *input = &fused->inputs[i];
-        PyArrayObject *array = (PyArrayObject *)dt_native_value(run, &input->value);
-        if (array == NULL || !PyArray_CheckExact(array) || PyArray_TYPE(array) != input->type_num
-            || !PyArray_ISNOTSWAPPED(array) || PyArray_NDIM(array) != (int)fused->ndim) {
+        if (!dt_layout_allows(fused, i, arrays[i], &walk->layout)) {
             return false;
         }
-        flags &= PyArray_FLAGS(array);
-        if (i == 0) {
-            *shape = PyArray_DIMS(array);
-        }
-        for (uint32_t axis = 0; i > 0 && axis < fused->ndim; axis++) {
-            if (PyArray_DIM(array, axis) != (*shape)[axis]) {
-                return false;
-            }
-        }
-        slots[input->slot] = PyArray_BYTES(array);
     }
-    *order =
-        flags & NPY_ARRAY_C_CONTIGUOUS ? NPY_ARRAY_C_CONTIGUOUS : flags & NPY_ARRAY_F_CONTIGUOUS;
-    return *order != 0 && (flags & NPY_ARRAY_ALIGNED);
+    return true;
 }
 
-/* A simple stage over dense operands that are one block, with its registers on the C stack: what
- * small arrays take.  DT_FUSED_CALL: nothing has happened, and it may be another kind of call. */
-static DtFusedRun
-run_small(const DtFused *fused, DtNativeRun *run)
+/* The array of an output: its target, an operand that dies, or a new one; NULL with MemoryError. */
+static DT_OWNED PyObject *
+make_output(Walk *walk, const DtNativeRun *run, uint32_t index, PyArrayObject *const *arrays,
+            const npy_intp *shape, int order)
 {
-    char *slots[DT_FUSED_MAX_SLOTS];
-    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
-    char small[STACK_SCRATCH + 64];
-    const npy_intp *shape;
-    int order;
-    if (!take_dense(fused, run, slots, &shape, &order)) {
-        return DT_FUSED_CALL;
+    const DtFusedOutput *output = &walk->fused->outputs[index];
+    if (walk->targets[index].array != NULL) {
+        return Py_NewRef((PyObject *)walk->targets[index].array);
     }
-    npy_intp total = 1;
-    for (uint32_t axis = 0; axis < fused->ndim; axis++) {
-        total *= shape[axis]; /* of an array, so it fits */
+    if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])
+        && has_strides_of_new(arrays[output->reuse], order)) {
+        return Py_NewRef((PyObject *)arrays[output->reuse]);
     }
-    char *memory = (char *)aligned((size_t)small);
-    if (total < 2 || total > fused->block || total * (npy_intp)fused->nsteps >= RELEASE_GIL_WORK
-        || place_scratch(fused, slots, NULL, total, memory) > STACK_SCRATCH) {
-        return DT_FUSED_CALL;
-    }
+    return dt_memory_new_array(output->descr, (int)walk->fused->ndim, shape,
+                               order == 0 ? walk->layout.strides[index] : NULL, order);
+}
+
+DtFusedRun
+dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots,
+                      uint64_t (*cells)[2])
+{
     for (uint32_t i = 0; i < fused->nscalars; i++) {
         const DtFusedScalar *scalar = &fused->scalars[i];
         slots[scalar->slot] = (char *)scalar->cell;
@@ -559,33 +355,154 @@ run_small(const DtFused *fused, DtNativeRun *run)
             }
         }
     }
+    return DT_FUSED_OK;
+}
+
+/* Makes what was written through targets known to the run, or takes it back. */
+static DtFusedRun
+close_targets(Walk *walk, DtNativeRun *run, DtFusedRun result)
+{
+    const DtFused *fused = walk->fused;
+    for (uint32_t i = 0; i < fused->noutputs && result == DT_FUSED_OK; i++) {
+        const DtTarget *target = &walk->targets[i];
+        if (target->saved != NULL
+            && dt_written_note(&run->log, fused->outputs[i].write, (PyObject *)target->array,
+                               target->saved)
+                   < 0) {
+            result = DT_FUSED_ERROR;
+        }
+    }
+    for (uint32_t i = 0; i < fused->noutputs && result != DT_FUSED_OK; i++) {
+        dt_target_take_back(&walk->targets[i], &walk->layout, walk->done);
+    }
+    return result;
+}
+
+static DtFusedRun
+run_any(const DtFused *fused, DtNativeRun *run)
+{
+    PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
+    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
+    char small[DT_FUSED_STACK_SCRATCH + 64];
+    Scratch scratch = {NULL, 0};
+    Walk walk;
+    int order;
+
+    walk.fused = fused;
+    walk.done = 0;
+    walk.outcome = (DtOutcome){0};
+    if (!take_inputs(fused, run, arrays, &order)) {
+        return DT_FUSED_CALL;
+    }
+    const npy_intp *shape = order != 0 ? PyArray_DIMS(arrays[0]) : walk.layout.shape;
+    walk.has_targets = dt_targets_find(fused, run, shape, &order, walk.targets);
+    if (order == 0 && !lay_out(&walk, arrays)) {
+        return DT_FUSED_CALL;
+    }
+    walk.total = order != 0 ? PyArray_SIZE(arrays[0]) : walk.layout.total;
+    if (walk.total == 0 || (walk.total == 1 && fused->single_called)) {
+        return DT_FUSED_CALL;
+    }
+    walk.block = walk.total < fused->block ? walk.total : fused->block;
+    DtGeometry geometry;
+    if (fused->nreduce > 0) {
+        if (!dt_reduced_geometry(fused, arrays, shape, order, order == 0 ? &walk.layout : NULL,
+                                 &geometry)) {
+            return DT_FUSED_CALL;
+        }
+        walk.block = geometry.block;
+    }
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        walk.slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
+        if (order == 0) {
+            const npy_intp *strides = walk.layout.walk_strides[i];
+            walk.readers[i] =
+                dt_reader_make(&walk.layout, strides, arrays[i], fused->inputs[i].size);
+        }
+    }
+    DtFusedRun result = dt_fused_take_scalars(fused, run, walk.slots, cells);
+    if (result != DT_FUSED_OK) {
+        return result;
+    }
+
+    result = DT_FUSED_ERROR;
     PyObject *made[DT_FUSED_MAX_OUTPUTS];
-    DtFusedRun result = DT_FUSED_ERROR;
+    PyObject *row_arrays[DT_FUSED_MAX_OPS];
+    uint64_t row_cells[DT_FUSED_MAX_OPS][2];
+    bool has_rows = false;
     uint32_t nmade = 0;
-    for (; nmade < fused->noutputs; nmade++) {
-        const DtFusedOutput *output = &fused->outputs[nmade];
-        made[nmade] = dt_memory_new_array(output->descr, (int)fused->ndim, shape, NULL, order);
-        if (DT_UNLIKELY(made[nmade] == NULL)) {
+    for (uint32_t i = 0; walk.has_targets && i < fused->noutputs; i++) {
+        const DtLayout *layout = order == 0 ? &walk.layout : NULL;
+        if (walk.targets[i].array != NULL
+            && dt_target_open(&walk.targets[i], &fused->outputs[i], layout, i, shape, order) < 0) {
             goto done;
         }
-        slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
     }
-    DtOutcome outcome = {0};
+    char *memory = (char *)dt_fused_aligned((size_t)small);
+    size_t need = place_scratch(&walk, order == 0, memory);
+    if (need > DT_FUSED_STACK_SCRATCH) {
+        memory = take_scratch(run->exe, need, &scratch);
+        if (memory == NULL) {
+            goto done;
+        }
+        place_scratch(&walk, order == 0, memory);
+    }
+    for (; nmade < fused->noutputs; nmade++) {
+        made[nmade] = make_output(&walk, run, nmade, arrays, shape, order);
+        if (made[nmade] == NULL) {
+            goto done;
+        }
+        walk.slots[fused->outputs[nmade].slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+    }
+    if (fused->nreduce > 0) {
+        if (dt_reduced_make(fused, shape, row_arrays, row_cells, walk.slots) < 0) {
+            goto done;
+        }
+        has_rows = true;
+    }
+
+    PyThreadState *thread = NULL;
+    if (walk.total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL && !fused->raises) {
+        thread = PyEval_SaveThread();
+    }
     dt_fpflags_clear();
-    run_steps(fused, slots, total, &outcome);
-    outcome.flags |= dt_fpflags_read();
-    result = finish(&outcome, fused);
-    if (result == DT_FUSED_OK && outcome.unsure) {
+    if (fused->nreduce > 0) {
+        dt_reduced_run(fused, walk.slots, &geometry, &walk.layout, order == 0 ? walk.readers : NULL,
+                       &walk.outcome);
+    }
+    else if (order != 0) {
+        run_dense(&walk);
+    }
+    else {
+        run_walk(&walk);
+    }
+    walk.outcome.flags |= dt_fpflags_read();
+    if (thread != NULL) {
+        PyEval_RestoreThread(thread);
+    }
+    result = dt_fused_finish(&walk.outcome, fused);
+    if (walk.has_targets) {
+        result = close_targets(&walk, run, result);
+    }
+    if (result == DT_FUSED_OK && walk.outcome.unsure) {
         result = DT_FUSED_CALL;
     }
 done:
+    give_scratch(run->exe, &scratch);
+    if (has_rows && dt_reduced_take(fused, run, row_arrays, row_cells, result == DT_FUSED_OK) < 0
+        && result == DT_FUSED_OK) {
+        result = DT_FUSED_ERROR;
+    }
     for (uint32_t i = 0; i < nmade; i++) {
-        if (DT_LIKELY(result == DT_FUSED_OK)) {
+        if (result == DT_FUSED_OK && walk.targets[i].array == NULL) {
             run->values[fused->outputs[i].node->index] = made[i];
         }
         else {
             Py_DECREF(made[i]);
         }
+    }
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        Py_XDECREF(walk.targets[i].saved);
     }
     return result;
 }
@@ -594,7 +511,7 @@ DtFusedRun
 dt_fused_run(const DtFused *fused, DtNativeRun *run)
 {
     if (DT_LIKELY(fused->simple)) {
-        DtFusedRun result = run_small(fused, run);
+        DtFusedRun result = dt_fused_run_small(fused, run);
         if (DT_LIKELY(result != DT_FUSED_CALL)) {
             return result;
         }

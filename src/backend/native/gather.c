@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "backend/native/native.h"
 #include "backend/native/vector.h"
+#include "backend/native/walk.h"
 
 /* A run of one repeated element, or of elements apart. */
 #define COPY_RUN(T)                                                                                \
@@ -46,14 +46,53 @@ copy_apart(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t 
     }
 }
 
-static inline void
-copy_run(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size)
+/* The other way round. */
+#define SPREAD_RUN(T)                                                                              \
+    for (npy_intp i = 0; i < count; i++) {                                                         \
+        *(T *)(to + i * stride) = ((const T *)from)[i];                                            \
+    }
+
+DT_VECTOR static void
+spread_apart(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size)
+{
+    switch (size) {
+    case 1:
+        SPREAD_RUN(uint8_t)
+        break;
+    case 2:
+        SPREAD_RUN(uint16_t)
+        break;
+    case 4:
+        SPREAD_RUN(uint32_t)
+        break;
+    case 8:
+        SPREAD_RUN(uint64_t)
+        break;
+    default:
+        SPREAD_RUN(Pair)
+        break;
+    }
+}
+
+void
+dt_copy_from(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size)
 {
     if (stride == size) {
         memcpy(to, from, (size_t)(count * size));
     }
     else {
         copy_apart(to, from, stride, count, size);
+    }
+}
+
+void
+dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size)
+{
+    if (stride == size) {
+        memcpy(to, from, (size_t)(count * size));
+    }
+    else {
+        spread_apart(to, stride, from, count, size);
     }
 }
 
@@ -81,53 +120,32 @@ dt_reader_block(DtReader *reader, const DtLayout *layout, npy_intp start, npy_in
                 uint8_t size)
 {
     int last = layout->nwalk - 1;
-    npy_intp position[DT_FUSED_MAX_NDIM];
-    npy_intp inner = layout->walk_shape[last];
     npy_intp stride = reader->strides[last];
-    char *from = reader->data;
+    DtRuns runs;
     if (reader->linear) {
-        return from + start * size;
+        return reader->data + start * size;
     }
-    for (int i = last; i >= 0; i--) {
-        position[i] = start % layout->walk_shape[i];
-        start /= layout->walk_shape[i];
-        from += position[i] * reader->strides[i];
-    }
-    bool within = position[last] + count <= inner;
+    dt_runs_begin(&runs, layout, reader->strides, reader->data, start);
+    npy_intp length = dt_runs_length(&runs, layout, count);
+    bool within = length == count;
     if (within && stride == size) {
-        return from;
+        return runs.at;
     }
     /* What comes after the same element is the same: repeated ones, and rows that are all alike. */
     bool repeats = reader->periodic || (within && stride == 0);
-    if (repeats && from == reader->last && count <= reader->last_count) {
+    if (repeats && runs.at == reader->last && count <= reader->last_count) {
         return reader->scratch;
     }
-    reader->last = repeats ? from : NULL;
+    reader->last = repeats ? runs.at : NULL;
     reader->last_count = count;
-    if (within) {
-        copy_run(reader->scratch, from, stride, count, size);
-        return reader->scratch;
-    }
-    char *to = reader->scratch;
-    for (;;) {
-        npy_intp run = inner - position[last];
-        run = run < count ? run : count;
-        copy_run(to, from, stride, run, size);
-        to += run * size;
-        count -= run;
+    for (char *to = reader->scratch;;) {
+        dt_copy_from(to, runs.at, stride, length, size);
+        to += length * size;
+        count -= length;
         if (count == 0) {
             return reader->scratch;
         }
-        /* To the start of the next row. */
-        from -= position[last] * stride;
-        position[last] = 0;
-        for (int i = last - 1; i >= 0; i--) {
-            from += reader->strides[i];
-            if (++position[i] < layout->walk_shape[i]) {
-                break;
-            }
-            from -= position[i] * reader->strides[i];
-            position[i] = 0;
-        }
+        dt_runs_next(&runs, layout, reader->strides);
+        length = dt_runs_length(&runs, layout, count);
     }
 }

@@ -112,9 +112,53 @@ result_shape(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layou
     return true;
 }
 
-/* Merges axes (given fastest first) that every input steps through as one. */
+/* A dimension of the walk, for all arrays. */
 static void
-build_walk(const DtFused *fused, Strides *inputs, const int *order, DtLayout *layout)
+set_strides(const DtFused *fused, Strides *inputs, const DtTarget *targets, int axis, int dim,
+            DtLayout *layout)
+{
+    for (uint32_t k = 0; k < fused->ninputs; k++) {
+        layout->walk_strides[k][dim] = axis < 0 ? 0 : inputs[k][axis];
+    }
+    for (uint32_t k = 0; k < fused->noutputs; k++) {
+        if (targets[k].array != NULL) {
+            layout->target_strides[k][dim] = axis < 0 ? 0 : PyArray_STRIDE(targets[k].array, axis);
+        }
+    }
+}
+
+/* Does every array step through the axis as it would by going on along the dimension? */
+static bool
+can_merge(const DtFused *fused, Strides *inputs, const DtTarget *targets, int axis, int dim,
+          const DtLayout *layout)
+{
+    npy_intp size = layout->walk_shape[dim];
+    for (uint32_t k = 0; k < fused->ninputs; k++) {
+        if (inputs[k][axis] != layout->walk_strides[k][dim] * size) {
+            return false;
+        }
+    }
+    for (uint32_t k = 0; k < fused->noutputs; k++) {
+        if (targets[k].array != NULL
+            && PyArray_STRIDE(targets[k].array, axis) != layout->target_strides[k][dim] * size) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+swap_sizes(npy_intp *sizes, int i, int j)
+{
+    npy_intp size = sizes[i];
+    sizes[i] = sizes[j];
+    sizes[j] = size;
+}
+
+/* Merges axes (given fastest first) that everything steps through as one. */
+static void
+build_walk(const DtFused *fused, Strides *inputs, const DtTarget *targets, const int *order,
+           DtLayout *layout)
 {
     int count = 0; /* dimensions so far, fastest first */
     for (int i = 0; i < layout->ndim; i++) {
@@ -123,43 +167,35 @@ build_walk(const DtFused *fused, Strides *inputs, const int *order, DtLayout *la
         if (size == 1) {
             continue;
         }
-        bool merge = count > 0;
-        for (uint32_t k = 0; k < fused->ninputs && merge; k++) {
-            merge = inputs[k][axis]
-                    == layout->walk_strides[k][count - 1] * layout->walk_shape[count - 1];
-        }
-        if (merge) {
+        if (count > 0 && can_merge(fused, inputs, targets, axis, count - 1, layout)) {
             layout->walk_shape[count - 1] *= size;
             continue;
         }
         layout->walk_shape[count] = size;
-        for (uint32_t k = 0; k < fused->ninputs; k++) {
-            layout->walk_strides[k][count] = inputs[k][axis];
-        }
-        count++;
+        set_strides(fused, inputs, targets, axis, count++, layout);
     }
     if (count == 0) {
         layout->walk_shape[0] = 1;
-        for (uint32_t k = 0; k < fused->ninputs; k++) {
-            layout->walk_strides[k][0] = 0;
-        }
+        set_strides(fused, inputs, targets, -1, 0, layout);
         count = 1;
     }
     layout->nwalk = count;
     for (int i = 0, j = count - 1; i < j; i++, j--) {
-        npy_intp size = layout->walk_shape[i];
-        layout->walk_shape[i] = layout->walk_shape[j];
-        layout->walk_shape[j] = size;
+        swap_sizes(layout->walk_shape, i, j);
         for (uint32_t k = 0; k < fused->ninputs; k++) {
-            npy_intp stride = layout->walk_strides[k][i];
-            layout->walk_strides[k][i] = layout->walk_strides[k][j];
-            layout->walk_strides[k][j] = stride;
+            swap_sizes(layout->walk_strides[k], i, j);
+        }
+        for (uint32_t k = 0; k < fused->noutputs; k++) {
+            if (targets[k].array != NULL) {
+                swap_sizes(layout->target_strides[k], i, j);
+            }
         }
     }
 }
 
 bool
-dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout)
+dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
+                  DtLayout *layout)
 {
     Strides inputs[DT_FUSED_MAX_INPUTS];
     Strides results[DT_FUSED_MAX_OPS];
@@ -172,6 +208,14 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
     for (uint32_t k = 0; k < fused->ninputs; k++) {
         if (!broadcast_strides(arrays[k], ndim, layout->shape, inputs[k])) {
             return false;
+        }
+    }
+    for (uint32_t k = 0; k < fused->noutputs; k++) {
+        if (targets[k].array != NULL
+            && memcmp(PyArray_DIMS(targets[k].array), layout->shape,
+                      (size_t)ndim * sizeof(npy_intp))
+                   != 0) {
+            targets[k].array = NULL;
         }
     }
     uint32_t outputs = 0;
@@ -226,7 +270,7 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *
             }
         }
     }
-    build_walk(fused, inputs, first_order, layout);
+    build_walk(fused, inputs, targets, first_order, layout);
     return outputs == fused->noutputs;
 }
 

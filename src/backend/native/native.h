@@ -314,6 +314,17 @@ dt_fused_step(const DtStep *step, char *const *slots, npy_intp count, DtOutcome 
     }
 }
 
+/* An output that is made in an array which others can see. */
+typedef struct DtTarget {
+    PyArrayObject *array;    /* DT_BORROWED from the run; NULL: the output is a new array */
+    char *data;              /* its first element */
+    const npy_intp *strides; /* of the walk, or NULL: dense in its order */
+    char *scratch;           /* of a block, if there are strides */
+    PyObject *saved;         /* DT_OWNED: what it held, dense in the order of the walk; or NULL */
+    char *to;                /* where the next block of that goes */
+    uint8_t size;
+} DtTarget;
+
 /* layout.c: how a fused stage walks over operands that are not all dense in one order. */
 typedef struct DtLayout {
     int ndim;                                                  /* of the result */
@@ -323,10 +334,13 @@ typedef struct DtLayout {
     int nwalk; /* coalesced dimensions, slowest first */
     npy_intp walk_shape[DT_FUSED_MAX_NDIM];
     npy_intp walk_strides[DT_FUSED_MAX_INPUTS][DT_FUSED_MAX_NDIM];
+    npy_intp target_strides[DT_FUSED_MAX_OUTPUTS][DT_FUSED_MAX_NDIM]; /* of the walk, too */
     bool c_order; /* all results of elements are */
 } DtLayout;
-/* False: the operands don't broadcast, or the outputs have no common order. */
-bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layout);
+/* Targets of another shape are dropped.  False: the operands don't broadcast, or the outputs have
+ * no common order. */
+bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
+                       DtLayout *layout);
 /* Whether input `input` may be copied into dense blocks that way. */
 bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
                       const DtLayout *layout);
@@ -347,6 +361,23 @@ DtReader dt_reader_make(const DtLayout *layout, const npy_intp *strides, PyArray
  * they lie together, else a copy in the reader's scratch. */
 char *dt_reader_block(DtReader *reader, const DtLayout *layout, npy_intp start, npy_intp count,
                       uint8_t size);
+
+/* targets.c.  Finds the targets for operands of this shape that are dense in `*order`, which
+ * becomes 0 if a target is not; for order 0 dt_layout_compute looks at the shapes.  Are there any?
+ */
+bool dt_targets_find(const DtFused *fused, const DtNativeRun *run, const npy_intp *shape,
+                     int *order, DtTarget *targets);
+/* Makes room for what the array of output `index` holds; -1 with MemoryError. `layout` is NULL for
+ * dense operands in `order`. */
+int dt_target_open(DtTarget *target, const DtFusedOutput *output, const DtLayout *layout,
+                   uint32_t index, const npy_intp *shape, int order);
+/* Saves what the next block holds; the address where it is to be made. */
+char *dt_target_block(DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count);
+/* The block has been made. */
+void dt_target_put(const DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count,
+                   const char *block);
+/* Puts back what the first `done` elements held. */
+void dt_target_take_back(const DtTarget *target, const DtLayout *layout, npy_intp done);
 
 /* reduced.c: the block loop of a stage that reduces. */
 typedef struct DtGeometry {

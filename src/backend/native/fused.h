@@ -1,0 +1,43 @@
+/* What both ways of running a fused stage share: any operands (fused.c), small ones
+ * (fused_small.c).
+ */
+#ifndef DT_BACKEND_NATIVE_FUSED_H
+#define DT_BACKEND_NATIVE_FUSED_H
+
+#include "backend/native/fpflags.h"
+#include "backend/native/native.h"
+
+enum {
+    DT_FUSED_STACK_SCRATCH = 4096,  /* small operands need no scratch memory of their own */
+    DT_FUSED_RELEASE_GIL = 1 << 17, /* elements times steps from which on other threads may run */
+};
+
+static inline void
+dt_fused_steps(const DtFused *fused, char *const *slots, npy_intp count, DtOutcome *outcome)
+{
+    const DtStep *step = fused->steps;
+    for (const DtStep *end = step + fused->nsteps; step < end; step++) {
+        dt_fused_step(step, slots, count, outcome);
+    }
+}
+
+static inline size_t
+dt_fused_aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+/* Gives every register its part of `scratch`; returns the bytes needed. */
+size_t dt_fused_place_registers(const DtFused *fused, char **slots, npy_intp block, char *scratch);
+
+/* Fills in the scalars' slots; `cells` has room for each. */
+DtFusedRun dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots,
+                                 uint64_t (*cells)[2]);
+
+/* What the flags and failures of a stage's loops come to. */
+DtFusedRun dt_fused_finish(const DtOutcome *outcome, const DtFused *fused);
+
+/* DT_FUSED_CALL: nothing has happened, and it may be that only fused.c can run it. */
+DtFusedRun dt_fused_run_small(const DtFused *fused, DtNativeRun *run);
+
+#endif

@@ -1,0 +1,101 @@
+/* The straight path of a simple stage over dense operands that are one block, with its registers on
+ * the C stack: what small arrays take.  Everything else is fused.c's.
+ */
+#include <string.h>
+
+#include "backend/eager.h"
+#include "backend/native/fused.h"
+
+bool
+dt_fused_is_simple(const DtFused *fused)
+{
+    bool simple = fused->nreduce == 0 && fused->ninputs > 0;
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        simple = simple && fused->outputs[i].write == NULL && fused->outputs[i].reuse < 0;
+    }
+    return simple;
+}
+
+/* The memory of dense operands, whose shape and order these become; false for any others. */
+static inline bool
+take_dense(const DtFused *fused, const DtNativeRun *run, char **slots, const npy_intp **shape,
+           int *order)
+{
+    int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        PyArrayObject *array = (PyArrayObject *)dt_native_value(run, &input->value);
+        if (array == NULL || !PyArray_CheckExact(array) || PyArray_TYPE(array) != input->type_num
+            || !PyArray_ISNOTSWAPPED(array) || PyArray_NDIM(array) != (int)fused->ndim) {
+            return false;
+        }
+        flags &= PyArray_FLAGS(array);
+        if (i == 0) {
+            *shape = PyArray_DIMS(array);
+        }
+        for (uint32_t axis = 0; i > 0 && axis < fused->ndim; axis++) {
+            if (PyArray_DIM(array, axis) != (*shape)[axis]) {
+                return false;
+            }
+        }
+        slots[input->slot] = PyArray_BYTES(array);
+    }
+    *order =
+        flags & NPY_ARRAY_C_CONTIGUOUS ? NPY_ARRAY_C_CONTIGUOUS : flags & NPY_ARRAY_F_CONTIGUOUS;
+    return *order != 0 && (flags & NPY_ARRAY_ALIGNED);
+}
+
+DtFusedRun
+dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
+{
+    char *slots[DT_FUSED_MAX_SLOTS];
+    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
+    char small[DT_FUSED_STACK_SCRATCH + 64];
+    const npy_intp *shape;
+    int order;
+    if (!take_dense(fused, run, slots, &shape, &order)) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp total = 1;
+    for (uint32_t axis = 0; axis < fused->ndim; axis++) {
+        total *= shape[axis]; /* of an array, so it fits */
+    }
+    char *memory = (char *)dt_fused_aligned((size_t)small);
+    if (total < 2 || total > fused->block || total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL
+        || dt_fused_place_registers(fused, slots, total, memory) > DT_FUSED_STACK_SCRATCH) {
+        return DT_FUSED_CALL;
+    }
+    DtFusedRun result = dt_fused_take_scalars(fused, run, slots, cells);
+    if (result != DT_FUSED_OK) {
+        return result;
+    }
+    PyObject *made[DT_FUSED_MAX_OUTPUTS];
+    uint32_t nmade = 0;
+    result = DT_FUSED_ERROR;
+    for (; nmade < fused->noutputs; nmade++) {
+        const DtFusedOutput *output = &fused->outputs[nmade];
+        made[nmade] = dt_memory_new_array(output->descr, (int)fused->ndim, shape, NULL, order);
+        if (DT_UNLIKELY(made[nmade] == NULL)) {
+            goto done;
+        }
+        slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+    }
+    DtOutcome outcome = {0};
+    dt_fpflags_clear();
+    dt_fused_steps(fused, slots, total, &outcome);
+    outcome.flags |= dt_fpflags_read();
+    result = dt_fused_finish(&outcome, fused);
+    if (result == DT_FUSED_OK && outcome.unsure) {
+        result = DT_FUSED_CALL;
+    }
+done:
+    for (uint32_t i = 0; i < nmade; i++) {
+        if (DT_LIKELY(result == DT_FUSED_OK)) {
+            run->values[fused->outputs[i].node->index] = made[i];
+        }
+        else {
+            Py_DECREF(made[i]);
+        }
+    }
+    return result;
+}
