@@ -201,6 +201,30 @@ def one_break() -> tuple[float, str]:
     return (b - a - alone) / n, remark
 
 
+ITERATIONS = 10_000
+
+
+def iterates(count):
+    total = 0
+    for index in range(count):
+        total += index
+    return total
+
+
+@row("back-edge", "counting an iteration of a loop that is not hot yet, above the same loop plainly",
+     bound=2, unit="ns")  # fmt: skip
+def back_edge() -> tuple[float, str]:
+    prepared = fresh(iterates)
+    # No time is long enough for it to be hot, and a call at a time is what the loop has.
+    with dyntrace.config.patch(hot_ns=10**15):
+        dyntrace._core.prepare_function(dyntrace._core.Region("native", quiet=True), prepared)
+        plain, counts = in_turns((iterates, (ITERATIONS,)), (prepared, (ITERATIONS,)))
+    if dyntrace._core.list_prepared()[-1]["state"] != "counting":
+        raise AssertionError("the loop does not count")
+    each = plain / ITERATIONS * 1e9
+    return (counts - plain) / ITERATIONS * 1e9, f"an iteration is {each:.1f} ns"
+
+
 def chained(x, y):
     for_ten = x * 2 + y
     for_ten = for_ten * 3 - x

@@ -391,6 +391,9 @@ dt_broken_prepare(DtCodeCache *cache)
         return false;
     }
     broken->entering = false;
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        broken->list.items[i]->skips = 0;
+    }
     broken->builds = 0; /* the next driver is a first one: it has all points */
     cache->broken = broken;
     return true;
@@ -414,7 +417,7 @@ dt_broken_reset(DtBroken *broken)
         DtPoint *point = broken->list.items[i];
         dt_cache_reset(&point->cache);
         point->wanted = point->first;
-        point->visits = 0;
+        point->visits = point->skips = 0;
     }
     broken->weighed = NULL;
     broken->stale = false;

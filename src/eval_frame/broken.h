@@ -30,7 +30,8 @@ struct DtPoint {
     int32_t at;
     bool wanted;
     bool first;      /* wanted from the start */
-    uint32_t visits; /* of a loop of module code, until it is hot */
+    uint32_t visits; /* of a loop that is entered while it runs, until it is hot */
+    uint32_t skips;  /* visits ahead that nothing is asked at; they are counted already */
     /* While it is weighed: the last visit. */
     const void *seen_frame;
     int64_t seen_at;

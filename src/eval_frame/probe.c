@@ -50,6 +50,10 @@ probe_next(PyObject *object)
     if (point == NULL) {
         return dt_driver_plain(&self->site);
     }
+    if (point->skips > 0) {
+        point->skips--;
+        return dt_driver_plain(&self->site);
+    }
     PyThreadState *tstate = PyThreadState_GET();
     DtPyFrame *frame = dt_pyframe_current(tstate);
     if (dt_broken_sleeps(point)) {

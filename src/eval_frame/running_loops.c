@@ -6,11 +6,10 @@
 #include "eval_frame/reach.h"
 
 /* Iterations, as multiples of config.hot_count, after which a loop is hot in any case, where time
- * does not count (config.hot_ns); and how long hot_count of them may take before it is.  After that
- * many the clock is read now and then only. */
+ * does not count (config.hot_ns); and how long hot_count of them may take before it is. */
 #define PATIENT_ROUNDS 16
 #define SLOW_NS 500000
-#define CLOCK_ROUNDS 8
+#define MOST_SKIPPED (1 << 20)
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
@@ -181,6 +180,38 @@ time_of(const DtPoint *point)
                                              : now - broken->entered + broken->owner->early_ns;
 }
 
+/* Visits until it is worth to look at the clock again: half of those that the loop will take to be
+ * hot as it goes now, and no more than it has had, since it may become slower. */
+static uint32_t
+visits_to_skip(const DtPoint *point, int64_t taken, int64_t slow)
+{
+    double half = (double)point->visits * (double)(slow - taken) / (double)(taken + 1) / 2;
+    uint32_t most = point->visits < MOST_SKIPPED ? point->visits : MOST_SKIPPED;
+    return half < most ? (uint32_t)half : most;
+}
+
+static bool
+has_become_hot(DtPoint *point)
+{
+    if (point->visits == 0) {
+        point->seen_at = dt_policy_early_clock();
+    }
+    point->visits += point->visits < UINT32_MAX - 1;
+    if (point->visits <= dt_state.hot_count) {
+        return false;
+    }
+    if (dt_state.hot_ns == 0 && point->visits > (uint64_t)dt_state.hot_count * PATIENT_ROUNDS) {
+        return true;
+    }
+    int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns : SLOW_NS;
+    int64_t taken = time_of(point);
+    if (taken <= slow && dt_state.hot_ns > 0 && point->visits < UINT32_MAX / 2) {
+        point->skips = visits_to_skip(point, taken, slow);
+        point->visits += point->skips;
+    }
+    return taken > slow;
+}
+
 bool
 dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
 {
@@ -192,20 +223,5 @@ dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
     if (DT_LIKELY(point->visits == UINT32_MAX || !point->first)) {
         return true;
     }
-    if (point->visits == 0) {
-        point->seen_at = dt_policy_early_clock();
-    }
-    point->visits++;
-    uint64_t patience = (uint64_t)dt_state.hot_count * PATIENT_ROUNDS;
-    if (point->visits <= dt_state.hot_count) {
-        return false;
-    }
-    if (dt_state.hot_ns == 0 && point->visits > patience) {
-        return begin_compiling(point, globals);
-    }
-    if (point->visits > patience && point->visits % CLOCK_ROUNDS != 0) {
-        return false;
-    }
-    int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns : SLOW_NS;
-    return time_of(point) > slow && begin_compiling(point, globals);
+    return has_become_hot(point) && begin_compiling(point, globals);
 }
