@@ -34,6 +34,14 @@ dt_dying_is_plain_type(PyTypeObject *type)
            || type == &PyComplex_Type;
 }
 
+/* The first one, or NULL. */
+static PyWeakReference *
+weak_references(PyObject *object)
+{
+    Py_ssize_t offset = Py_TYPE(object)->tp_weaklistoffset; /* negative: before it, 3.12 on */
+    return offset != 0 ? *(PyWeakReference **)((char *)object + offset) : NULL;
+}
+
 /* A finaliser, or a weak reference with a callback. */
 static bool
 acts(PyObject *object)
@@ -42,10 +50,7 @@ acts(PyObject *object)
     if (type->tp_finalize != NULL || type->tp_del != NULL) {
         return true;
     }
-    if (type->tp_weaklistoffset == 0) { /* negative: before the object, 3.12 on */
-        return false;
-    }
-    PyWeakReference *ref = *(PyWeakReference **)((char *)object + type->tp_weaklistoffset);
+    PyWeakReference *ref = weak_references(object);
     for (; ref != NULL; ref = ref->wr_next) {
         if (ref->wr_callback != NULL) {
             return true;
@@ -167,7 +172,8 @@ lose(PyObject *object, void *arg)
             return 0;
         }
     }
-    if (acts(object) || ++play->deaths > MOST_DEATHS) {
+    if (acts(object) || (play->asked && weak_references(object) != NULL)
+        || ++play->deaths > MOST_DEATHS) {
         play->noticed = true;
         return 1;
     }
@@ -179,7 +185,7 @@ void
 dt_dying_begin(DtDying *play, const DtMap *keeps)
 {
     play->keeps = keeps;
-    play->noticed = false;
+    play->noticed = play->asked = false;
     play->deaths = play->depth = 0;
     play->nshared = play->size = 0;
     play->many = NULL;
@@ -215,6 +221,17 @@ dt_dying_contents_go(DtDying *play, PyObject *container)
 {
     let_go(play, container);
     return !play->noticed;
+}
+
+bool
+dt_dying_is_unseen(PyObject *object)
+{
+    DtDying play;
+    dt_dying_begin(&play, NULL);
+    play.asked = true;
+    bool unseen = dt_dying_goes(&play, object);
+    dt_dying_end(&play);
+    return unseen;
 }
 
 bool

@@ -29,6 +29,7 @@ typedef struct DtDyingShared {
 typedef struct DtDying {
     const DtMap *keeps; /* objects that have one reference too many for now; or NULL */
     bool noticed;       /* code would run, or that can't be told in reasonable time */
+    bool asked;         /* a weak reference would notice, too: it can be asked */
     int deaths, depth;
     uint32_t nshared, size; /* size: of `many`, a power of two; 0: there are few */
     DtDyingShared few[DT_DYING_FEW];
@@ -43,6 +44,8 @@ bool dt_dying_goes(DtDying *play, PyObject *object);
 bool dt_dying_contents_go(DtDying *play, PyObject *container);
 void dt_dying_end(DtDying *play);
 
+/* For one reference: true if no code runs when it goes, and nobody can find out that it has. */
+bool dt_dying_is_unseen(PyObject *object);
 /* For one reference: true if no code runs when it goes. */
 bool dt_dying_is_quiet(PyObject *object, const DtMap *keeps);
 

@@ -117,6 +117,13 @@ refresh_cache(DtCompiledFunction *self)
     return self->cache != NULL;
 }
 
+DtCodeCache *
+dt_compiled_function_cache(DtCompiledFunction *self)
+{
+    bool stale = self->cache == NULL || (PyObject *)self->cache->code != self->base.func_code;
+    return stale && !refresh_cache(self) ? NULL : self->cache;
+}
+
 /* What becomes of a call that no entry has answered yet. */
 static PyObject *__attribute__((noinline))
 answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
@@ -275,7 +282,7 @@ dt_compiled_function_call_looping(DtCompiledFunction *self, PyObject *const *arg
     if (dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(code)) {
         return call_twin(self, args, nargsf, kwnames);
     }
-    if ((self->cache == NULL || self->cache->code != code) && !refresh_cache(self)) {
+    if (dt_compiled_function_cache(self) == NULL) {
         return NULL;
     }
     return call_driver(self, dt_running_loops_of_function(self->cache), args, nargsf, kwnames);

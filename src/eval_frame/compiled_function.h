@@ -39,6 +39,9 @@ DT_OWNED PyObject *dt_compiled_function_new(PyObject *function, DtRegion *region
 /* The same for our own use only: it has no attributes, and does not refer to `function`. */
 DT_OWNED PyObject *dt_compiled_function_hidden(PyObject *function, DtRegion *region);
 
+/* The cache of the code that it has now; NULL with MemoryError. */
+DtCodeCache *dt_compiled_function_cache(DtCompiledFunction *function);
+
 /* A call of the function as it stands in the user's source. */
 DT_OWNED PyObject *dt_compiled_function_call_plainly(DtCompiledFunction *function,
                                                      PyObject *const *args, size_t nargsf,

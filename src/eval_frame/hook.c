@@ -186,21 +186,6 @@ run_captured(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObje
     return answer;
 }
 
-/* In a program that did not ask to be compiled a call pays that is one of many, or a loop. */
-static bool
-is_early(DtCodeCache *cache)
-{
-    bool seldom = cache->seen < dt_state.hot_count || cache->early_ns < dt_state.hot_ns;
-    if (!cache->region->quiet || dt_state.everything || !seldom) {
-        return false;
-    }
-    if (cache->seen == 0) {
-        cache->loops = dt_running_loops_has_one(cache->code);
-    }
-    cache->seen += cache->seen < UINT32_MAX;
-    return true;
-}
-
 static PyObject *
 run_early(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
 {
@@ -256,7 +241,7 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
         return run_plainly(tstate, frame, throwflag);
     }
-    if (is_early(cache)) {
+    if (region->quiet && dt_policy_is_early(cache)) {
         int64_t began = dt_policy_early_clock();
         PyObject *answer = run_early(tstate, frame, cache, slots);
         cache->early_ns += dt_policy_early_clock() - began;

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "eval_frame/record.h"
 #include "eval_frame/refusals.h"
+#include "eval_frame/running_loops.h"
 
 #define BUDGET_GROWTH 8
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
@@ -71,10 +72,9 @@ raise_recompile(DtCodeCache *cache, const DtGuardFrame *frame)
 #define TIMES_SPENT 20
 
 static bool
-is_too_soon(const DtCodeCache *cache)
+is_too_soon(const DtCodeCache *cache, int64_t now)
 {
-    return cache->made > 0 && cache->region->quiet && !dt_state.everything
-           && dt_clock_ns() - cache->tried_ns < TIMES_SPENT * cache->spent_ns;
+    return cache->made > 0 && now - cache->tried_ns < TIMES_SPENT * cache->spent_ns;
 }
 
 /* All attempts together, where the program did not ask for them: at most this part of the time
@@ -82,10 +82,52 @@ is_too_soon(const DtCodeCache *cache)
 #define SHARE_SPENT 16
 
 static bool
-is_spent(const DtCodeCache *cache)
+is_spent(int64_t now)
 {
-    return dt_state.hot_ns > 0 && cache->region->quiet && !dt_state.everything
-           && dt_clock_ns() - dt_state.began_ns < SHARE_SPENT * dt_state.compile_ns;
+    return dt_state.hot_ns > 0 && now - dt_state.began_ns < SHARE_SPENT * dt_state.compile_ns;
+}
+
+/* Misses that follow each other faster than this do not read the clock each time: that would cost
+ * more than asking the guards. */
+#define QUICK_NS 20000
+#define MOST_PATIENCE 6
+
+static bool
+is_postponed(DtCodeCache *cache)
+{
+    if (!cache->region->quiet || dt_state.everything) {
+        return false;
+    }
+    if (cache->waits > 0) {
+        cache->waits--;
+        dt_state.postponed++;
+        return true;
+    }
+    int64_t now = dt_clock_ns();
+    if (!is_too_soon(cache, now) && !is_spent(now)) {
+        cache->patience = 0;
+        return false;
+    }
+    bool quick = now - cache->asked_ns < QUICK_NS << cache->patience;
+    cache->patience = quick ? (uint8_t)(cache->patience + (cache->patience < MOST_PATIENCE)) : 0;
+    cache->waits = (uint8_t)((1u << cache->patience) - 1);
+    cache->asked_ns = now;
+    dt_state.postponed++;
+    return true;
+}
+
+bool
+dt_policy_is_early(DtCodeCache *cache)
+{
+    if (dt_state.everything
+        || (cache->seen >= dt_state.hot_count && cache->early_ns >= dt_state.hot_ns)) {
+        return false;
+    }
+    if (cache->seen == 0) {
+        cache->loops = dt_running_loops_has_one(cache->code);
+    }
+    cache->seen += cache->seen < UINT32_MAX;
+    return true;
 }
 
 int
@@ -94,7 +136,7 @@ dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
     if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
         return 0;
     }
-    if (is_too_soon(cache) || is_spent(cache)) {
+    if (is_postponed(cache)) {
         return 0;
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {

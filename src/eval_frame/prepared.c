@@ -7,16 +7,13 @@
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/policy.h"
-#include "eval_frame/running_loops.h"
 #include "variables/rules.h"
 
 typedef struct Prepared {
     PyObject *compiled; /* DtCompiledFunction, made at the first call; DT_OWNED */
     DtRegion *region;   /* DT_OWNED */
     bool hot;           /* calls go to `compiled`; before, they are counted */
-    bool loops;         /* the code has a loop */
     uint64_t calls;
-    int64_t early_ns; /* what its calls took before it was hot */
     uint32_t version; /* of the plain function ... */
     PyObject *code;   /* ... with this code (borrowed, only compared) */
 } Prepared;
@@ -143,33 +140,16 @@ settle(PyObject *function)
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
-/* Is it worth compiling the function?  Before it is, its loops may be. */
-static inline bool
-is_hot(const Prepared *row)
-{
-    return dt_state.everything
-           || (row->calls > dt_state.hot_count && row->early_ns >= dt_state.hot_ns);
-}
-
+/* Before the function is worth compiling, its loops may be. */
 static PyObject *
-call_early(PyObject *function, Prepared *row, DtCompiledFunction *compiled, PyObject *const *args,
-           size_t nargsf, PyObject *kwnames)
+call_early(DtCompiledFunction *compiled, DtCodeCache *cache, PyObject *const *args, size_t nargsf,
+           PyObject *kwnames)
 {
-    if (row->calls == 1) {
-        row->loops = dt_running_loops_has_one((PyCodeObject *)compiled->base.func_code);
-    }
     int64_t began = dt_policy_early_clock();
-    PyObject *answer = row->loops
+    PyObject *answer = cache->loops
                            ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
                            : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
-    Prepared *now = row_of(function); /* the call may have let go of it */
-    if (now != NULL) {
-        now->early_ns += dt_policy_early_clock() - began;
-        DtCodeCache *cache = cache_of(now);
-        if (cache != NULL) {
-            cache->early_ns = now->early_ns;
-        }
-    }
+    cache->early_ns += dt_policy_early_clock() - began;
     return answer;
 }
 
@@ -185,12 +165,19 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     Py_INCREF(compiled);
     row->calls++;
     PyObject *answer;
-    if (DT_LIKELY(row->hot) || is_hot(row)) {
-        row->hot = true;
+    DtCodeCache *cache; /* lives as long as its region, and that as `compiled` */
+    if (DT_LIKELY(row->hot)) {
         answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
+    else if ((cache = dt_compiled_function_cache(compiled)) == NULL) {
+        answer = NULL;
+    }
+    else if (dt_policy_is_early(cache)) {
+        answer = call_early(compiled, cache, args, nargsf, kwnames);
+    }
     else {
-        answer = call_early(function, row, compiled, args, nargsf, kwnames);
+        row->hot = true;
+        answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
     if (answer != NULL && settle(function) < 0) {
         Py_CLEAR(answer);

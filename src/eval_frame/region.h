@@ -62,6 +62,9 @@ struct DtCodeCache {
     int64_t budget_ns; /* of the next attempt */
     int64_t spent_ns;  /* by the attempts so far ... */
     int64_t tried_ns;  /* ... the last of which ended then, on dt_clock_ns() */
+    int64_t asked_ns;  /* when an attempt was last postponed, ... */
+    uint8_t patience;  /* ... how often in quick succession, ... */
+    uint8_t waits;     /* ... and misses until the clock is asked again */
     bool compiling;    /* somebody is at it: others run plainly */
     bool closed;       /* no further attempts */
     bool refusable;    /* the last attempt broke where a break could have been an error */
@@ -70,13 +73,13 @@ struct DtCodeCache {
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */
     uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
-    bool loops;        /* the hook has found a loop in it */
+    bool loops;        /* it was called, and a loop found in it */
     bool simple;       /* nothing but positional parameters */
     int nargs;         /* argument slots */
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
-    uint32_t seen;        /* calls that the hook left plain because they were too few, or ... */
-    int64_t early_ns;     /* ... took too little time together (those of prepared functions, too) */
+    uint32_t seen;        /* calls that were left plain because they were too few, or ... */
+    int64_t early_ns;     /* ... took too little time together */
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     bool classes_vary;    /* a class that an entry relied on has changed */

@@ -3,11 +3,51 @@
 
 #include <string.h>
 
+#include "compat/dying.h"
 #include "eval_frame/policy.h"
 
 /* Visits of one instruction from which on the instructions around it are a loop too long to unroll.
  */
 #define LONG_LOOP 8
+
+/* Each iteration gives it a value: is there a store in the innermost loop around the point? */
+static bool
+is_set_in_loop(const DtPoint *point, int slot)
+{
+    const DtBytecode *bytecode = point->broken->bytecode;
+    int32_t head = -1, last = -1;
+    for (int32_t i = point->at; i < (int32_t)bytecode->count; i++) {
+        int32_t target = bytecode->instrs[i].target;
+        if (target > head && target <= point->at) {
+            head = target;
+            last = i;
+        }
+    }
+    for (int32_t i = head; i >= 0 && i <= last; i++) {
+        if (bytecode->instrs[i].op == DT_OP_STORE_FAST && bytecode->instrs[i].arg == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What an iteration has left where nobody reads it any more.  A segment that gives such a slot a
+ * new value clears it: the next one would find another frame than the first, and be compiled anew.
+ */
+static void
+clear_dead_slots(const DtSegment *segment, PyObject **memory)
+{
+    const DtBroken *broken = segment->point->broken;
+    for (int slot = 0; slot < broken->bytecode->layout.nslots; slot++) {
+        PyObject **place = &memory[dt_driver_slot(segment->site->map, slot)];
+        bool plain = !(broken->bytecode->layout.slots[slot].kind & (DT_SLOT_CELL | DT_SLOT_FREE));
+        if (plain && *place != NULL
+            && !dt_liveness_is_live(&broken->liveness, (uint32_t)segment->point->at, slot)
+            && is_set_in_loop(segment->point, slot) && dt_dying_is_unseen(*place)) {
+            Py_CLEAR(*place);
+        }
+    }
+}
 
 DtStatus
 dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, DtTraceFrame *from)
@@ -17,6 +57,9 @@ dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, 
     int32_t *index = DT_ARENA_ARRAY(arena, int32_t, count + 1);
     if (index == NULL) {
         return dt_no_memory();
+    }
+    if (!broken->all_live) {
+        clear_dead_slots(segment, (PyObject **)frame->locals); /* the memory of the frame itself */
     }
     for (int32_t i = 0; i < count; i++) {
         index[i] = dt_driver_slot(segment->site->map, i);

@@ -345,6 +345,23 @@ def test_numpy_is_not_imported_for_a_program_without_it(run, tmp_path):
     assert summary.startswith("dyntrace: 1 of 1 functions compiled")
 
 
+def test_a_loop_with_variables_of_its_own_is_compiled_once(run, tmp_path):
+    # What plain iterations have left in variables that each iteration sets anew is no part of the frame.
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\n"
+        "def main():\n    x = np.arange(12.0).reshape(4, 3)\n    total = np.zeros(3)\n"
+        "    for i in range(60):\n        row = x[i % 4] * 2.0\n        near = np.abs(row - total) < 3\n"
+        "        part = np.cos(row[near])\n        total += part.sum()\n"
+        "        if i % 20 == 19:\n            print(i, total)\n    print(near, part, row)\n"
+        "main()\n"
+    )
+    plain = run("program.py")
+    options = {"DYNTRACE": "1", "DYNTRACE_HOT_TIME": "0", "DYNTRACE_LOGS": "graph,recompiles"}
+    answer = run("program.py", **options)
+    assert answer[:2] == plain[:2]
+    assert "graph of main" in answer[2] and "recompiling" not in answer[2]
+
+
 #: What DYNTRACE=1 adds to a program that imports nothing: each costs every start of Python.
 AT_START = {
     "dyntrace", "dyntrace._core", "dyntrace._errors", "dyntrace._options", "dyntrace._script",
