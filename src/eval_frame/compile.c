@@ -384,7 +384,7 @@ compile(DtAttempt *attempt)
     DtRegion *region = cache->region;
     cache->compiling = true; /* what is loaded may want to be compiled */
     if (DT_UNLIKELY(dt_variables_load() < 0)) {
-        PyErr_Clear();
+        PyErr_Clear(); /* whoever loads them on purpose is told: the frame can still run */
         cache->compiling = false;
         return DT_COMPILE_PLAIN;
     }
