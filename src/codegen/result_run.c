@@ -184,17 +184,9 @@ run_step(const DtResultProgram *program, const DtResultStep *step, const DtRunFr
         return drop(top, 1, PyDict_SetItem(frame->globals, program->consts[arg], top[-1]) < 0);
     case DT_STEP_DELETE_GLOBAL:
         return drop(top, 0, PyDict_DelItem(frame->globals, program->consts[arg]) < 0);
-    case DT_STEP_STORE_PLACE:
-    case DT_STEP_CLEAR_PLACE: {
-        PyObject *old = frame->memory[arg];
-        frame->memory[arg] = NULL;
-        if (step->step == DT_STEP_STORE_PLACE) {
-            frame->memory[arg] = *--top;
-            *top = NULL;
-        }
-        Py_XDECREF(old);
+    case DT_STEP_CLEAR_PLACE:
+        Py_CLEAR(frame->memory[arg]);
         return top;
-    }
     case DT_STEP_STORE_CELL:
         return drop(top, 2, PyCell_Set(top[-1], top[-2]) < 0);
     case DT_STEP_CLEAR_CELL:
@@ -236,6 +228,13 @@ run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *l
         case DT_STEP_NULL:
             top++;
             break;
+        case DT_STEP_STORE_PLACE: {
+            PyObject *old = frame->memory[step->arg];
+            frame->memory[step->arg] = *--top;
+            *top = NULL;
+            Py_XDECREF(old);
+            break;
+        }
         case DT_STEP_LAND:
             top -= step->arg;
             for (uint32_t i = 0; i < step->arg; i++) {

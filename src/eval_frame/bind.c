@@ -24,11 +24,11 @@ find_parameter(PyObject *varnames, int first, int end, PyObject *name)
     return -1;
 }
 
+/* For the parameters from `first` on; what names no other is one too many, or goes into `extra`. */
 static DtBind
-bind_keywords(PyCodeObject *code, PyObject *const *values, PyObject *kwnames, PyObject **slots,
-              PyObject *extra)
+bind_keywords(PyCodeObject *code, int first, PyObject *const *values, PyObject *kwnames,
+              PyObject **slots, PyObject *extra)
 {
-    int posonly = dt_code_posonlyargcount(code);
     int named = dt_code_argcount(code) + dt_code_kwonlyargcount(code);
     PyObject *varnames = dt_function_parameter_names(code);
     DtBind answer = DT_BIND_OK;
@@ -38,7 +38,7 @@ bind_keywords(PyCodeObject *code, PyObject *const *values, PyObject *kwnames, Py
             answer = DT_BIND_NO_FIT;
             break;
         }
-        int slot = find_parameter(varnames, posonly, named, name);
+        int slot = find_parameter(varnames, first, named, name);
         if (slot >= 0 && slots[slot] == NULL) {
             slots[slot] = values[i];
         }
@@ -52,14 +52,14 @@ bind_keywords(PyCodeObject *code, PyObject *const *values, PyObject *kwnames, Py
     return answer;
 }
 
-/* Defaults for what is still empty; false if something stays empty. */
+/* Defaults for what is still empty from slot `first` on; false if something stays empty. */
 static bool
-bind_defaults(PyFunctionObject *function, PyCodeObject *code, PyObject **slots)
+bind_defaults(PyFunctionObject *function, PyCodeObject *code, int first, PyObject **slots)
 {
     int argcount = dt_code_argcount(code);
     PyObject *defaults = function->func_defaults;
     Py_ssize_t ndefaults = defaults != NULL ? PyTuple_GET_SIZE(defaults) : 0;
-    for (int i = 0; i < argcount; i++) {
+    for (int i = first; i < argcount; i++) {
         if (slots[i] == NULL) {
             Py_ssize_t at = i - (argcount - ndefaults);
             if (at < 0) {
@@ -102,7 +102,10 @@ bind_named(PyFunctionObject *function, PyCodeObject *code, PyObject *const *args
         slots[i] = NULL;
     }
     if (kwnames != NULL) {
-        DtBind answer = bind_keywords(code, args + nargs, kwnames, slots, NULL);
+        /* A name of a parameter that has its value already is not found: no fit either way. */
+        int posonly = dt_code_posonlyargcount(code);
+        DtBind answer = bind_keywords(code, nargs > posonly ? nargs : posonly, args + nargs,
+                                      kwnames, slots, NULL);
         if (answer != DT_BIND_OK) {
             return answer;
         }
@@ -110,7 +113,7 @@ bind_named(PyFunctionObject *function, PyCodeObject *code, PyObject *const *args
             return DT_BIND_OK; /* each has one */
         }
     }
-    return bind_defaults(function, code, slots) ? DT_BIND_OK : DT_BIND_NO_FIT;
+    return bind_defaults(function, code, nargs, slots) ? DT_BIND_OK : DT_BIND_NO_FIT;
 }
 
 DtBind
@@ -150,9 +153,10 @@ dt_bind_arguments(PyFunctionObject *function, PyObject *const *args, Py_ssize_t 
         answer = extra != NULL ? DT_BIND_OK : DT_BIND_ERROR;
     }
     if (kwnames != NULL && answer == DT_BIND_OK) {
-        answer = bind_keywords(code, args + nargs, kwnames, slots, extra);
+        answer =
+            bind_keywords(code, dt_code_posonlyargcount(code), args + nargs, kwnames, slots, extra);
     }
-    if (answer == DT_BIND_OK && !bind_defaults(function, code, slots)) {
+    if (answer == DT_BIND_OK && !bind_defaults(function, code, 0, slots)) {
         answer = DT_BIND_NO_FIT;
     }
     if (answer != DT_BIND_OK) {

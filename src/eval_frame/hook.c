@@ -28,11 +28,16 @@
 /* Runs of a root frame in which nothing was captured before the hook stays away from it. */
 #define QUIET_RUNS 2
 
-/* What this thread captures; NULL: nothing. */
-static _Thread_local DtRegion *capturing;
+/* What a thread captures.  Its address costs a call wherever it is asked for: once in a function.
+ */
+typedef struct Capture {
+    DtRegion *region;   /* NULL: nothing */
+    PyCodeObject *root; /* the next frame of this code is the root itself */
+    bool something;     /* was captured */
+} Capture;
+
+static _Thread_local Capture capture_of_thread;
 static DtRegion *everywhere; /* captures in all threads and for good, or NULL; DT_OWNED */
-static _Thread_local PyCodeObject *root_code; /* the next frame of this code is the root itself */
-static _Thread_local bool captured_something;
 
 static uint32_t installed; /* threads inside dt_hook_call that need it; under the GIL */
 static DtEvalFrame before; /* whoever else had a hook */
@@ -86,13 +91,14 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
     PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
     if (rewritten != NULL && dt_recursion_enter(tstate)) {
-        DtRegion *region = capturing;
-        PyCodeObject *outer_root = root_code;
-        capturing = NULL;
-        root_code = (PyCodeObject *)entry->code;
+        Capture *mine = &capture_of_thread;
+        DtRegion *region = mine->region;
+        PyCodeObject *outer_root = mine->root;
+        mine->region = NULL;
+        mine->root = (PyCodeObject *)entry->code;
         answer = dt_bind_call(rewritten, (PyCodeObject *)entry->code, slots);
-        capturing = region;
-        root_code = outer_root;
+        mine->region = region;
+        mine->root = outer_root;
         dt_recursion_leave(tstate);
     }
     Py_XDECREF(rewritten);
@@ -113,16 +119,17 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
     PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
     if (driven != NULL && dt_recursion_enter(tstate)) {
-        PyCodeObject *outer_root = root_code;
+        Capture *mine = &capture_of_thread;
+        PyCodeObject *outer_root = mine->root;
         bool refusing = cache->refusing >= 0;
-        root_code = driver;
+        mine->root = driver;
         if (!refusing || dt_refusals_push(cache->refusing == 1) == 0) {
             answer = dt_bind_call(driven, driver, slots);
             if (refusing) {
                 dt_refusals_pop();
             }
         }
-        root_code = outer_root;
+        mine->root = outer_root;
         dt_recursion_leave(tstate);
     }
     Py_XDECREF(driven);
@@ -161,7 +168,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
             replay = false;
         }
     }
-    captured_something = captured_something || !replay;
+    capture_of_thread.something |= !replay;
     return replay ? PLAIN : ANSWERED;
 }
 
@@ -220,15 +227,16 @@ run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObjec
 static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
-    DtRegion *region = capturing != NULL ? capturing : everywhere;
+    Capture *mine = &capture_of_thread;
+    DtRegion *region = mine->region != NULL ? mine->region : everywhere;
     if (region == NULL || dt_compile_is_running() || dt_eager_is_calling()
         || !dt_pyframe_is_fresh(frame, throwflag)
         || (dt_code_flags(dt_pyframe_code(frame)) & DT_LEFT_ALONE)
         || dt_tracing_is_active(tstate)) {
         return run_plainly(tstate, frame, throwflag);
     }
-    if (dt_pyframe_code(frame) == root_code) {
-        root_code = NULL; /* a recursive call of it is a frame like any other */
+    if (dt_pyframe_code(frame) == mine->root) {
+        mine->root = NULL; /* a recursive call of it is a frame like any other */
         return run_plainly(tstate, frame, throwflag);
     }
     DtCodeCache *cache = capturable_cache(region, frame);
@@ -279,36 +287,33 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         return NULL;
     }
     PyObject *answer;
-    DtRegion *outer = capturing;
-    PyCodeObject *outer_root = root_code;
+    Capture *mine = &capture_of_thread;
+    Capture outer = *mine;
     if (cache != NULL && cache->refusing >= 0 && dt_refusals_push(cache->refusing == 1) < 0) {
         dt_recursion_leave(tstate);
         return NULL;
     }
-    bool reaches = cache != NULL && cache->failures > 0 && cache->quiet < QUIET_RUNS;
-    if (!reaches) {
+    mine->root = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
+    if (cache == NULL || cache->failures == 0 || cache->quiet >= QUIET_RUNS) {
         /* Inside a capturing frame, the frames of another compiled function are its own business.
          */
-        capturing = NULL;
-        root_code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
+        mine->region = NULL;
         answer = call(function, args, nargsf, kwnames);
     }
     else {
-        bool outer_captured = captured_something;
         DtRegion *region = cache->region;
         Py_INCREF(region);
-        capturing = region;
-        root_code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
-        captured_something = false;
+        mine->region = region;
+        mine->something = false;
         install();
         answer = call(function, args, nargsf, kwnames);
         remove_hook();
-        cache->quiet = captured_something ? 0 : (uint8_t)(cache->quiet + 1);
-        captured_something = outer_captured;
+        cache->quiet = mine->something ? 0 : (uint8_t)(cache->quiet + 1);
+        mine->something = outer.something;
         Py_DECREF(region);
     }
-    capturing = outer;
-    root_code = outer_root;
+    mine->region = outer.region;
+    mine->root = outer.root;
     if (cache != NULL && cache->refusing >= 0) {
         dt_refusals_pop();
     }
