@@ -87,33 +87,14 @@ is_spent(int64_t now)
     return dt_state.hot_ns > 0 && now - dt_state.began_ns < SHARE_SPENT * dt_state.compile_ns;
 }
 
-/* Misses that follow each other faster than this do not read the clock each time: that would cost
- * more than asking the guards. */
-#define QUICK_NS 20000
-#define MOST_PATIENCE 6
-
 static bool
-is_postponed(DtCodeCache *cache)
+is_postponed(const DtCodeCache *cache)
 {
     if (!cache->region->quiet || dt_state.everything) {
         return false;
     }
-    if (cache->waits > 0) {
-        cache->waits--;
-        dt_state.postponed++;
-        return true;
-    }
     int64_t now = dt_clock_ns();
-    if (!is_too_soon(cache, now) && !is_spent(now)) {
-        cache->patience = 0;
-        return false;
-    }
-    bool quick = now - cache->asked_ns < QUICK_NS << cache->patience;
-    cache->patience = quick ? (uint8_t)(cache->patience + (cache->patience < MOST_PATIENCE)) : 0;
-    cache->waits = (uint8_t)((1u << cache->patience) - 1);
-    cache->asked_ns = now;
-    dt_state.postponed++;
-    return true;
+    return is_too_soon(cache, now) || is_spent(now);
 }
 
 bool

@@ -62,9 +62,6 @@ struct DtCodeCache {
     int64_t budget_ns; /* of the next attempt */
     int64_t spent_ns;  /* by the attempts so far ... */
     int64_t tried_ns;  /* ... the last of which ended then, on dt_clock_ns() */
-    int64_t asked_ns;  /* when an attempt was last postponed, ... */
-    uint8_t patience;  /* ... how often in quick succession, ... */
-    uint8_t waits;     /* ... and misses until the clock is asked again */
     bool compiling;    /* somebody is at it: others run plainly */
     bool closed;       /* no further attempts */
     bool refusable;    /* the last attempt broke where a break could have been an error */

@@ -26,7 +26,7 @@
 uint64_t
 dt_scale_news(void)
 {
-    return dt_state.compiled + dt_state.broken + dt_state.postponed;
+    return dt_state.compiled + dt_state.broken;
 }
 
 bool

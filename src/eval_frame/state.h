@@ -58,7 +58,6 @@ typedef struct DtState {
     uint64_t compiled;  /* entries published */
     int64_t compile_ns; /* of a thread's time, in attempts of all kinds */
     uint64_t broken;    /* attempts that ended in a graph break */
-    uint64_t postponed; /* ... and those that were not made yet, to keep the cost of all small */
 } DtState;
 
 extern DtState dt_state;
