@@ -30,35 +30,25 @@ Made by `nox -s numpy` from the tables of the adapter and NumPy {version}. *Fuse
 its neighbours. *In the graph*: NumPy runs it, its neighbours stay together. *Dry run*: the same, its
 result's dtype and shape learned by a [dry run](../internals/native-executor.md); *counted*: and how long
 the result is depends on the data; *quiet*: and where it would warn about the data, the call is made again
-plainly. *Followed*: views and other captured functions in its place. *Known*: the answer is known while
-tracing. *Break*: runs plainly, and compiled code goes on after it. Some forms of a function (an option, a
-list for an array) may be breaks too.
+plainly. *Late*: the same, and the data say of which dtype the result is: it may be kept and returned, and
+whoever asks it for more goes on in another graph. *Followed*: views and other captured functions in its
+place. *Known*: the answer is known while tracing. *Break*: runs plainly, and compiled code goes on after
+it. Some forms of a function (an option, a list for an array) may be breaks too.
 
 """
 
 #: Why a function that has no row can't be in a graph, or need not be.
 REASONS = {
-    "the size of the result depends on the data": """
-        poly roots trim_zeros""",
-    "gives a list": "histogramdd einsum_path polydiv",
-    "the dtype of the result depends on the data": "real_if_close linalg.eig linalg.eigvals",
-    "gives a Python number or bool": """
-        may_share_memory shares_memory isfortran""",
-    "deprecated: warns": "in1d row_stack trapz",
-    "calls a function of the user's": """
-        frompyfunc fromiter vectorize""",
-    "reads or writes files or text": """
-        array2string array_repr array_str format_float_positional format_float_scientific
-        frombuffer fromfile fromregex fromstring genfromtxt load loadtxt save savetxt savez
-        savez_compressed info show_config show_runtime from_dlpack""",
-    "changes or reads settings": """
-        geterr geterrcall getbufsize get_include get_printoptions printoptions set_printoptions
-        setbufsize seterr seterrcall test errstate""",
-    "for matrices and objects, text or dates": """
-        busday_count busday_offset is_busday datetime_as_string datetime_data isnat asmatrix bmat
-        char rec strings""",
-    "gives views that warn when they are written": "broadcast_arrays",
-    "may give its argument": "asarray_chkfinite require nested_iters",
+    "gives an object whose calls run the program's code": "frompyfunc nested_iters vectorize",
+    "warns at each call": "in1d row_stack trapz asmatrix bmat",
+    "reads a file, which can't be done twice": """
+        fromfile fromregex genfromtxt load loadtxt""",
+    "writes a file or prints, which can't be taken back": """
+        info save savetxt savez savez_compressed show_config show_runtime test""",
+    "changes settings for what comes after": """
+        printoptions set_printoptions setbufsize seterr seterrcall errstate""",
+    "of bytes, each of which would be a graph of its own": "frombuffer fromstring",
+    "of dates": "datetime_as_string isnat char rec strings",
 }
 
 
@@ -91,7 +81,10 @@ def captured() -> dict[str, str]:
     ways = {
         "dt_np_fn_dry": "dry run", "dt_np_fn_counted": "dry run, counted",
         "dt_np_fn_quiet": "dry run, quiet", "dt_np_fn_about": "known",
-        "dt_np_fn_lstsq": "dry run, counted",
+        "dt_np_fn_second_open": "dry run, counted", "dt_np_fn_told": "dry run",
+        "dt_np_fn_poly": "dry run", "dt_np_fn_histogramdd": "dry run",
+        "dt_np_fn_late": "late", "dt_np_fn_eigen": "late", "dt_np_fn_getbufsize": "known",
+        "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known", "dt_np_fn_isfortran": "known",
     }  # fmt: skip
     for name, handler in rows(OPS, "NP_FUNC"):
         kinds[name] = own.get(name, ways.get(handler, "in the graph"))
@@ -134,7 +127,8 @@ def page() -> str:
     for name in sorted(functions):
         groups.setdefault(find(kinds, name, functions), []).append(name)
     order = [
-        "fused", "in the graph", "dry run", "dry run, counted", "dry run, quiet", "followed", "known",
+        "fused", "in the graph", "dry run", "dry run, counted", "dry run, quiet", "late", "followed",
+        "known",
     ]  # fmt: skip
     keys = order + sorted(set(groups) - set(order))
     lines = ["| | functions | |", "| --- | --- | --- |"]

@@ -12,6 +12,8 @@ import importlib
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
+from dyntrace._numpy_checked import CHECKED
+
 
 class WouldWarn(Exception):
     """NumPy would warn here."""
@@ -79,6 +81,8 @@ def replacement(callee: Any) -> Any:
 
     None if it may warn and can't be copied.
     """
+    if callee in CHECKED:
+        return CHECKED[callee]
     if callee not in _replacements:
         function = _plain(callee)
         result = callee

@@ -184,5 +184,6 @@ def test_the_page_knows_what_is_captured():
     assert "`concatenate`" in rows["in the graph"]
     assert "`linalg.cholesky`" in rows["dry run"]
     assert "`unique`" in rows["dry run, counted"] and "`flip`" in rows["followed"]
-    assert "`roots`" in rows["break: the size of the result depends on the data"]
+    assert "`roots`" in rows["late"]
+    assert "`save`" in rows["break: writes a file or prints, which can't be taken back"]
     assert "break: no rule yet" not in rows

@@ -328,6 +328,40 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> An
     return _array(x).astype(dtype)
 
 
+@polyfill(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    if like is not None:
+        unfollowable("require() like another array")
+    if requirements is None or len(requirements) == 0:
+        return np.asanyarray(a, dtype=dtype)
+    for requirement in requirements:
+        if requirement not in ("C", "C_CONTIGUOUS", "CONTIGUOUS"):
+            unfollowable("require() of anything but C order")
+    if _array(a).ndim == 0:
+        unfollowable("require() of an array of no dimensions")
+    return np.ascontiguousarray(np.asanyarray(a, dtype=dtype))
+
+
+@polyfill(np.real_if_close)
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    if np.iscomplexobj(_array(a)):
+        unfollowable("what may be its argument, or a view, as the data says")
+    return a
+
+
+@polyfill(np.fromiter)
+def fromiter(iter: Any, dtype: Any, count: Any = -1, *, like: Any = None) -> Any:
+    if like is not None or count != -1:
+        unfollowable("fromiter() of a number of items")
+    items = list(iter)
+    if not items:
+        unfollowable("fromiter() of nothing, whose strides are its own")
+    for item in items:
+        if type(item) not in (int, float, bool):
+            unfollowable("fromiter() over what are no numbers")
+    return np.array(items, dtype=dtype)
+
+
 # ---- Calls of the user's functions -----------------------------------------------------------
 
 

@@ -17,7 +17,8 @@ typedef struct ArraySpec {
     PyTypeObject *type;
     PyArray_Descr *descr; /* of an ndarray */
     int32_t flags;
-    uint8_t is_state; /* not an array's: the guard of np.getbufsize(), `flags` is its value */
+    uint8_t
+        is_state; /* not an array's: the guard of a setting (settings.c), `flags` is its value */
     uint8_t ndim;
     uint8_t strides_checked;
     uint8_t ordered;             /* `order` is meaningful */
@@ -380,7 +381,7 @@ dt_np_print_guard(const DtAdapter *adapter, const void *data, DtStrbuf *out)
     const ArraySpec *spec = data;
     (void)adapter;
     if (spec->is_state) {
-        dt_strbuf_addf(out, "numpy.getbufsize() == %d", (int)spec->flags);
+        dt_np_print_setting(spec->is_state, spec->flags, out);
         return;
     }
     if (spec->descr == NULL) {
@@ -478,6 +479,10 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
         return dt_no_memory();
     }
     spec->flags = flags;
+    if (is_state < 0 || is_state > DT_NP_ERROR_CALL) {
+        PyErr_SetString(PyExc_ValueError, "the guard of an unknown setting");
+        return DT_ERROR;
+    }
     spec->is_state = (uint8_t)is_state;
     spec->ndim = (uint8_t)ndim;
     spec->strides_checked = (uint8_t)checked;
@@ -495,28 +500,20 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
 
 /* ---- State ----------------------------------------------------------------------------------- */
 
-/* np.getbufsize(), or -1 with an exception. */
-static long
-buffer_size(void)
-{
-    PyObject *function = dt_np_module_attr("getbufsize");
-    PyObject *value = function != NULL ? PyObject_CallNoArgs(function) : NULL;
-    long size = value != NULL ? PyLong_AsLong(value) : -1;
-    Py_XDECREF(value);
-    return size;
-}
-
 DtStatus
-dt_np_guard_bufsize(DtTrace *trace)
+dt_np_guard_setting(DtTrace *trace, int which, long *value)
 {
     ArraySpec spec;
     memset(&spec, 0, sizeof(spec));
-    long size = buffer_size();
-    if (size < 0) {
+    long now = dt_np_setting(which);
+    if (now < 0) {
         return DT_ERROR;
     }
-    spec.is_state = 1;
-    spec.flags = (int32_t)size;
+    spec.is_state = (uint8_t)which;
+    spec.flags = (int32_t)now;
+    if (value != NULL) {
+        *value = now;
+    }
     return dt_guard_adapter_state(trace, &dt_np_adapter, &spec, sizeof(spec));
 }
 
@@ -525,6 +522,6 @@ dt_np_check_state(const DtAdapter *adapter, const void *data)
 {
     const ArraySpec *spec = data;
     (void)adapter;
-    long size = buffer_size();
-    return size < 0 ? -1 : size == spec->flags;
+    long now = dt_np_setting(spec->is_state);
+    return now < 0 ? -1 : now == spec->flags;
 }

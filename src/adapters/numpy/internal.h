@@ -82,6 +82,12 @@ DT_OWNED PyObject *dt_np_spec_to_object(const DtAdapter *, const void *spec);
 DtStatus dt_np_spec_from_object(const DtAdapter *, DtTrace *, PyObject *, void **spec,
                                 size_t *size) DT_MUST_CHECK;
 int dt_np_check_state(const DtAdapter *, const void *spec);
+/* Settings that guards compare (settings.c). */
+enum { DT_NP_BUFFER_SIZE = 1, DT_NP_ERROR_MODES, DT_NP_ERROR_CALL };
+long dt_np_setting(int which); /* -1 with an exception */
+void dt_np_print_setting(int which, int32_t value, DtStrbuf *);
+/* Guards the setting; *value, if not NULL, is what it is. */
+DtStatus dt_np_guard_setting(DtTrace *, int which, long *value) DT_MUST_CHECK;
 /* Guards np.getbufsize(): the bits of a node that casts inside of a loop depend on it. */
 DtStatus dt_np_guard_bufsize(DtTrace *) DT_MUST_CHECK;
 /* Is this dtype one that the adapter captures (booleans and numbers, no metadata)? */

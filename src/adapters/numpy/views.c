@@ -537,6 +537,139 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
     return dt_np_emit_view(trace, op, operands, 2, meta, out);
 }
 
+/* All arrays over the shape that they have together: the arrays themselves if each has it. */
+DtStatus
+dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtNpOperand arrays[DT_NP_MAXARGS];
+    DtOperand operands[DT_NP_MAXARGS];
+    DtMeta metas[DT_NP_MAXARGS];
+    DtAlias aliases[DT_NP_MAXARGS];
+    DtVar *items[DT_NP_MAXARGS];
+    const DtSym *shape[DT_NP_MAXDIMS];
+    uint32_t ndim;
+    bool same = true;
+    if (args->nkw > 0 || args->npos < 2 || args->npos > DT_NP_MAXARGS) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u arrays", dt_np_target(op), args->npos);
+    }
+    for (uint32_t i = 0; i < args->npos; i++) {
+        DT_TRY(dt_var_realize(trace, args->pos[i], &items[i]));
+        DtArrayVar *array = dt_np_array_of(items[i]);
+        if (array == NULL || !dt_np_is_ndarray(array)) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
+                            dt_var_peek(items[i])->type->name);
+        }
+        arrays[i] = (DtNpOperand){
+            .operand = dt_np_node(array), .array = array, .dtype = array->meta->dtype};
+        operands[i] = arrays[i].operand;
+        aliases[i] = (DtAlias){i, i};
+    }
+    DT_TRY(dt_np_broadcast(trace, arrays, args->npos, shape, &ndim));
+    for (uint32_t i = 0; i < args->npos; i++) {
+        const DtMeta *own = arrays[i].array->meta;
+        same = same && own->ndim == ndim;
+        for (uint32_t axis = 0; axis < ndim && same; axis++) {
+            same = !dt_np_size_is(own->shape[axis], 1) || dt_np_size_is(shape[axis], 1);
+        }
+        DtMeta *meta = dt_np_meta(trace, own->dtype, ndim);
+        if (meta == NULL) {
+            return DT_ERROR;
+        }
+        memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
+        meta->layout = shared_layout(own);
+        metas[i] = *meta;
+    }
+    if (same) {
+        return dt_var_tuple(trace, items, args->npos, out);
+    }
+    DtCallSpec spec = {
+        .target = dt_np_target(op),
+        .callee = dt_np_callee(op),
+        .args = operands,
+        .nargs = args->npos,
+        .results = metas,
+        .nresults = args->npos,
+        .aliases = aliases,
+        .naliases = args->npos,
+    };
+    return spec.callee != NULL ? dt_np_emit(trace, &spec, out) : DT_ERROR;
+}
+
+/* Known of most memory: Fortran's order, but not C's too. */
+DtStatus
+dt_np_fn_isfortran(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a"};
+    DtVar *slot;
+    uint32_t longer = 0;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DtArrayVar *self = dt_np_array_of(slot);
+    const DtMeta *meta = self != NULL ? self->meta : NULL;
+    for (uint32_t i = 0; meta != NULL && i < meta->ndim; i++) {
+        longer += !dt_np_size_is(meta->shape[i], 1) && !dt_np_size_is(meta->shape[i], 0);
+    }
+    bool c = meta != NULL && (meta->layout & DT_LAYOUT_C);
+    bool fortran =
+        meta != NULL && (meta->layout & DT_LAYOUT_F) && longer == meta->ndim && longer > 1;
+    if (!c && !fortran) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of memory in no known order",
+                        dt_np_target(op));
+    }
+    return dt_var_const(trace, c ? Py_False : Py_True, out);
+}
+
+/* The same items in another array object. */
+DtStatus
+dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"x"};
+    DtVar *slot;
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DtArrayVar *self = dt_np_array_of(slot);
+    if (self == NULL || !dt_np_is_ndarray(self)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+    }
+    DtOperand operand = dt_np_node(self);
+    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, self->meta->ndim);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    memcpy(meta->shape, self->meta->shape, sizeof(meta->shape[0]) * self->meta->ndim);
+    meta->layout = shared_layout(self->meta);
+    return dt_np_emit_view(trace, op, &operand, 1, meta, out);
+}
+
+/* A slice of the array, which is as long as the data says. */
+DtStatus
+dt_np_fn_trim_zeros(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"filt", "trim"};
+    DtVar *slots[2];
+    DtOperand operands[2];
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
+    DtArrayVar *self = dt_np_array_of(slots[0]);
+    PyObject *ends = slots[1] != NULL ? dt_var_as_constant(trace, slots[1]) : NULL;
+    if (PyErr_Occurred()) {
+        return DT_ERROR;
+    }
+    if (self == NULL || self->meta->ndim != 1 || (slots[1] != NULL && ends == NULL)
+        || (ends != NULL && !PyUnicode_CheckExact(ends))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
+    }
+    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, 1);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &meta->shape[0]));
+    meta->layout = shared_layout(self->meta);
+    operands[0] = dt_np_node(self);
+    if (ends != NULL) {
+        DT_TRY(dt_trace_keep(trace, ends));
+        operands[1] = dt_np_const(ends);
+    }
+    return dt_np_emit_view(trace, op, operands, ends != NULL ? 2 : 1, meta, out);
+}
+
 /* ---- Functions that are methods -------------------------------------------------------------- */
 
 static const struct {

@@ -25,6 +25,8 @@ through_broadcast(const DtArrayVar *array)
     const DtNode *node = array->node;
     while (node->kind == DT_NODE_CALL && node->naliases > 0) {
         if (node->callee == dt_np_callee(DT_NP_broadcast_to)
+            || node->callee == dt_np_callee(DT_NP_broadcast_arrays)
+            || node->callee == dt_np_callee(DT_NP_from_dlpack)
             || node->callee == dt_np_callee(DT_NP_diagonal)) {
             return true;
         }

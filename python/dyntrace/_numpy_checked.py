@@ -1,0 +1,59 @@
+"""What graphs call in the place of NumPy's functions that might do more than a graph may.
+
+What does not hold raises, and the call is made again plainly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Unexpected(Exception):
+    """NumPy would call a function of the program here, or raise."""
+
+
+def all_finite(a: Any) -> bool:
+    """True; of arrays with infinities or NaN asarray_chkfinite() raises."""
+    if np.isfinite(a).all():
+        return True
+    raise Unexpected
+
+
+def histogramdd(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The counts and the edges in one tuple."""
+    from dyntrace._numpy_quiet import replacement  # which imports this module
+
+    counts, edges = replacement(np.histogramdd)(*args, **kwargs)
+    return (counts, *edges)
+
+
+def _need_plain_printing() -> None:
+    options = np.get_printoptions()
+    if options["formatter"] is not None or options.get("override_repr") is not None:
+        raise Unexpected
+
+
+def array2string(*args: Any, **kwargs: Any) -> str:
+    _need_plain_printing()
+    return np.array2string(*args, **kwargs)
+
+
+def array_repr(*args: Any, **kwargs: Any) -> str:
+    _need_plain_printing()
+    return np.array_repr(*args, **kwargs)
+
+
+def array_str(*args: Any, **kwargs: Any) -> str:
+    _need_plain_printing()
+    return np.array_str(*args, **kwargs)
+
+
+#: By function: what is called in its place.
+CHECKED: dict[Any, Callable[..., Any]] = {
+    np.array2string: array2string,
+    np.array_repr: array_repr,
+    np.array_str: array_str,
+}

@@ -1,0 +1,352 @@
+/* The handlers of rows without a rule: which forms of a function a dry run may stand for. See
+ * dry.h.
+ */
+#include "adapters/numpy/dry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "variables/kinds.h"
+
+/* Some of the functions can write an argument when told to. */
+static bool
+may_write(DtNpOp op, const DtArgs *args)
+{
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "out") == 0
+            || PyUnicode_CompareWithASCIIString(args->kwnames[i], "overwrite_input") == 0
+            || PyUnicode_CompareWithASCIIString(args->kwnames[i], "copy") == 0) {
+            return true;
+        }
+    }
+    return (op == DT_NP_percentile || op == DT_NP_quantile || op == DT_NP_nan_to_num
+            || op == DT_NP_choose || op == DT_NP_nansum || op == DT_NP_nanprod
+            || op == DT_NP_nancumsum || op == DT_NP_nancumprod)
+           && args->npos > (op == DT_NP_nan_to_num ? 1
+                            : op == DT_NP_choose   ? 2
+                                                   : 3);
+}
+
+DtStatus
+dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    if (may_write(op, args)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
+    }
+    if ((op == DT_NP_delete || op == DT_NP_insert) && args->npos > 1) {
+        DtVar *where; /* in an array there may be one index twice */
+        DT_TRY(dt_var_realize(trace, args->pos[1], &where));
+        if (dt_np_array_of(where) != NULL) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at places that depend on data",
+                            dt_np_target(op));
+        }
+    }
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* Methods of ufuncs that make new arrays.  Errors of arithmetic are flags, which the run tells. */
+DtStatus
+dt_np_call_ufunc_method(DtTrace *trace, DtNpOp op, const char *method, PyObject *callable,
+                        const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        const char *name;
+        uint32_t before_out; /* arguments by place */
+    } methods[] = {{"accumulate", 3}, {"reduceat", 4}, {"outer", 2}, {"reduce", 3}};
+    char function[80];
+    snprintf(function, sizeof(function), "%s.%s", dt_np_target(op), method);
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods); i++) {
+        if (strcmp(methods[i].name, method) != 0) {
+            continue;
+        }
+        if (may_write(op, args) || args->npos > methods[i].before_out) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", function);
+        }
+        DtNpDry dry = {.trace = trace, .op = op, .function = function};
+        return dt_np_dry_call(&dry, callable, args, out);
+    }
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "%s is not captured", function);
+}
+
+/* Reductions with initial= or where=; `self`: of a method. */
+DtStatus
+dt_np_reduce_dry(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtArgs with_self = *args;
+    if (self != NULL) {
+        DT_TRY(dt_args_prepend(trace, args, self, &with_self));
+    }
+    return dt_np_fn_dry(trace, op, &with_self, out);
+}
+
+/* Which results of unique() have the sizes of its argument: those that say where to find an item.
+ * *plain = false: other options than unique's flags. */
+static DtStatus
+read_unique_options(DtTrace *trace, DtNpOp op, const DtArgs *args, uint32_t *alike, bool *plain)
+{
+    static const char *const flags[] = {"return_index", "return_inverse", "return_counts"};
+    bool set[3] = {false};
+    *alike = op == DT_NP_unique_inverse ? 1u << 1 : op == DT_NP_unique_all ? 1u << 2 : 0;
+    *plain = args->nkw == 0 || op == DT_NP_unique;
+    for (uint32_t i = 0; i < args->nkw && *plain; i++) {
+        DtVar *value;
+        *plain = false;
+        DT_TRY(dt_var_realize(trace, args->kw[i], &value));
+        PyObject *constant = dt_var_peek_constant(value);
+        for (uint32_t j = 0; j < 3 && constant != NULL && PyBool_Check(constant); j++) {
+            if (PyUnicode_CompareWithASCIIString(args->kwnames[i], flags[j]) == 0) {
+                set[j] = constant == Py_True;
+                *plain = true;
+            }
+        }
+    }
+    if (set[1]) {
+        *alike = 1u << (1 + set[0]);
+    }
+    return DT_OK;
+}
+
+/* The second result is as long as the data says: residuals of lstsq() are there or not, leading
+ * zeros of the remainder of polydiv() are dropped. */
+DtStatus
+dt_np_fn_second_open(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op), .open = 1u << 1};
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
+ * may change more than that. */
+DtStatus
+dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        DtNpOp op;
+        uint32_t arguments;
+    } rows[] = {
+        {DT_NP_compress, 2},  {DT_NP_extract, 2},     {DT_NP_union1d, 2},
+        {DT_NP_setdiff1d, 2}, {DT_NP_intersect1d, 2}, {DT_NP_setxor1d, 2},
+    };
+    uint32_t most = 1;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        most = rows[i].op == op ? rows[i].arguments : most;
+    }
+    uint32_t alike;
+    bool plain;
+    DT_TRY(read_unique_options(trace, op, args, &alike, &plain));
+    plain = plain && args->npos == most;
+    for (uint32_t i = 0; i < args->npos && plain; i++) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        plain = array != NULL && array->meta->ndim > 0;
+        for (uint32_t axis = 0; plain && axis < array->meta->ndim; axis++) {
+            plain = !dt_np_size_is(array->meta->shape[axis], 0);
+        }
+    }
+    if (!plain) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
+    }
+    const DtArrayVar *only = dt_np_array_of(dt_var_peek(args->pos[0]));
+    bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
+    op = one ? DT_NP_flatnonzero : op;
+    PyObject *callee = dt_np_callee(op);
+    if (callee == NULL) {
+        return DT_ERROR;
+    }
+    DtNpDry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .counted = true,
+        .alike = alike,
+    };
+    DT_TRY(dt_np_dry_call(&dry, callee, args, out));
+    return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
+}
+
+/* About dtypes: the values of arrays and their sizes do not matter, those of numbers that are no
+ * constants might. */
+DtStatus
+dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    for (uint32_t i = 0; i < args->npos && op == DT_NP_min_scalar_type; i++) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        if (array != NULL && array->meta->ndim == 0) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a value", dt_np_target(op));
+        }
+    }
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .counted = op != DT_NP_einsum_path,
+        .about = true,
+    };
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* Functions that warn about the data. */
+DtStatus
+dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const struct {
+        DtNpOp op;
+        uint32_t before_out; /* arguments by place */
+    } rows[] = {
+        {DT_NP_nanmax, 2},      {DT_NP_nanmin, 2},    {DT_NP_nanargmax, 2},
+        {DT_NP_nanargmin, 2},   {DT_NP_nanmedian, 2}, {DT_NP_nanmean, 3},
+        {DT_NP_nanstd, 3},      {DT_NP_nanvar, 3},    {DT_NP_nanpercentile, 3},
+        {DT_NP_nanquantile, 3},
+    };
+    bool overwrites = false;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        overwrites = overwrites || (rows[i].op == op && args->npos > rows[i].before_out);
+    }
+    if (may_write(op, args) || overwrites) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
+    }
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* The product of vectors of two items is deprecated, and says so. */
+DtStatus
+dt_np_fn_cross(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    for (uint32_t i = 0; i < args->npos && i < 2; i++) {
+        DtVar *var;
+        bool three = false;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        if (array != NULL && array->meta->ndim > 0) {
+            DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_EQ, array->meta->shape[array->meta->ndim - 1],
+                                    3, &three));
+        }
+        if (!three || args->npos != 2 || args->nkw > 0) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of anything but two arrays of 3 columns",
+                            dt_np_target(op));
+        }
+    }
+    return dt_np_fn_dry(trace, op, args, out);
+}
+
+/* ---- Results that are no arrays, or of which little is known ----------------------------------- */
+
+/* A number or a text, whatever the sizes are. */
+DtStatus
+dt_np_fn_told(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .counted = true,
+        .any_type = true,
+    };
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* Is the first argument an array of complex numbers? And its dimensions; 0: it is no array. */
+static DtStatus
+look_at_first(DtTrace *trace, const DtArgs *args, bool *imaginary, uint32_t *ndim)
+{
+    *imaginary = false;
+    *ndim = 0;
+    if (args->npos > 0) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[0], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        if (array != NULL) {
+            *imaginary = PyTypeNum_ISCOMPLEX(dt_np_descr(array->meta->dtype)->type_num);
+            *ndim = array->meta->ndim;
+        }
+    }
+    return DT_OK;
+}
+
+/* The data choose the dtype or the size: arrays of which nothing else is known. */
+DtStatus
+dt_np_fn_late(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    PyObject *callee = dt_np_callee(op);
+    DtNpDry dry = {
+        .trace = trace,
+        .op = op,
+        .function = dt_np_target(op),
+        .counted = true,
+        .any_type = true,
+        .late = true,
+    };
+    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+}
+
+/* Eigenvalues of real matrices are real numbers where all of them are. */
+DtStatus
+dt_np_fn_eigen(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    bool imaginary;
+    uint32_t ndim;
+    DT_TRY(look_at_first(trace, args, &imaginary, &ndim));
+    return imaginary ? dt_np_fn_dry(trace, op, args, out) : dt_np_fn_late(trace, op, args, out);
+}
+
+/* Of a matrix by its eigenvalues; complex zeros in pairs make a real polynomial. */
+DtStatus
+dt_np_fn_poly(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    bool imaginary;
+    uint32_t ndim;
+    DT_TRY(look_at_first(trace, args, &imaginary, &ndim));
+    return !imaginary && ndim == 1 ? dt_np_fn_dry(trace, op, args, out)
+                                   : dt_np_fn_late(trace, op, args, out);
+}
+
+/* Edges come in a list, which is put together again here. */
+DtStatus
+dt_np_fn_histogramdd(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtVar **items, *pair[2];
+    uint32_t count;
+    bool many;
+    PyObject *callee = dt_np_callee(DT_NP_flat_histogramdd);
+    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
+    if (callee == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_np_dry_call(&dry, callee, args, out));
+    DT_TRY(dt_np_items(trace, *out, &items, &count, &many));
+    pair[0] = items[0];
+    DT_TRY(dt_var_list(trace, items + 1, count - 1, &pair[1]));
+    return dt_var_tuple(trace, pair, 2, out);
+}
+
+/* asarray(), and a node that raises for infinities and NaN: then NumPy raises, plainly. */
+DtStatus
+dt_np_fn_asarray_chkfinite(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtVar *ignored;
+    (void)op;
+    DT_TRY(dt_np_fn_asarray(trace, DT_NP_asarray, args, out));
+    const DtArrayVar *array = dt_np_array_of(*out);
+    if (array == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "asarray_chkfinite of a %s", (*out)->type->name);
+    }
+    int type_num = dt_np_descr(array->meta->dtype)->type_num;
+    if (!PyTypeNum_ISFLOAT(type_num) && !PyTypeNum_ISCOMPLEX(type_num)) {
+        return DT_OK;
+    }
+    DtOperand operand = dt_np_node(array);
+    PyObject *callee = dt_np_callee(DT_NP_all_finite);
+    return callee != NULL ? dt_number_emit(trace, dt_np_target(DT_NP_all_finite), callee, &operand,
+                                           1, 'b', &ignored)
+                          : DT_ERROR;
+}

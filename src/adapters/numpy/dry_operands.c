@@ -1,0 +1,222 @@
+/* Operands of functions without a rule, and what stands for them in a dry run: see dry.h. */
+#include "adapters/numpy/dry.h"
+
+#include <string.h>
+
+/* Trying out larger arrays would take longer than the graph could gain. */
+#define MOST_ITEMS (1 << 16)
+#define MOST_DEPTH 4
+
+/* Sizes of dummies where the size does not matter. */
+enum { SMALL = 4 };
+
+/* ---- Dummies --------------------------------------------------------------------------------- */
+
+/* Numbers between 0 and 1; rows are sorted, the diagonal of matrices is large, so that they can be
+ * inverted and have roots. */
+static void
+fill(PyArrayObject *array)
+{
+    double *data = PyArray_DATA(array);
+    int ndim = PyArray_NDIM(array);
+    npy_intp count = PyArray_SIZE(array);
+    npy_intp last = ndim > 0 ? PyArray_DIM(array, ndim - 1) : 1;
+    bool square = ndim >= 2 && PyArray_DIM(array, ndim - 2) == last;
+    for (npy_intp i = 0; i < count; i++) {
+        data[i] =
+            ndim == 1 ? (double)(i + 1) / (double)(count + 1) : (double)(i * 37 % 101 + 1) / 128;
+        if (square && i / last % last == i % last) {
+            data[i] += (double)last;
+        }
+    }
+}
+
+/* Integers are indices, and small; the order is the operand's as far as it is known. */
+static PyObject *
+make_dummy(const DtMeta *meta, bool small)
+{
+    npy_intp shape[DT_NP_MAXDIMS];
+    npy_intp count = 1;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        shape[i] = (npy_intp)meta->shape[i]->hint.i;
+        shape[i] = small && shape[i] > SMALL ? SMALL : shape[i];
+        count *= shape[i];
+    }
+    PyArray_Descr *descr = dt_np_descr(meta->dtype);
+    bool whole = PyTypeNum_ISINTEGER(descr->type_num) || PyTypeNum_ISBOOL(descr->type_num);
+    int fortran = !(meta->layout & DT_LAYOUT_C) && (meta->layout & DT_LAYOUT_F);
+    PyObject *filled = whole ? PyArray_ZEROS(meta->ndim, shape, NPY_DOUBLE, 0)
+                             : PyArray_SimpleNew(meta->ndim, shape, NPY_DOUBLE);
+    if (filled == NULL) {
+        return NULL;
+    }
+    if (!whole) {
+        fill((PyArrayObject *)filled);
+    }
+    Py_INCREF(descr);
+    PyObject *dummy = PyArray_CastToType((PyArrayObject *)filled, descr, fortran);
+    Py_DECREF(filled);
+    if (dummy != NULL && meta->ndim == 0 && meta->type != &PyArray_Type) {
+        dummy = PyArray_Return((PyArrayObject *)dummy);
+    }
+    return dummy;
+}
+
+static DtStatus
+fix_sizes(DtNpDry *dry, const DtMeta *meta)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < meta->ndim && !dry->counted; i++) {
+        if (!dt_sym_is_const(meta->shape[i])) {
+            DT_TRY(dt_trace_specialize(dry->trace, meta->shape[i]));
+        }
+        int64_t size = meta->shape[i]->hint.i;
+        if (size > MOST_ITEMS || (count *= size) > MOST_ITEMS) {
+            return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of so large an array",
+                            dry->function);
+        }
+        if (size == 0) {
+            return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of an array without items",
+                            dry->function);
+        }
+    }
+    return DT_OK;
+}
+
+/* ---- Operands -------------------------------------------------------------------------------- */
+
+bool
+dt_np_dry_is_plain(PyObject *value)
+{
+    return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value)
+           || PyFloat_CheckExact(value) || PyComplex_CheckExact(value)
+           || PyUnicode_CheckExact(value);
+}
+
+/* Histograms whose number of bins is found by looking at the data. */
+static bool
+takes_text(DtNpOp op)
+{
+    return op != DT_NP_histogram && op != DT_NP_histogram_bin_edges && op != DT_NP_histogram2d;
+}
+
+static DtStatus
+read_constant(DtNpDry *dry, DtVar *var, DtOperand *operand, PyObject **example)
+{
+    PyObject *value = dt_payload_object(var);
+    if (value == NULL || !(PyArray_DescrCheck(value) || PyType_Check(value))) {
+        value = dt_var_as_constant(dry->trace, var);
+    }
+    else if (PyType_Check(value) && !dry->about) {
+        PyObject *dtype;
+        DT_TRY(dt_np_dtype_arg(dry->trace, dry->function, var, &dtype));
+        value = dtype;
+    }
+    if (value == NULL
+        || !(dt_np_dry_is_plain(value) || PyArray_DescrCheck(value)
+             || (dry->about && PyType_Check(value)))) {
+        return PyErr_Occurred() ? DT_ERROR
+                                : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with a %s",
+                                           dry->function, var->type->name);
+    }
+    if (PyUnicode_CheckExact(value) && !takes_text(dry->op)) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s by a rule that looks at the data",
+                        dry->function);
+    }
+    DT_TRY(dt_trace_keep(dry->trace, value));
+    *operand = dt_np_const(value);
+    Py_INCREF(value);
+    *example = value;
+    return DT_OK;
+}
+
+/* Not where NumPy warns of the conversion: functions that drop an imaginary part, histograms of
+ * booleans. */
+static bool
+takes_type(const DtNpDry *dry, int type_num)
+{
+    DtNpOp op = dry->op;
+    static const DtNpOp rows[] = {
+        DT_NP_kron,           DT_NP_inner,          DT_NP_vdot,
+        DT_NP_convolve,       DT_NP_correlate,      DT_NP_einsum,
+        DT_NP_angle,          DT_NP_diag,           DT_NP_isreal,
+        DT_NP_iscomplex,      DT_NP_diagflat,       DT_NP_append,
+        DT_NP_resize,         DT_NP_cross,          DT_NP_pad,
+        DT_NP_nonzero,        DT_NP_flatnonzero,    DT_NP_argwhere,
+        DT_NP_unique,         DT_NP_compress,       DT_NP_extract,
+        DT_NP_block,          DT_NP_asfortranarray, DT_NP_sort_complex,
+        DT_NP_vecdot,         DT_NP_matvec,         DT_NP_vecmat,
+        DT_NP_delete,         DT_NP_unique_all,     DT_NP_unique_counts,
+        DT_NP_unique_inverse,
+    };
+    if (dry->about || dry->any_type || dt_np_is_ufunc(op)) {
+        return true;
+    }
+    if (!PyTypeNum_ISCOMPLEX(type_num)) {
+        return op != DT_NP_histogram || !PyTypeNum_ISBOOL(type_num);
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        if (rows[i] == op) {
+            return true;
+        }
+    }
+    bool real_input = op == DT_NP_fft_rfft || op == DT_NP_fft_rfft2 || op == DT_NP_fft_rfftn
+                      || op == DT_NP_fft_ihfft;
+    return (strncmp(dt_np_target(op), "numpy.fft.", 10) == 0 && !real_input)
+           || strncmp(dt_np_target(op), "numpy.linalg.", 13) == 0;
+}
+
+DtStatus
+dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, PyObject **example)
+{
+    DtVar **items;
+    uint32_t count;
+    bool many;
+    DT_TRY(dt_var_realize(dry->trace, var, &var));
+    var = dt_var_peek(var);
+    DtArrayVar *array = dt_np_array_of(var);
+    if (array != NULL) {
+        DtNpOperand found;
+        DT_TRY(dt_np_need_operand(dry->trace, var, dry->function, &found));
+        DT_TRY(fix_sizes(dry, array->meta));
+        if (!(array->meta->layout & DT_LAYOUT_NATIVE)
+            || !takes_type(dry, dt_np_descr(array->meta->dtype)->type_num)) {
+            return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);
+        }
+        *operand = found.operand;
+        *example = make_dummy(array->meta, dry->counted);
+        return *example != NULL && PyList_Append(dry->dummies, *example) == 0 ? DT_OK : DT_ERROR;
+    }
+    DT_TRY(dt_np_items(dry->trace, var, &items, &count, &many));
+    if (!many) {
+        return read_constant(dry, var, operand, example);
+    }
+    if (depth == MOST_DEPTH) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with so deep a sequence", dry->function);
+    }
+    DT_TRY(dt_np_tuple_operand(dry->trace, NULL, 0, operand));
+    operand->items = DT_ARENA_ARRAY(&dry->trace->arena, DtOperand, count + 1);
+    if (operand->items == NULL) {
+        return dt_no_memory();
+    }
+    bool list = var->type->kind == DT_KIND_LIST;
+    operand->kind = list ? DT_OPERAND_LIST : DT_OPERAND_TUPLE;
+    operand->count = count;
+    PyObject *made = list ? PyList_New(count) : PyTuple_New(count);
+    *example = made;
+    if (made == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        PyObject *item = NULL;
+        DtStatus status = dt_np_dry_operand(dry, items[i], depth + 1, &operand->items[i], &item);
+        if (list) {
+            PyList_SET_ITEM(made, i, item);
+        }
+        else {
+            PyTuple_SET_ITEM(made, i, item);
+        }
+        DT_TRY(status);
+    }
+    return DT_OK;
+}
