@@ -157,7 +157,7 @@ def array_to_scalar():
 @case("array-op")
 def array_op():
     def fn(x):
-        return np.linalg.eigvals(x.reshape(2, 2))
+        return np.frombuffer(x, np.uint8)
 
     expect("array-op", fn, A)
 

@@ -295,6 +295,7 @@ repeated(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out
 
 /* ---- trace ----------------------------------------------------------------------------------- */
 
+/* The sum of the diagonal, as NumPy makes it. */
 static DtStatus
 diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -302,9 +303,6 @@ diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar *
     const char *function = dt_np_target(op);
     DtVar *slot;
     DtArrayVar *array;
-    DtOperand operand;
-    DtMeta *meta;
-    PyObject *dtype;
     if (args->npos + args->nkw + (self != NULL) != 1) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", function);
     }
@@ -314,15 +312,9 @@ diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar *
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u dimensions", function,
                         array->meta->ndim);
     }
-    DT_TRY(dt_np_resolve_reduce(trace, DT_NP_add, array->meta->dtype, NULL, &dtype));
-    meta = dt_np_meta(trace, dtype, 0);
-    if (meta == NULL) {
-        return DT_ERROR;
-    }
-    dt_np_meta_unwrap(meta);
-    DT_TRY(dt_np_fresh_c(trace, meta));
-    operand = dt_np_node(array);
-    return dt_np_emit_one(trace, op, &operand, 1, meta, out);
+    DtArgs none = {0};
+    DT_TRY(dt_np_m_diagonal(trace, array, &none, out));
+    return dt_np_reduce(trace, DT_NP_add, dt_np_array_of(*out), 1, false, NULL, false, out);
 }
 
 /* ---- median ---------------------------------------------------------------------------------- */

@@ -758,6 +758,43 @@ dt_np_fn_diagonal(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return diagonal(trace, NULL, dt_np_target(op), npos, args, out);
 }
 
+/* Of a vector the matrix that has it on a diagonal, of a matrix its diagonal. */
+DtStatus
+dt_np_fn_diag(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"v", "k"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[2];
+    DtOperand operands[2];
+    const DtSym *shape[2];
+    DtMeta *meta;
+    int64_t k = 0;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 1, slots));
+    DtArrayVar *array = dt_np_array_of(slots[0]);
+    if (array == NULL || !dt_np_is_ndarray(array) || array->meta->ndim < 1 || array->meta->ndim > 2
+        || !(array->meta->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such an array", function);
+    }
+    if (array->meta->ndim == 2) {
+        DtArgs both = {.pos = slots, .npos = slots[1] != NULL ? 2 : 1};
+        return diagonal(trace, NULL, function, 2, &both, out);
+    }
+    if (slots[1] != NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[1], &k));
+    }
+    if (k > INT32_MAX || k < -INT32_MAX) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s %lld beside the diagonal", function,
+                        (long long)k);
+    }
+    DT_TRY(dt_np_offset(trace, array->meta->shape[0], k < 0 ? -k : k, &shape[0]));
+    DT_TRY(dt_np_settle_size(trace, shape[0], &shape[0]));
+    shape[1] = shape[0];
+    DT_TRY(dt_np_new_meta(trace, array->meta->dtype, shape, 2, &meta));
+    operands[0] = dt_np_node(array);
+    DT_TRY(dt_np_int_operand(trace, k, &operands[1]));
+    return dt_np_emit_one(trace, op, operands, 2, meta, out);
+}
+
 DtStatus
 dt_np_m_diagonal(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 {

@@ -179,7 +179,7 @@ DtStatus
 dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
 {
     const DtKernelRow *const tables[] = {writes, dt_kernels_make, dt_kernels_products,
-                                         dt_kernels_views};
+                                         dt_kernels_sequence, dt_kernels_views};
     *out = NULL;
     if (node->kwnames != NULL || node->nresults > 1 || node->nargs == 0) {
         return DT_OK;

@@ -62,7 +62,8 @@ typedef struct DtKernelRow {
     const char *target;
     DtKernelChoose *choose;
 } DtKernelRow;
-extern const DtKernelRow dt_kernels_make[], dt_kernels_products[], dt_kernels_views[];
+extern const DtKernelRow dt_kernels_make[], dt_kernels_products[], dt_kernels_sequence[],
+    dt_kernels_views[];
 
 /* The exact array behind an operand, in native byte order and aligned; NULL: it isn't one. */
 static inline PyArrayObject *

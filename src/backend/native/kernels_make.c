@@ -282,8 +282,9 @@ choose_numbers(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel
 
 /* ---- Of arrays ------------------------------------------------------------------------------- */
 
-/* concatenate, stack, hstack, vstack: rows of the operands in turn.  `axis` counts in the operands;
- * the result's first axes are theirs, but for a new one. */
+/* concatenate, stack, hstack, vstack, column_stack: rows of the operands in turn.  `axis` counts in
+ * the operands; the result's first axes are theirs, but for a new one.  Axes of one item have no
+ * say in the order of the result, so that operands in C order make one in C order. */
 static DtFusedRun
 run_joined(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
@@ -308,9 +309,7 @@ run_joined(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         rows[i] = kernel->size;
         for (int k = 0; k < ndim; k++) {
             npy_intp size = PyArray_DIM(array, k);
-            /* Of axes of one item the strides are anything. */
-            if (size < 1 || (size == 1 && ndim > 1)
-                || (i > 0 && (k != axis || is_new) && size != PyArray_DIM(arrays[0], k))) {
+            if (size < 1 || (i > 0 && (k != axis || is_new) && size != PyArray_DIM(arrays[0], k))) {
                 return DT_FUSED_CALL;
             }
             *(k < axis ? &count : &rows[i]) *= size;
@@ -350,7 +349,8 @@ choose_joined(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
 {
     const DtOperand *items = &node->args[0];
     const char *name = node->target + strlen("numpy.");
-    bool stacks = strcmp(name, "stack") == 0, has_axis = stacks || name[0] == 'c';
+    bool columns = strcmp(name, "column_stack") == 0;
+    bool stacks = strcmp(name, "stack") == 0, has_axis = stacks || (name[0] == 'c' && !columns);
     DtCellIndex index = {0};
     (void)plan;
     if ((items->kind != DT_OPERAND_TUPLE && items->kind != DT_OPERAND_LIST) || items->count < 2
@@ -383,7 +383,10 @@ choose_joined(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     if (name[0] == 'h') {
         kernel->axis = ndim > 1;
     }
-    stacks = stacks || (name[0] == 'v' && ndim == 1);
+    if (columns) {
+        kernel->axis = 1;
+    }
+    stacks = stacks || ((name[0] == 'v' || columns) && ndim == 1);
     if (kernel->axis < 0) {
         kernel->axis += ndim + stacks;
     }
@@ -438,6 +441,7 @@ const DtKernelRow dt_kernels_make[] = {
     {"numpy.stack", choose_joined},
     {"numpy.hstack", choose_joined},
     {"numpy.vstack", choose_joined},
+    {"numpy.column_stack", choose_joined},
     {"ndarray.copy", choose_copy},
     {NULL, NULL},
 };

@@ -178,5 +178,59 @@ choose_transpose(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kern
     return DT_OK;
 }
 
+/* The items of a matrix on one of its diagonals, which can't be written. */
+static DtFusedRun
+run_diagonal(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    (void)stage;
+    if (array == NULL || PyArray_NDIM(array) != 2
+        || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp below = kernel->axis < 0 ? -kernel->axis : 0,
+             right = kernel->axis > 0 ? kernel->axis : 0;
+    npy_intp rows = PyArray_DIM(array, 0) - below, columns = PyArray_DIM(array, 1) - right;
+    npy_intp count = rows < columns ? rows : columns;
+    npy_intp stride = PyArray_STRIDE(array, 0) + PyArray_STRIDE(array, 1);
+    if (count < 1) {
+        return DT_FUSED_CALL; /* NumPy says where an empty one lies */
+    }
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    Py_INCREF(descr);
+    PyObject *made = PyArray_NewFromDescr(&PyArray_Type, descr, 1, &count, &stride,
+                                          PyArray_BYTES(array) + below * PyArray_STRIDE(array, 0)
+                                              + right * PyArray_STRIDE(array, 1),
+                                          PyArray_FLAGS(array) & NPY_ARRAY_ALIGNED, NULL);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)made, Py_NewRef((PyObject *)array)) < 0) {
+        Py_DECREF(made);
+        return DT_FUSED_ERROR;
+    }
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
+static DtStatus
+choose_diagonal(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    DtCellIndex index;
+    (void)exe;
+    (void)plan;
+    kernel->run = run_diagonal;
+    *ok = node->nargs == 2 && node->results[0].type == &PyArray_Type && node->results[0].ndim == 1
+          && dt_kernel_index(&node->args[1], &index) && index.kind == DT_INDEX_CONST
+          && index.value >= -DT_KERNEL_MAX_BYTES && index.value <= DT_KERNEL_MAX_BYTES
+          && dt_kernel_take_value(node, 0, kernel);
+    kernel->axis = *ok ? (int)index.value : 0;
+    return DT_OK;
+}
+
 const DtKernelRow dt_kernels_views[] = {
-    {"operator.getitem", choose_view}, {"ndarray.transpose", choose_transpose}, {NULL, NULL}};
+    {"operator.getitem", choose_view},
+    {"ndarray.transpose", choose_transpose},
+    {"numpy.diagonal", choose_diagonal},
+    {NULL, NULL},
+};
