@@ -14,6 +14,7 @@
 #include "compat/object.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 static DtStatus
 of_existing(DtTrace *trace, DtInstanceVar *self, PyObject *name, DtDictVar **out)
@@ -72,6 +73,7 @@ dt_attr_dict_get(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     if (self->attributes == NULL) {
         DtDictVar *dict;
         if (dt_exception_is(var) || !dt_instance_has_dict(var)
+            || dt_substitute_hides_class(self->cls)
             || dt_instance_overrides(var, "__getattribute__")) {
             return dt_break(trace, DT_BREAK_ATTRIBUTE, "__dict__ of a %s", self->cls->tp_name);
         }

@@ -245,6 +245,15 @@ bind_class_method(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar
     return dt_method_new(trace, inner, cls_var, out);
 }
 
+/* The class itself, or one below it that is written in C, too. */
+static bool
+is_of_c(PyObject *cls, PyTypeObject *of)
+{
+    return cls == (PyObject *)of
+           || (cls != NULL && PyType_Check(cls) && PyType_IsSubtype((PyTypeObject *)cls, of)
+               && !(((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE));
+}
+
 DtStatus
 dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self, DtVar *cls_var,
               DtVar **out)
@@ -266,10 +275,12 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     }
     PyTypeObject *of = type == &PyClassMethodDescr_Type ? ((PyDescrObject *)found)->d_type : NULL;
     if (of != NULL && dt_builtin_find(found) == NULL && cls_var != NULL
-        && (dt_payload_object(cls_var) == (PyObject *)of
+        && (is_of_c(dt_payload_object(cls_var), of)
             || (of == &PyBaseObject_Type
                 && PyUnicode_CompareWithASCIIString(name, "__init_subclass__") == 0))) {
-        return dt_builtin_class_method(trace, of, name, out);
+        PyObject *cls = dt_payload_object(cls_var);
+        return dt_builtin_class_method(trace, is_of_c(cls, of) ? (PyTypeObject *)cls : of, name,
+                                       out);
     }
     if (type == &PyClassMethodDescr_Type && dt_builtin_find(found) != NULL) {
         DT_TRY(build_attr(trace, attr, found, out));

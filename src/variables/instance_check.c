@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include "compat/abc.h"
+#include "compat/object.h"
 #include "compat/type.h"
 #include "variables/fold.h"
+#include "variables/substitutes.h"
 
 #define MOST_CLASSES 4000 /* below an abstract class, or registered with one of them */
 
@@ -64,6 +66,28 @@ is_abstract(PyTypeObject *meta, const char *check)
     return found != NULL && is_from(found, modules);
 }
 
+/* The same, or what typing puts before it for protocols: it only refuses some of them. */
+static bool
+is_abstract_or_protocol(PyTypeObject *meta)
+{
+    static const char *const modules[] = {"abc", "typing", NULL};
+    PyObject *found = dt_type_lookup_text(meta, "__subclasscheck__");
+    return found != NULL && is_from(found, modules);
+}
+
+/* What ABCMeta's own check says, asked past what typing puts before it, as isinstance() does. */
+static int
+ask_abc(PyObject *cls, PyTypeObject *type)
+{
+    PyObject *meta = dt_import_attr("abc", "ABCMeta");
+    PyObject *answer =
+        meta != NULL ? PyObject_CallMethod(meta, "__subclasscheck__", "OO", cls, type) : NULL;
+    int result = answer != NULL ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(meta);
+    Py_XDECREF(answer);
+    return result;
+}
+
 /* The function behind a __subclasshook__, which is a function or a class method. */
 static PyObject *
 hook_function(PyObject *hook)
@@ -94,7 +118,7 @@ is_harmless(PyObject *cls, int *left)
     }
     PyObject *hook = dt_type_lookup_text(type, "__subclasshook__");
     PyObject *function = hook_function(hook);
-    if (!is_abstract(meta, "__subclasscheck__")
+    if (!is_abstract_or_protocol(meta)
         || (hook != dt_type_lookup_text(&PyBaseObject_Type, "__subclasshook__")
             && (function == NULL || !is_from(function, modules)))) {
         return false;
@@ -130,7 +154,7 @@ ask_abstract(DtTrace *trace, const Subject *subject, PyObject *cls, bool *out)
     int left = MOST_CLASSES;
     int answer = dt_abc_remembers(cls, subject->type);
     if (answer == -1 && is_harmless(cls, &left)) {
-        answer = PyObject_IsSubclass((PyObject *)subject->type, cls);
+        answer = ask_abc(cls, subject->type);
     }
     if (answer < 0) {
         return PyErr_Occurred() ? dt_break_from_exception(trace) : cannot_tell(trace, subject);
@@ -267,6 +291,14 @@ call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
                         type->tp_name);
     }
     PyObject *wanted = dt_var_as_constant(trace, args->pos[1]);
+    /* Polyfills ask for their own classes; the program would get the wrong answer. */
+    if (type != NULL && dt_var_peek(args->pos[0])->type->kind == DT_KIND_INSTANCE
+        && dt_substitute_hides_class(type)
+        && !(wanted != NULL && PyType_Check(wanted)
+             && dt_substitute_hides_class((PyTypeObject *)wanted))) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "isinstance() of an object that stands for one of a C type");
+    }
     if (wanted != NULL && dt_constant_is_safe(wanted) && !PyTuple_Check(wanted)) {
         return dt_kinds_mismatch(trace, self, "isinstance", args);
     }
@@ -327,7 +359,7 @@ check_abstract(DtTrace *trace, const DtArgs *args, bool of_instance, DtVar **out
                        .type = of_instance ? dt_var_python_type(trace, args->pos[1])
                                            : (PyTypeObject *)other};
     if (subject.type == NULL || !PyType_Check(subject.type) || wanted == NULL
-        || !PyType_Check(wanted) || !is_abstract(Py_TYPE(wanted), "__subclasscheck__")
+        || !PyType_Check(wanted) || !is_abstract_or_protocol(Py_TYPE(wanted))
         || dt_type_lookup_text(subject.type, "__class__")
                != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
         return cannot_tell(trace, &subject);

@@ -15,7 +15,7 @@
 
 typedef struct PureRow {
     const char *type; /* tp_name */
-    const char *methods[12];
+    const char *methods[20];
     bool text;        /* its repr and str show values only */
     const char *over; /* a member: the object is pure if that can't change, either */
 } PureRow;
@@ -29,7 +29,8 @@ static const PureRow pure_rows[] = {
      NULL},
     {"datetime.datetime",
      {"isoformat", "weekday", "isoweekday", "toordinal", "replace", "ctime", "date", "time",
-      "timetz", "utcoffset", NULL},
+      "timetz", "utcoffset", "tzname", "dst", "timetuple", "utctimetuple", "isocalendar",
+      "astimezone", "timestamp", NULL},
      false, /* a zone is an object of any class */
      "tzinfo"},
     {"datetime.time", {"isoformat", "replace", "strftime", "utcoffset", NULL}, false, "tzinfo"},
@@ -38,6 +39,7 @@ static const PureRow pure_rows[] = {
     {"operator.attrgetter", {NULL}, false, NULL},
     {"operator.itemgetter", {NULL}, false, NULL},
     {"operator.methodcaller", {NULL}, false, NULL},
+    {"datetime.IsoCalendarDate", {"__getitem__", NULL}, true, NULL},
     {"re.Match",
      {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL},
      false,
@@ -46,6 +48,7 @@ static const PureRow pure_rows[] = {
      {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer", NULL},
      true,
      NULL},
+    {"time.struct_time", {"__getitem__", NULL}, true, NULL},
     {"sys.flags", {"__getitem__", NULL}, false, NULL},
     {"sys.float_info", {"__getitem__", NULL}, false, NULL},
     {"sys.hash_info", {"__getitem__", NULL}, false, NULL},
@@ -66,6 +69,9 @@ static const PureModule pure_modules[] = {
     {"binascii",
      {"a2b_base64", "a2b_hex", "b2a_base64", "b2a_hex", "crc32", "crc_hqx", "hexlify", "unhexlify",
       NULL}},
+    {"_hashlib", {"compare_digest", NULL}},
+    {"nt", {"_path_normpath", "_path_splitroot", "_path_splitroot_ex", NULL}},
+    {"posix", {"_path_normpath", "_path_splitroot", "_path_splitroot_ex", NULL}},
     {"sys", {"intern", NULL}},
     {"unicodedata",
      {"bidirectional", "category", "combining", "decimal", "digit", "east_asian_width", "lookup",
@@ -235,6 +241,16 @@ known_object(DtTrace *trace, DtVar *var, PyObject **out)
     }
     Py_XINCREF(object);
     *out = object;
+    return DT_OK;
+}
+
+DtStatus
+dt_pure_knows(DtTrace *trace, DtVar *var, bool *out)
+{
+    PyObject *object;
+    DT_TRY(known_object(trace, var, &object));
+    *out = object != NULL;
+    Py_XDECREF(object);
     return DT_OK;
 }
 

@@ -29,8 +29,10 @@ bool dt_pure_is_function(PyObject *object);
  * break when one is not known; what the callable raises, the traced program raises. */
 DtStatus dt_pure_call(DtTrace *trace, PyObject *callable, const DtArgs *args,
                       DtVar **out) DT_MUST_CHECK;
-/* The same; parts of the result that are neither constants nor pure become objects known by
- * identity.  For members of pure objects. */
+/* Whether dt_pure_call() would take the argument. */
+DtStatus dt_pure_knows(DtTrace *trace, DtVar *var, bool *out) DT_MUST_CHECK;
+/* As dt_pure_call(); parts of the result that are neither constants nor pure become objects known
+ * by identity.  For members of pure objects. */
 DtStatus dt_pure_members(DtTrace *trace, PyObject *callable, const DtArgs *args,
                          DtVar **out) DT_MUST_CHECK;
 

@@ -142,7 +142,8 @@ module_of_class(PyTypeObject *type)
         return module;
     }
     const char *dot = strrchr(type->tp_name, '.');
-    return dot != NULL ? PyUnicode_FromStringAndSize(type->tp_name, dot - type->tp_name) : NULL;
+    return dot != NULL ? PyUnicode_FromStringAndSize(type->tp_name, dot - type->tp_name)
+                       : PyUnicode_InternFromString("builtins");
 }
 
 /* What says where a callable comes from: a new reference, or NULL (also without memory). */

@@ -242,12 +242,23 @@ fp_region(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_var_int(trace, before, out);
 }
 
+/* is_known(value): whether fold() would take it. */
+static DtStatus
+is_known(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    bool known;
+    (void)self;
+    DT_TRY(dt_pure_knows(trace, args->pos[0], &known));
+    return dt_var_bool(trace, known, out);
+}
+
 static const DtMethodRow api_rows[] = {
     {"fp_region", fp_region, 1, 2, false},
     {"contents", contents, 1, 1, false},
     {"more", more, 1, 1, false},
     {"own_attributes", own_attributes, 1, 1, false},
     {"fold", fold, 1, -1, true},
+    {"is_known", is_known, 1, 1, false},
     {"members", members, 1, -1, true},
     {"unfollowable", unfollowable, 1, 1, false},
     {"is_compiling", is_compiling, 0, 0, false},

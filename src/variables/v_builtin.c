@@ -11,6 +11,7 @@
 #include "variables/iterators.h"
 #include "variables/text.h"
 #include "variables/pure.h"
+#include "variables/substitutes.h"
 
 /* Object -> row; objects are kept for the life of the process. */
 static DtArena table_arena;
@@ -183,6 +184,35 @@ dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *name, DtVa
     return method != NULL ? dt_build_known(trace, method, out) : DT_ERROR;
 }
 
+/* A class method of a C type that has a polyfill, which is given the class before the arguments. */
+static DtStatus
+call_class_method_polyfill(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar **out,
+                           bool *done)
+{
+    PyTypeObject *type = (PyTypeObject *)PyCFunction_GET_SELF(method);
+    PyObject *name = PyUnicode_InternFromString(((PyCFunctionObject *)method)->m_ml->ml_name);
+    PyObject *descriptor = name != NULL ? dt_type_lookup(type, name) : NULL, *function = NULL;
+    Py_XDECREF(name);
+    *done = false;
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    if (descriptor != NULL && Py_IS_TYPE(descriptor, &PyClassMethodDescr_Type)) {
+        DT_TRY(dt_substitute_find_descriptor(trace, descriptor, &function));
+    }
+    if (function == NULL) {
+        return DT_OK;
+    }
+    DtVar *callable, *first;
+    DtArgs all;
+    *done = true;
+    DT_TRY(dt_build_known(trace, function, &callable));
+    DT_TRY(dt_build_known(trace, (PyObject *)type, &first));
+    DT_TRY(dt_args_prepend(trace, args, first, &all));
+    return dt_substitute_fits(function, &all) ? dt_var_call(trace, callable, &all, out)
+                                              : dt_fold_failure(trace, method, args);
+}
+
 static DtStatus
 builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
@@ -196,6 +226,13 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     }
     if (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)) {
         return dt_inherited_call(trace, object, args, out);
+    }
+    if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_Check(receiver)) {
+        bool done;
+        DT_TRY(call_class_method_polyfill(trace, object, args, out, &done));
+        if (done) {
+            return DT_OK;
+        }
     }
     if (is_pure_class_method(object, receiver)) {
         return dt_fold_call(trace, object, NULL, args, out);

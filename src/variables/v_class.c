@@ -294,7 +294,38 @@ get_abstract(DtTrace *trace, DtVar *self, DtVar **out)
                          : dt_raise(trace, PyExc_AttributeError, "__abstractmethods__");
 }
 
+static DtStatus
+get_class(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_class_of(trace, self, out);
+}
+
+/* What a class statement with type parameters has put there. */
+static DtStatus
+get_type_params(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    PyTypeObject *cls = class_of(self);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__type_params__"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    PyObject *found = cls != &PyType_Type ? dt_class_own_attr(trace, cls, name) : NULL;
+    return found != NULL ? dt_build_known(trace, found, out) : dt_var_tuple(trace, NULL, 0, out);
+}
+
+/* Sizes and offsets, which are fixed when the class is made, and its flags. */
+static DtStatus
+read_member(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+{
+    DT_TRY(dt_class_guard_unchanged(trace, self));
+    return dt_constant_wrap_take(trace,
+                                 PyType_Type.tp_getattro(((DtObjectVar *)self)->object, name), out);
+}
+
 static const DtGetSetRow class_getsets[] = {
+    {"__class__", get_class},
+    {"__type_params__", get_type_params},
     {"__name__", get_name},
     {"__qualname__", get_qualname},
     {"__module__", get_module},
@@ -334,6 +365,10 @@ read_field(DtTrace *trace, DtVar *self, PyObject *name, bool *done, DtVar **out)
             *done = true;
             return row->get(trace, self, out);
         }
+    }
+    if (Py_IS_TYPE(dt_type_lookup(&PyType_Type, name), &PyMemberDescr_Type)) {
+        *done = true;
+        return read_member(trace, self, name, out);
     }
     return DT_OK;
 }

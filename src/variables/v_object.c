@@ -5,6 +5,7 @@
  */
 #include "compat/dict.h"
 #include "compat/lru_cache.h"
+#include "compat/object.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
@@ -239,12 +240,35 @@ callable_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 /* Attributes such as add.reduce: methods and members of a C type, which run no Python code.  The
  * callable is known by identity and its type can't change, so they need no guard of their own; but
  * for the docstring, which programs may set. */
+/* What lies in the dict of a function of a library, such as its name, which programs may set. */
+static DtStatus
+own_attribute(DtTrace *trace, PyObject *object, PyObject *name, DtVar **out)
+{
+    PyObject *dict = dt_object_existing_dict(object), *value = NULL;
+    const DtSource *self = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, object, 0);
+    const DtSource *source = self != NULL ? dt_source_attr(trace, self, name) : NULL;
+    *out = NULL;
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    if (dict == NULL || dt_dict_get(dict, name, &value) != 1) {
+        return DT_OK;
+    }
+    return dt_var_build_lazy(trace, value, source, out);
+}
+
 static DtStatus
 callable_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
     PyObject *object = object_of(var);
     PyTypeObject *type = PyType_Check(object) ? (PyTypeObject *)object : Py_TYPE(object);
     PyObject *found = dt_type_lookup(type, name);
+    if (found == NULL && Py_TYPE(object)->tp_getattro == PyObject_GenericGetAttr) {
+        DT_TRY(own_attribute(trace, object, name, out));
+        if (*out != NULL) {
+            return DT_OK;
+        }
+    }
     if (found == NULL
         || (Py_TYPE(found) != &PyMethodDescr_Type && Py_TYPE(found) != &PyGetSetDescr_Type
             && Py_TYPE(found) != &PyMemberDescr_Type)
@@ -418,6 +442,33 @@ opaque_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "`in` a %s", Py_TYPE(object_of(self))->tp_name);
 }
 
+/* A named tuple of C, such as a date of the ISO calendar, as a plain one. */
+static DtStatus
+plain_tuple(DtTrace *trace, DtVar *self, const char *what, DtVar **out)
+{
+    PyObject *object = object_of(self);
+    if (!PyTuple_Check(object) || !dt_pure_is(object)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", what, Py_TYPE(object)->tp_name);
+    }
+    return dt_constant_wrap_take(trace, PyTuple_GetSlice(object, 0, PyTuple_GET_SIZE(object)), out);
+}
+
+static DtStatus
+opaque_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DtVar *tuple;
+    DT_TRY(plain_tuple(trace, self, "len()", &tuple));
+    return dt_var_length(trace, tuple, out);
+}
+
+static DtStatus
+opaque_iter(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    DtVar *tuple;
+    DT_TRY(plain_tuple(trace, self, "iter()", &tuple));
+    return dt_var_iter(trace, tuple, out);
+}
+
 /* An operator of a C type of which everything is known; one operand may be any other kind. */
 static DtStatus
 opaque_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
@@ -441,6 +492,8 @@ const DtVarType dt_kind_type_OPAQUE = {
     .nb_bool = opaque_bool,
     .mp_subscript = opaque_subscript,
     .sq_contains = opaque_contains,
+    .sq_length = opaque_length,
+    .tp_iter = opaque_iter,
     .tp_call = opaque_call,
     .tp_getattro = opaque_getattro,
     .tp_richcompare = opaque_compare,

@@ -53,6 +53,11 @@ def fold(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
+def is_known(value: Any, /) -> bool:
+    """Whether :func:`fold` would take the value: in traced code, if everything in it is known."""
+    return True
+
+
 def members(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """As :func:`fold`; the result may hold any objects, which are then known by identity."""
     return function(*args, **kwargs)
@@ -118,6 +123,7 @@ if _core is not None:
     _core.register_traced("fold", fold)
     _core.register_traced("fp_region", fp_region)
     _core.register_traced("more", more)
+    _core.register_traced("is_known", is_known)
     _core.register_traced("members", members)
     _core.register_traced("own_attributes", own_attributes)
     _core.register_traced("unfollowable", unfollowable)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins as original
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from dyntrace.polyfills import polyfill, unfollowable
@@ -19,6 +19,29 @@ def dir_(obj: Any = _MISSING, /) -> Any:
         unfollowable("dir() of a module")
     cls: Any = type(obj)
     return sorted(cls.__dir__(obj))
+
+
+@polyfill(original.print)
+def print_(
+    *args: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False
+) -> None:
+    if file is None:
+        unfollowable("print() is called")
+    if sep is None:
+        sep = " "
+    if end is None:
+        end = "\n"
+    if type(sep) is not str or type(end) is not str:
+        unfollowable("print() with a separator that is no text")
+    first = True
+    for arg in args:
+        if not first:
+            file.write(sep)
+        first = False
+        file.write(str(arg) if type(arg) is not str else arg)
+    file.write(end)
+    if flush:
+        file.flush()
 
 
 def _merge(names: Any, cls: Any) -> None:
@@ -44,3 +67,12 @@ def type_dir(self: Any, /) -> Any:
     names: Any = {}
     _merge(names, self)
     return list(names)
+
+
+@polyfill(FunctionType.__get__)
+def function_get(self: Any, instance: Any, owner: Any = None, /) -> Any:
+    if instance is None:
+        if owner is None:
+            unfollowable("function.__get__(None, None)")
+        return self
+    return MethodType(self, instance)

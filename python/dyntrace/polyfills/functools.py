@@ -153,7 +153,7 @@ def update_wrapper(
     assigned: Any = original.WRAPPER_ASSIGNMENTS,
     updated: Any = original.WRAPPER_UPDATES,
 ) -> Any:
-    if not isinstance(wrapper, (FunctionType, _Cached)):
+    if not isinstance(wrapper, _Cached) and not isinstance(wrapper, FunctionType):
         unfollowable("update_wrapper() of something that is no function")
     for name in assigned:
         try:
