@@ -6,6 +6,9 @@
  */
 #include "compat/dict.h"
 
+#include "compat/object.h"
+#include "compat/type.h"
+
 #include <string.h>
 
 bool
@@ -25,6 +28,50 @@ dt_dict_is_plain_key(PyObject *key)
         return true;
     }
     return false;
+}
+
+static PyObject *enum_hash; /* Enum.__hash__, kept for the life of the process */
+
+int
+dt_dict_init(void)
+{
+    PyObject *cls = enum_hash == NULL ? dt_import_attr("enum", "Enum") : NULL;
+    if (cls != NULL) {
+        enum_hash = Py_XNewRef(dt_type_lookup_text((PyTypeObject *)cls, "__hash__"));
+        Py_DECREF(cls);
+    }
+    return enum_hash != NULL || !PyErr_Occurred() ? 0 : -1;
+}
+
+bool
+dt_dict_hashes_as_base(PyTypeObject *type)
+{
+    PyTypeObject *base = PyType_FastSubclass(type, Py_TPFLAGS_LONG_SUBCLASS)      ? &PyLong_Type
+                         : PyType_FastSubclass(type, Py_TPFLAGS_UNICODE_SUBCLASS) ? &PyUnicode_Type
+                         : PyType_FastSubclass(type, Py_TPFLAGS_BYTES_SUBCLASS)   ? &PyBytes_Type
+                                                                                  : NULL;
+    return base != NULL && type->tp_hash == base->tp_hash
+           && type->tp_richcompare == base->tp_richcompare;
+}
+
+bool
+dt_dict_is_settled_key(PyObject *key)
+{
+    PyTypeObject *type = Py_TYPE(key);
+    if (dt_dict_is_plain_key(key) || dt_dict_hashes_as_base(type)) {
+        return true;
+    }
+    if (type == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            if (!dt_dict_is_settled_key(PyTuple_GET_ITEM(key, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return type->tp_richcompare == PyBaseObject_Type.tp_richcompare
+           && (type->tp_hash == PyBaseObject_Type.tp_hash
+               || (enum_hash != NULL && dt_type_lookup_text(type, "__hash__") == enum_hash));
 }
 
 /* 1 equal, 0 not, -1 can't tell.  The hashes are equal already. */
@@ -119,6 +166,21 @@ entry_value(PyDictObject *dict, Py_ssize_t index)
 #endif
 }
 
+/* The value under this very key: its hash may be Python's, which does not run here. */
+static int
+get_by_identity(PyObject *dict, PyObject *key, PyObject **value)
+{
+    Py_ssize_t position = 0;
+    PyObject *stored, *found;
+    while (PyDict_Next(dict, &position, &stored, &found)) {
+        if (stored == key) {
+            *value = found;
+            return 1;
+        }
+    }
+    return -1;
+}
+
 int
 dt_dict_get(PyObject *object, PyObject *key, PyObject **value)
 {
@@ -131,7 +193,7 @@ dt_dict_get(PyObject *object, PyObject *key, PyObject **value)
     }
     if (!plain && Py_TYPE(key)->tp_hash != PyBaseObject_Type.tp_hash
         && Py_TYPE(key)->tp_hash != PyType_Type.tp_hash) {
-        return -1;
+        return dt_dict_is_settled_key(key) ? get_by_identity(object, key, value) : -1;
     }
     Py_hash_t hash = PyObject_Hash(key);
     if (hash == -1) {

@@ -151,4 +151,13 @@ PyObject *dt_dict_key_at(PyObject *dict, Py_ssize_t index);
  * user code (None, bool, int, float, complex, str, bytes, Ellipsis, tuples of these). */
 bool dt_dict_is_plain_key(PyObject *key);
 
+/* Finds what is_settled_key() compares with: 0, or -1 with an exception. */
+int dt_dict_init(void);
+/* Whether instances of this subclass of int, str or bytes hash and compare as those do. */
+bool dt_dict_hashes_as_base(PyTypeObject *type);
+/* Whether its hash never changes and only the standard library's code hashes or compares it: plain
+ * keys, objects that compare by identity as object does or as members of enumerations do, instances
+ * that hash and compare as their builtin base, and tuples of such. */
+bool dt_dict_is_settled_key(PyObject *key);
+
 #endif

@@ -3,12 +3,14 @@
  *   constants            by value, with the real hash
  *   instances            as object hashes them: by identity
  *                        with __hash__ and __eq__ of Python: those are followed
+ *                        with those of int, str or bytes: by their value
  *   classes, functions   by identity
  *
  * Not in here: dicts (v_dict.c) and sets (v_set.c) themselves.
  */
 #include <string.h>
 
+#include "compat/dict.h"
 #include "variables/kinds.h"
 
 static DtStatus
@@ -44,7 +46,8 @@ compares_by_identity(PyTypeObject *type)
 bool
 dt_dict_is_followed(PyObject *key)
 {
-    return !dt_constant_is_safe(key) && !compares_by_identity(Py_TYPE(key));
+    return !dt_constant_is_safe(key) && !compares_by_identity(Py_TYPE(key))
+           && !dt_dict_is_settled_key(key);
 }
 
 static DtStatus
@@ -98,7 +101,14 @@ instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
 {
     DtInstanceVar *instance = (DtInstanceVar *)var;
     PyTypeObject *type = instance->object != NULL ? Py_TYPE(instance->object) : instance->cls;
+    PyObject *plain =
+        dt_dict_hashes_as_base(type) ? dt_var_as_constant(trace, dt_payload_of(var)) : NULL;
     out->key = instance->object;
+    if (plain != NULL && dt_constant_is_safe(plain)) { /* members of IntEnum, texts with methods */
+        out->traced = true;
+        out->hash = PyObject_Hash(plain);
+        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+    }
     if (!compares_by_identity(type)) {
         if (!dt_build_is_user_class(type)) {
             return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", type->tp_name);
@@ -150,7 +160,8 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     if (out->key == NULL && kind == DT_KIND_FUNCTION) {
         return by_identity(out, var);
     }
-    if (out->key == NULL && kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->cls == &PyTuple_Type) {
+    if (kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->cls == &PyTuple_Type
+        && (out->key == NULL || !dt_constant_is_safe(out->key))) {
         return tuple_key(trace, var, out);
     }
     if (out->key == NULL) {

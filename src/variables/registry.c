@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compat/dict.h"
 #include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/type.h"
@@ -126,7 +127,8 @@ dt_variables_load(void)
     if (state == NEW) {
         state = LOADING;
         if (dt_lru_cache_init() < 0 || dt_iterators_init() < 0 || dt_build_init() < 0
-            || dt_payload_init() < 0 || dt_proxy_init() < 0 || dt_builtin_init() < 0) {
+            || dt_payload_init() < 0 || dt_proxy_init() < 0 || dt_dict_init() < 0
+            || dt_builtin_init() < 0) {
             return -1;
         }
         state = LOADED;

@@ -447,7 +447,7 @@ def array_out(w, x, k):
 # ---- Through breaks --------------------------------------------------------------------------------
 
 
-@effect(breaks="unknown-callable")
+@effect(breaks="attribute")
 def print_to_a_stream(w, x, k):
     w.li.append(k)
     print(len(w.li), k, file=w.out)

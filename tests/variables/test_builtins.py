@@ -151,7 +151,6 @@ def test_every_builtin_has_a_case():
             *rows("builtins_numbers.c", "number_rows"),
             *rows("builtins_types.c", "type_rows"),
             *rows("instance_check.c", "check_rows"),
-            "print",  # followed if it is told where to write (polyfills/builtins.py)
         ]
     )
 

@@ -97,7 +97,6 @@ def _constructor(name: str, kind: Any) -> None:
     def make(string: Any = b"", *, usedforsecurity: Any = True) -> Any:
         return kind(name, _checked(string))
 
-    vars(make)["__text_signature__"] = original.__text_signature__
     polyfill(original)(make)
 
 

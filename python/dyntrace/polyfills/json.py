@@ -261,7 +261,16 @@ def make_iterencode(
     _sort_keys: Any,
     _skipkeys: Any,
     _one_shot: Any,
-    **cached: Any,
+    ValueError: Any = ValueError,
+    dict: Any = dict,
+    float: Any = float,
+    id: Any = id,
+    int: Any = int,
+    isinstance: Any = isinstance,
+    list: Any = list,
+    str: Any = str,
+    tuple: Any = tuple,
+    _intstr: Any = int.__repr__,
 ) -> Any:
     if not _one_shot:
         unfollowable("JSON that is written piece by piece")
