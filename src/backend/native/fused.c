@@ -18,7 +18,7 @@
 
 enum {
     PREFETCH_BYTES = 6 << 20, /* operands and outputs of this size come from memory: ask ahead */
-    LONG_ROW = 256, /* from here on blocks end with rows, so that rows need no gathering */
+    LONG_ROW = 64, /* from here on blocks end with rows, so that rows need no gathering */
 };
 
 /* Share `part` of `parts` of the `bytes` that follow `start`. */
