@@ -37,7 +37,16 @@ def fit_line(x, y):
     return slope, intercept, residuals.sum(), rank, s * 2
 
 
+def filled(m):
+    made = np.ndarray(m.shape, dtype=m.dtype)
+    column = np.ndarray((m.shape[0], 1), float, order="C")
+    column[:, 0] = m[:, 0]
+    made[...] = m * 2
+    return made, column + 1, isinstance(made, np.ndarray), type(made) is np.ndarray
+
+
 CASES = {
+    "ndarray()": (filled, M),
     "diagonal": (lambda m: np.diagonal(m) * 2, M),
     "diagonal above": (lambda m: np.diagonal(m, 1).sum(), M),
     "diagonal below": (lambda m: np.diagonal(m, offset=-2) + 1, M),
@@ -225,3 +234,7 @@ def test_docstrings_that_the_program_sets():
     finally:
         del np.add.__doc__
     assert compiled(np.ones(2))[0] == before
+
+
+def test_an_array_over_memory_that_exists():
+    check(lambda x: np.ndarray(x.shape, buffer=x.copy()) * 2, V, breaks="unknown-callable")

@@ -64,6 +64,20 @@ def iinfo(int_type: Any) -> Any:
     return members(_known_iinfo, _limits_of(int_type))
 
 
+@polyfill(np.ndarray)
+def ndarray(
+    shape: Any,
+    dtype: Any = None,
+    buffer: Any = None,
+    offset: Any = 0,
+    strides: Any = None,
+    order: Any = None,
+) -> Any:
+    if buffer is not None or strides is not None or order not in (None, "C", "F"):
+        unfollowable("an array over memory that exists, or with strides of its own")
+    return np.empty(shape, dtype, "C" if order is None else order)
+
+
 REVERSED = slice(None, None, -1)
 PLANE = signature(np.rot90).parameters["axes"].default
 

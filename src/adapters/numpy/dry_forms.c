@@ -46,6 +46,39 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
 }
 
+/* outer() of two arrays is the ufunc of the first with an axis of one item for each of the second.
+ * *out stays NULL if that is not what is asked for. */
+static DtStatus
+take_outer_apart(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtVar *items[DT_NP_MAXDIMS], *pair[2], *none, *all, *key;
+    DtArrayVar *arrays[2];
+    *out = NULL;
+    if (args->npos != 2 || args->nkw > 0) {
+        return DT_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        DT_TRY(dt_var_realize(trace, args->pos[i], &pair[i]));
+        arrays[i] = dt_np_array_of(pair[i]);
+        if (arrays[i] == NULL || arrays[i]->meta->type != &PyArray_Type
+            || arrays[i]->meta->ndim == 0) {
+            return DT_OK;
+        }
+    }
+    uint32_t own = (uint32_t)arrays[0]->meta->ndim, ndim = own + (uint32_t)arrays[1]->meta->ndim;
+    if (ndim > DT_NP_MAXDIMS) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_const(trace, Py_None, &none));
+    DT_TRY(dt_var_slice(trace, none, none, none, &all));
+    for (uint32_t i = 0; i < ndim; i++) {
+        items[i] = i < own ? all : none;
+    }
+    DT_TRY(dt_var_tuple(trace, items, ndim, &key));
+    DT_TRY(dt_np_subscript(&dt_np_adapter, trace, arrays[0], key, &pair[0]));
+    return dt_np_apply_vars(trace, op, pair, 2, out);
+}
+
 /* Methods of ufuncs that make new arrays.  Errors of arithmetic are flags, which the run tells. */
 DtStatus
 dt_np_call_ufunc_method(DtTrace *trace, DtNpOp op, const char *method, PyObject *callable,
@@ -63,6 +96,12 @@ dt_np_call_ufunc_method(DtTrace *trace, DtNpOp op, const char *method, PyObject 
         }
         if (may_write(op, args) || args->npos > methods[i].before_out) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", function);
+        }
+        if (strcmp(method, "outer") == 0) {
+            DT_TRY(take_outer_apart(trace, op, args, out));
+            if (*out != NULL) {
+                return DT_OK;
+            }
         }
         DtNpDry dry = {.trace = trace, .op = op, .function = function};
         return dt_np_dry_call(&dry, callable, args, out);
