@@ -64,6 +64,10 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
             }
         }
         DT_TRY(array->adapter->binary(array->adapter, trace, op, left, right, out));
+        if (*out == dt_not_implemented(trace) && right->type->kind == DT_KIND_INSTANCE
+            && left->type->kind != DT_KIND_INSTANCE) {
+            DT_TRY(dt_instance_reflected(trace, op, right, left, out));
+        }
         return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
     }
     DtStatus (*first)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = left->type->nb_binary;
@@ -180,31 +184,10 @@ check_stack(DtTrace *trace)
                : dt_break(trace, DT_BREAK_INLINE_DEPTH, "the objects are nested too deep");
 }
 
-DtStatus
-dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+/* Neither side knows: objects are equal to themselves, and in no order. */
+static DtStatus
+not_comparable(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
-    DT_TRY(check_stack(trace));
-    DT_TRY(dt_var_realize(trace, left, &left));
-    DT_TRY(dt_var_realize(trace, right, &right));
-    DtArrayVar *array = array_operand(left, right);
-    if (array != NULL) {
-        return array->adapter->compare(array->adapter, trace, op, left, right, out);
-    }
-    DtVar *none = dt_not_implemented(trace);
-    bool reflected = right_goes_first(trace, left, right);
-    *out = none;
-    if (reflected) {
-        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
-    }
-    if (*out == none) {
-        DT_TRY(left->type->tp_richcompare(trace, op, left, right, out));
-    }
-    if (*out == none && !reflected) {
-        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
-    }
-    if (*out != none) {
-        return DT_OK;
-    }
     if (is_builtin_value(trace, left) || is_builtin_value(trace, right)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison with an instance of %s",
                         dt_kinds_type_name(trace, is_builtin_value(trace, left) ? left : right));
@@ -218,6 +201,49 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         [Py_LT] = "lt", [Py_LE] = "le", [Py_GT] = "gt", [Py_GE] = "ge"};
     DtVar *args[2] = {left, right};
     return dt_fold_operator_failure(trace, names[op], args, 2);
+}
+
+/* An instance on the left has the first turn, one on the right the last. */
+static DtStatus
+compare_array(DtTrace *trace, int op, DtArrayVar *array, DtVar *left, DtVar *right, DtVar **out)
+{
+    DtVar *none = dt_not_implemented(trace);
+    if (left->type->kind == DT_KIND_INSTANCE) {
+        DT_TRY(left->type->tp_richcompare(trace, op, left, right, out));
+        return *out != none
+                   ? DT_OK
+                   : array->adapter->compare(array->adapter, trace, swapped[op], right, left, out);
+    }
+    DT_TRY(array->adapter->compare(array->adapter, trace, op, left, right, out));
+    return *out == none && right->type->kind == DT_KIND_INSTANCE
+               ? right->type->tp_richcompare(trace, swapped[op], right, left, out)
+               : DT_OK;
+}
+
+DtStatus
+dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    DT_TRY(check_stack(trace));
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    DtArrayVar *array = array_operand(left, right);
+    DtVar *none = dt_not_implemented(trace);
+    *out = none;
+    if (array != NULL) {
+        DT_TRY(compare_array(trace, op, array, left, right, out));
+        return *out != none ? DT_OK : not_comparable(trace, op, left, right, out);
+    }
+    bool reflected = right_goes_first(trace, left, right);
+    if (reflected) {
+        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
+    }
+    if (*out == none) {
+        DT_TRY(left->type->tp_richcompare(trace, op, left, right, out));
+    }
+    if (*out == none && !reflected) {
+        DT_TRY(right->type->tp_richcompare(trace, swapped[op], right, left, out));
+    }
+    return *out != none ? DT_OK : not_comparable(trace, op, left, right, out);
 }
 
 /* Kinds whose identity guards already say which object it is. */

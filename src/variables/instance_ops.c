@@ -231,6 +231,13 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     return DT_OK;
 }
 
+DtStatus
+dt_instance_reflected(DtTrace *trace, DtBinaryOp op, DtVar *self, DtVar *other, DtVar **out)
+{
+    *out = dt_not_implemented(trace);
+    return try_operator(trace, self, operator_rows[DT_BINARY_PLAIN((int)op)].reflected, other, out);
+}
+
 static DtStatus
 unary(DtTrace *trace, DtVar *self, const char *name, const char *symbol, DtVar **out)
 {

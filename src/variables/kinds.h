@@ -484,6 +484,11 @@ extern const DtVarType dt_instance_ops; /* slots of instance_ops.c */
 /* A special method of an instance's type, bound to it; NULL if the type has none but object's. */
 DtStatus dt_instance_special(DtTrace *trace, DtVar *instance, const char *name,
                              DtVar **out) DT_MUST_CHECK;
+/* The reflected method of an operator, `self` being the right operand; NotImplemented if it has
+ * none.
+ */
+DtStatus dt_instance_reflected(DtTrace *trace, DtBinaryOp op, DtVar *self, DtVar *other,
+                               DtVar **out) DT_MUST_CHECK;
 /* What the first of `names` (the last is NULL) that the type has gives: conversions.c; NULL if it
  * has none of them.  Breaks when the result is not what CPython demands of that method. */
 DtStatus dt_instance_convert(DtTrace *trace, DtVar *instance, const char *const *names,

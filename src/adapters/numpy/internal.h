@@ -240,6 +240,18 @@ DtStatus dt_np_axes(DtTrace *, const char *function, DtVar *var, uint32_t ndim, 
 DtStatus dt_np_items(DtTrace *, DtVar *var, DtVar ***items, uint32_t *count,
                      bool *is_sequence) DT_MUST_CHECK;
 
+/* ---- Objects of the program (overrides.c) ---------------------------------------------------- */
+
+/* Of an instance of a class of the program: *defers: operators of arrays leave the operation to it;
+ * *method: its __array_ufunc__, or NULL.  Guards what the answer rests on. */
+DtStatus dt_np_overrider(DtTrace *, DtVar *var, bool in_place, bool *defers,
+                         DtVar **method) DT_MUST_CHECK;
+/* Calls an __array_ufunc__ for ufunc(*inputs). */
+DtStatus dt_np_call_override(DtTrace *, DtNpOp op, DtVar *method, DtVar *const *inputs,
+                             uint32_t count, DtVar **out) DT_MUST_CHECK;
+/* The same if one of the arguments has one; else *out = NULL. */
+DtStatus dt_np_try_overrides(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
+
 /* ---- dtypes (resolve.c) ---------------------------------------------------------------------- */
 
 /* The dtypes of the ufunc's loop for these operands: a tuple of inputs and outputs, kept for the

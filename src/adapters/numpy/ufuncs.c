@@ -251,6 +251,10 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtArrayVar *target, *where;
     PyUFuncObject *ufunc = (PyUFuncObject *)dt_np_callee(op);
     uint32_t nin = (uint32_t)ufunc->nin;
+    DT_TRY(dt_np_try_overrides(trace, op, args, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     if (args->npos > nin + 1 || args->npos < nin || nin > 3) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %u positional arguments",
                         dt_np_target(op), args->npos);
@@ -643,6 +647,26 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
     return DT_OK;
 }
 
+/* An operator of an array and an instance (one of l and r): *out = NULL: it has no word. */
+static DtStatus
+ask_instance(DtTrace *trace, DtNpOp ufunc, DtVar *l, DtVar *r, bool in_place, DtVar **out)
+{
+    DtVar *instance = l->type->kind == DT_KIND_INSTANCE ? l : r, *method, *inputs[2] = {l, r};
+    DtArrayVar *array = dt_np_array_of(instance == l ? r : l);
+    bool defers;
+    *out = NULL;
+    if (instance->type->kind != DT_KIND_INSTANCE || array == NULL || !dt_np_is_ndarray(array)) {
+        return DT_OK;
+    }
+    DT_TRY(dt_np_overrider(trace, instance, in_place, &defers, &method));
+    if (defers && instance == r) {
+        *out = dt_not_implemented(trace);
+        return DT_OK;
+    }
+    return method != NULL && !in_place ? dt_np_call_override(trace, ufunc, method, inputs, 2, out)
+                                       : DT_OK;
+}
+
 DtStatus
 dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r,
              DtVar **out)
@@ -650,6 +674,10 @@ dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, 
     int plain = DT_BINARY_PLAIN((int)op);
     DtArrayVar *self = dt_np_array_of(l);
     (void)adapter;
+    DT_TRY(ask_instance(trace, binary_rows[plain].ufunc, l, r, DT_BINARY_IS_INPLACE((int)op), out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     if (!DT_BINARY_IS_INPLACE((int)op) || self == NULL || !dt_np_is_ndarray(self)) {
         return binary(trace, plain, l, r, false, out);
     }
@@ -684,6 +712,10 @@ dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar 
     };
     DtNpOperand operands[2];
     (void)adapter;
+    DT_TRY(ask_instance(trace, rows[op].ufunc, l, r, false, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     DT_TRY(dt_np_need_operand(trace, l, "a comparison", &operands[0]));
     DT_TRY(dt_np_need_operand(trace, r, "a comparison", &operands[1]));
     if (any_ndarray(operands, 2)) {
