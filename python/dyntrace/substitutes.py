@@ -9,7 +9,7 @@ known, a Python function with the same signature and behaviour stands in for it,
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, WrapperDescriptorType
+from types import ClassMethodDescriptorType, FunctionType, WrapperDescriptorType
 from typing import Any, TypeVar
 
 from dyntrace._support import core as _core
@@ -120,8 +120,9 @@ def check_signature(original: Callable[..., Any], function: Callable[..., Any]) 
     """Raises TypeError where the names, kinds or defaults of the parameters differ."""
     import inspect
 
-    if isinstance(original, WrapperDescriptorType):
-        return  # a slot: every one of them has the same signature
+    if isinstance(original, (WrapperDescriptorType, ClassMethodDescriptorType)):
+        # A slot: every one of them has the same signature. A class method: some versions make one up.
+        return
     try:
         expected = inspect.signature(original)
     except ValueError:
