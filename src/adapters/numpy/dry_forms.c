@@ -277,7 +277,7 @@ dt_np_fn_cross(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_fn_dry(trace, op, args, out);
 }
 
-/* ---- Results that are no arrays, or of which little is known ----------------------------------- */
+/* ---- Results that are no arrays, or of which little is known --------------------------------- */
 
 /* A number or a text, whatever the sizes are. */
 DtStatus
