@@ -360,8 +360,9 @@ choose_matmul(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     (void)exe;
     (void)plan;
     kernel->run = run_matmul;
-    *ok = is_float(kernel) && node->nargs == 2 && dt_kernel_take_value(node, 0, kernel)
-          && dt_kernel_take_value(node, 1, kernel);
+    bool is_complex = PyTypeNum_ISCOMPLEX(kernel->descr->type_num);
+    *ok = (is_float(kernel) || is_complex) && node->nargs == 2
+          && dt_kernel_take_value(node, 0, kernel) && dt_kernel_take_value(node, 1, kernel);
     if (*ok) {
         DT_TRY(dt_loop_get_core("numpy._core.umath", "matmul", kernel->descr, 2, &kernel->loop));
         *ok = kernel->loop != NULL;

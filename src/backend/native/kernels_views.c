@@ -90,10 +90,16 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 }
 
 static bool
+is_constant(const DtOperand *operand, PyObject *object)
+{
+    return operand->kind == DT_OPERAND_CONST && operand->u.object == object;
+}
+
+static bool
 take_axis(const DtOperand *operand, DtKernelAxis *axis)
 {
     *axis = (DtKernelAxis){.kind = DT_AXIS_INT};
-    if (operand->kind == DT_OPERAND_CONST && operand->u.object == Py_None) {
+    if (is_constant(operand, Py_None)) {
         axis->kind = DT_AXIS_NEW;
         return true;
     }
@@ -103,7 +109,7 @@ take_axis(const DtOperand *operand, DtKernelAxis *axis)
     axis->kind = DT_AXIS_SLICE;
     for (int i = 0; i < 3; i++) {
         const DtOperand *bound = &operand->items[i];
-        axis->has[i] = bound->kind != DT_OPERAND_CONST || bound->u.object != Py_None;
+        axis->has[i] = !is_constant(bound, Py_None);
         if (axis->has[i] && !dt_kernel_index(bound, &axis->bounds[i])) {
             return false;
         }
@@ -121,19 +127,30 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     }
     const DtOperand *key = &node->args[1];
     const DtOperand *items = key->kind == DT_OPERAND_TUPLE ? key->items : key;
-    kernel->naxes = key->kind == DT_OPERAND_TUPLE ? key->count : 1;
-    if (kernel->naxes > DT_KERNEL_MAX_NDIM || node->results[0].ndim > DT_KERNEL_MAX_NDIM) {
+    uint32_t nitems = key->kind == DT_OPERAND_TUPLE ? key->count : 1;
+    uint32_t ndim = node->args[0].u.node->results[node->args[0].result].ndim, named = 0;
+    if (nitems > DT_KERNEL_MAX_NDIM || ndim > DT_KERNEL_MAX_NDIM
+        || node->results[0].ndim > DT_KERNEL_MAX_NDIM) {
         return DT_OK;
     }
-    kernel->axes = DT_ARENA_ARRAY(&exe->arena, DtKernelAxis, kernel->naxes + 1);
+    for (uint32_t i = 0; i < nitems; i++) {
+        named += !is_constant(&items[i], Py_None) && !is_constant(&items[i], Py_Ellipsis);
+    }
+    kernel->axes = DT_ARENA_ARRAY(&exe->arena, DtKernelAxis, nitems + ndim + 1);
     if (kernel->axes == NULL) {
         PyErr_NoMemory();
         return DT_ERROR;
     }
     kernel->run = run_view;
-    *ok = true;
-    for (uint32_t i = 0; i < kernel->naxes && *ok; i++) {
-        *ok = take_axis(&items[i], &kernel->axes[i]);
+    *ok = named <= ndim;
+    for (uint32_t i = 0; i < nitems && *ok; i++) {
+        if (!is_constant(&items[i], Py_Ellipsis)) {
+            *ok = take_axis(&items[i], &kernel->axes[kernel->naxes++]);
+            continue;
+        }
+        for (; named < ndim; named++) { /* there is but one ellipsis */
+            kernel->axes[kernel->naxes++] = (DtKernelAxis){.kind = DT_AXIS_SLICE};
+        }
     }
     return DT_OK;
 }

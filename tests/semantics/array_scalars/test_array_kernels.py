@@ -124,7 +124,17 @@ def test_products(expression, n):
     check_calls(fn, *f4, whole=False)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("n", [2, 3, 4, 33])
+@pytest.mark.parametrize("expression", [text for text in PRODUCTS if "@" in text])
+def test_complex_products(expression, n):
+    fn = function(expression, "a, b, v")
+    a, b, v = square(n) + 1j * square(n), square(n) - 1j, RANDOM.standard_normal(n) * (1 + 2j)
+    calls = [(a, b, v), (a.T, b[::-1], v[::-1]), (a * INF, b, v), (a * 1e200, b * 1e200, v)]
+    check_calls(fn, *calls, whole=False)
+    check_calls(fn, tuple(part.astype("c8") for part in (a, b, v)), (a.conj(), b, v), whole=False)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
 def test_axes_of_one_item(dtype):
     """Columns, rows and single numbers as matrices."""
 
@@ -182,6 +192,8 @@ x[1:], x[:-1], x[1:-1], x[::2], x[::-1], x[3:0:-1], x[n:], x[:n], x[-n:], x[:-n]
 x[1:] - x[:-1], x[2:] - 2 * x[1:-1] + x[:-2], x[::-1] * 2, x[None], x[:, None] * x[None, :]
 m[0], m[-1], m[n - 1], m[:, 0], m[:, -1], m[1:, 1:], m[:, ::-1], m[0, 1:], m[1:, 0], m[::2, n - 2]
 m[:, None, 0], m[None, 1], m[..., 0], m[0][1:], m[1:][0], m.T[0], m.T[1:], m[:0], m[5:], x[10:], m[1:1, 0]
+m[..., None], m[None, ..., 0], x[..., 1:], m[..., ::-1, 1], x[...], m[1, ...], x[..., None, :]
+m[...].base is m, m[..., 0, 0].shape, m[:, ..., 1:], m[..., 1, :] * x[..., :3], m[..., n:], m[None, ..., None].strides
 m.T, m.T.T, m.transpose(), np.transpose(m), m.swapaxes(0, 1), m.T[::-1], m[::-1].T, m.T + m
 x[1:].base is x, m[0].base is m, m.T.base is m, x[1:][1:].base is x, m[1:].flags.writeable
 x[-10:10], x[10:-10:-1], x[n::-1], x[-1:0:-2], m[-2:, -2:], m[n - 1, n - 2], m[n - 1][n - 2]
