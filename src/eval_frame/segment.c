@@ -10,20 +10,56 @@
  */
 #define LONG_LOOP 8
 
-/* Each iteration gives it a value: is there a store in the innermost loop around the point? */
-static bool
-is_set_in_loop(const DtPoint *point, int slot)
+/* Marks the instructions from `from` on that plain flow gets to without going back. */
+static void
+mark_flow(const DtBytecode *bytecode, int32_t from, uint8_t *reached)
 {
-    const DtBytecode *bytecode = point->broken->bytecode;
-    int32_t head = -1, last = -1;
-    for (int32_t i = point->at; i < (int32_t)bytecode->count; i++) {
-        int32_t target = bytecode->instrs[i].target;
-        if (target > head && target <= point->at) {
-            head = target;
-            last = i;
+    int32_t count = (int32_t)bytecode->count;
+    memset(reached, 0, bytecode->count + 1);
+    reached[from] = 1;
+    for (int32_t i = from; i < count; i++) {
+        const DtInstr *instr = &bytecode->instrs[i];
+        if (reached[i] && instr->target > i && instr->target < count) {
+            reached[instr->target] = 1;
+        }
+        if (reached[i] && dt_canonical_falls_through(instr->op)) {
+            reached[i + 1] = 1;
         }
     }
-    for (int32_t i = head; i >= 0 && i <= last; i++) {
+}
+
+/* The innermost loop around the point, as its first instruction and its jump back; false: none. A
+ * handler of exceptions jumps back too, to what comes after its `try`: that does not lead to it. */
+static bool
+find_loop(const DtPoint *point, int32_t *head, int32_t *last)
+{
+    const DtBytecode *bytecode = point->broken->bytecode;
+    uint8_t *after = PyMem_Malloc(2 * ((size_t)bytecode->count + 1));
+    uint8_t *inside = after + bytecode->count + 1;
+    *head = -1;
+    if (after == NULL) {
+        return false; /* then the slot keeps what it has */
+    }
+    mark_flow(bytecode, point->at, after);
+    for (int32_t i = point->at; i < (int32_t)bytecode->count; i++) {
+        int32_t target = bytecode->instrs[i].target;
+        if (!after[i] || target <= *head || target > point->at) {
+            continue;
+        }
+        mark_flow(bytecode, target, inside);
+        if (inside[point->at]) {
+            *head = target;
+            *last = i;
+        }
+    }
+    PyMem_Free(after);
+    return *head >= 0;
+}
+
+static bool
+is_set_between(const DtBytecode *bytecode, int32_t head, int32_t last, int slot)
+{
+    for (int32_t i = head; i <= last; i++) {
         if (bytecode->instrs[i].op == DT_OP_STORE_FAST && bytecode->instrs[i].arg == slot) {
             return true;
         }
@@ -38,12 +74,16 @@ static void
 clear_dead_slots(const DtSegment *segment, PyObject **memory)
 {
     const DtBroken *broken = segment->point->broken;
+    int32_t head, last;
+    if (!find_loop(segment->point, &head, &last)) {
+        return;
+    }
     for (int slot = 0; slot < broken->bytecode->layout.nslots; slot++) {
         PyObject **place = &memory[dt_driver_slot(segment->site->map, slot)];
         bool plain = !(broken->bytecode->layout.slots[slot].kind & (DT_SLOT_CELL | DT_SLOT_FREE));
         if (plain && *place != NULL
             && !dt_liveness_is_live(&broken->liveness, (uint32_t)segment->point->at, slot)
-            && is_set_in_loop(segment->point, slot) && dt_dying_is_unseen(*place)) {
+            && is_set_between(broken->bytecode, head, last, slot) && dt_dying_is_unseen(*place)) {
             Py_CLEAR(*place);
         }
     }
