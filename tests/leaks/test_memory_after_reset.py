@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("numpy")
+
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or "LD_PRELOAD" in os.environ, reason="asks the C library"
 )

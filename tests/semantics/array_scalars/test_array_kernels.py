@@ -193,7 +193,8 @@ x[1:] - x[:-1], x[2:] - 2 * x[1:-1] + x[:-2], x[::-1] * 2, x[None], x[:, None] *
 m[0], m[-1], m[n - 1], m[:, 0], m[:, -1], m[1:, 1:], m[:, ::-1], m[0, 1:], m[1:, 0], m[::2, n - 2]
 m[:, None, 0], m[None, 1], m[..., 0], m[0][1:], m[1:][0], m.T[0], m.T[1:], m[:0], m[5:], x[10:], m[1:1, 0]
 m[..., None], m[None, ..., 0], x[..., 1:], m[..., ::-1, 1], x[...], m[1, ...], x[..., None, :]
-m[...].base is m, m[..., 0, 0].shape, m[:, ..., 1:], m[..., 1, :] * x[..., :3], m[..., n:], m[None, ..., None].strides
+m[...].base is m, m[..., 0, 0].shape, m[:, ..., 1:], m[..., 1, :] * x[..., :3], m[..., n:]
+m[None, ..., None].strides, m[..., -1, None]
 m.T, m.T.T, m.transpose(), np.transpose(m), m.swapaxes(0, 1), m.T[::-1], m[::-1].T, m.T + m
 x[1:].base is x, m[0].base is m, m.T.base is m, x[1:][1:].base is x, m[1:].flags.writeable
 x[-10:10], x[10:-10:-1], x[n::-1], x[-1:0:-2], m[-2:, -2:], m[n - 1, n - 2], m[n - 1][n - 2]
