@@ -3,58 +3,13 @@
 
 #include <string.h>
 
+#include "bytecode/loops.h"
 #include "compat/dying.h"
 #include "eval_frame/policy.h"
 
 /* Visits of one instruction from which on the instructions around it are a loop too long to unroll.
  */
 #define LONG_LOOP 8
-
-/* Marks the instructions from `from` on that plain flow gets to without going back. */
-static void
-mark_flow(const DtBytecode *bytecode, int32_t from, uint8_t *reached)
-{
-    int32_t count = (int32_t)bytecode->count;
-    memset(reached, 0, bytecode->count + 1);
-    reached[from] = 1;
-    for (int32_t i = from; i < count; i++) {
-        const DtInstr *instr = &bytecode->instrs[i];
-        if (reached[i] && instr->target > i && instr->target < count) {
-            reached[instr->target] = 1;
-        }
-        if (reached[i] && dt_canonical_falls_through(instr->op)) {
-            reached[i + 1] = 1;
-        }
-    }
-}
-
-/* The innermost loop around the point, as its first instruction and its jump back; false: none. A
- * handler of exceptions jumps back too, to what comes after its `try`: that does not lead to it. */
-static bool
-find_loop(const DtPoint *point, int32_t *head, int32_t *last)
-{
-    const DtBytecode *bytecode = point->broken->bytecode;
-    uint8_t *after = PyMem_Malloc(2 * ((size_t)bytecode->count + 1));
-    uint8_t *inside = after + bytecode->count + 1;
-    *head = -1;
-    if (after == NULL) {
-        return false; /* then the slot keeps what it has */
-    }
-    mark_flow(bytecode, point->at, after);
-    for (int32_t i = point->at; i < (int32_t)bytecode->count; i++) {
-        int32_t target = bytecode->instrs[i].target;
-        if (!after[i] || target <= *head || target > point->at) {
-            continue;
-        }
-        mark_flow(bytecode, target, inside);
-        if (inside[point->at]) {
-            *head = target;
-            *last = i;
-        }
-    }
-    PyMem_Free(after);
-    return *head >= 0;
-}
 
 static bool
 is_set_between(const DtBytecode *bytecode, int32_t head, int32_t last, int slot)
@@ -75,7 +30,7 @@ clear_dead_slots(const DtSegment *segment, PyObject **memory)
 {
     const DtBroken *broken = segment->point->broken;
     int32_t head, last;
-    if (!find_loop(segment->point, &head, &last)) {
+    if (!dt_loop_around(broken->bytecode, segment->point->at, &head, &last)) {
         return;
     }
     for (int slot = 0; slot < broken->bytecode->layout.nslots; slot++) {
