@@ -500,30 +500,40 @@ dt_np_fn_diff(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
+DtStatus
+dt_np_outer(DtTrace *trace, DtNpOp op, DtArrayVar *const *arrays, DtVar **out)
+{
+    DtVar *items[DT_NP_MAXDIMS], *pair[2], *none, *all, *key;
+    uint32_t own = arrays[0]->meta->ndim, ndim = own + arrays[1]->meta->ndim;
+    DT_TRY(dt_var_const(trace, Py_None, &none));
+    DT_TRY(dt_var_slice(trace, none, none, none, &all));
+    for (uint32_t i = 0; i < ndim; i++) {
+        items[i] = i < own ? all : none;
+    }
+    DT_TRY(dt_var_tuple(trace, items, ndim, &key));
+    DT_TRY(dt_np_subscript(&dt_np_adapter, trace, arrays[0], key, &pair[0]));
+    pair[1] = &arrays[1]->base;
+    return dt_np_apply_vars(trace, op, pair, 2, out);
+}
+
 /* Of complex numbers the loops for contiguous memory may round otherwise than the strided ones. */
 DtStatus
 dt_np_fn_outer(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"a", "b", "out"};
     const char *function = dt_np_target(op);
-    DtVar *slots[3], *none, *all, *items[2], *key, *pair[2];
+    DtVar *slots[3];
     DtArrayVar *arrays[2];
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
     DT_TRY(dt_np_need_default(trace, function, "out", slots[2]));
-    DT_TRY(dt_var_const(trace, Py_None, &none));
-    DT_TRY(dt_var_slice(trace, none, none, none, &all));
     for (int i = 0; i < 2; i++) {
         DT_TRY(need_array(trace, function, slots[i], &arrays[i]));
         if (arrays[i]->meta->ndim != 1
             || PyTypeNum_ISCOMPLEX(dt_np_descr(arrays[i]->meta->dtype)->type_num)) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such arrays", function);
         }
-        items[i] = all;
-        items[1 - i] = none;
-        DT_TRY(dt_var_tuple(trace, items, 2, &key));
-        DT_TRY(dt_np_subscript(&dt_np_adapter, trace, arrays[i], key, &pair[i]));
     }
-    return dt_np_apply_vars(trace, DT_NP_multiply, pair, 2, out);
+    return dt_np_outer(trace, DT_NP_multiply, arrays, out);
 }
 
 /* ---- tile ------------------------------------------------------------------------------------ */

@@ -27,6 +27,17 @@ may_write(DtNpOp op, const DtArgs *args)
                                                    : 3);
 }
 
+/* Calls the row's own function; `how` says what is known of its results. */
+static DtStatus
+call_row(DtTrace *trace, DtNpOp op, DtNpDry how, const DtArgs *args, DtVar **out)
+{
+    PyObject *callee = dt_np_callee(op);
+    how.trace = trace;
+    how.op = op;
+    how.function = dt_np_target(op);
+    return callee != NULL ? dt_np_dry_call(&how, callee, args, out) : DT_ERROR;
+}
+
 DtStatus
 dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -41,42 +52,30 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
                             dt_np_target(op));
         }
     }
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    return call_row(trace, op, (DtNpDry){0}, args, out);
 }
 
-/* outer() of two arrays is the ufunc of the first with an axis of one item for each of the second.
- * *out stays NULL if that is not what is asked for. */
+/* outer() of two arrays is taken apart; *out stays NULL if that is not what is asked for. */
 static DtStatus
 take_outer_apart(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    DtVar *items[DT_NP_MAXDIMS], *pair[2], *none, *all, *key;
     DtArrayVar *arrays[2];
     *out = NULL;
     if (args->npos != 2 || args->nkw > 0) {
         return DT_OK;
     }
     for (int i = 0; i < 2; i++) {
-        DT_TRY(dt_var_realize(trace, args->pos[i], &pair[i]));
-        arrays[i] = dt_np_array_of(pair[i]);
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        arrays[i] = dt_np_array_of(var);
         if (arrays[i] == NULL || arrays[i]->meta->type != &PyArray_Type
             || arrays[i]->meta->ndim == 0) {
             return DT_OK;
         }
     }
-    uint32_t own = (uint32_t)arrays[0]->meta->ndim, ndim = own + (uint32_t)arrays[1]->meta->ndim;
-    if (ndim > DT_NP_MAXDIMS) {
-        return DT_OK;
-    }
-    DT_TRY(dt_var_const(trace, Py_None, &none));
-    DT_TRY(dt_var_slice(trace, none, none, none, &all));
-    for (uint32_t i = 0; i < ndim; i++) {
-        items[i] = i < own ? all : none;
-    }
-    DT_TRY(dt_var_tuple(trace, items, ndim, &key));
-    DT_TRY(dt_np_subscript(&dt_np_adapter, trace, arrays[0], key, &pair[0]));
-    return dt_np_apply_vars(trace, op, pair, 2, out);
+    return arrays[0]->meta->ndim + arrays[1]->meta->ndim <= DT_NP_MAXDIMS
+               ? dt_np_outer(trace, op, arrays, out)
+               : DT_OK;
 }
 
 /* Methods of ufuncs that make new arrays.  Errors of arithmetic are flags, which the run tells. */
@@ -152,9 +151,7 @@ read_unique_options(DtTrace *trace, DtNpOp op, const DtArgs *args, uint32_t *ali
 DtStatus
 dt_np_fn_second_open(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op), .open = 1u << 1};
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    return call_row(trace, op, (DtNpDry){.open = 1u << 1}, args, out);
 }
 
 /* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
@@ -192,18 +189,7 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     const DtArrayVar *only = dt_np_array_of(dt_var_peek(args->pos[0]));
     bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
     op = one ? DT_NP_flatnonzero : op;
-    PyObject *callee = dt_np_callee(op);
-    if (callee == NULL) {
-        return DT_ERROR;
-    }
-    DtNpDry dry = {
-        .trace = trace,
-        .op = op,
-        .function = dt_np_target(op),
-        .counted = true,
-        .alike = alike,
-    };
-    DT_TRY(dt_np_dry_call(&dry, callee, args, out));
+    DT_TRY(call_row(trace, op, (DtNpDry){.counted = true, .alike = alike}, args, out));
     return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
 }
 
@@ -220,15 +206,8 @@ dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a value", dt_np_target(op));
         }
     }
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {
-        .trace = trace,
-        .op = op,
-        .function = dt_np_target(op),
-        .counted = op != DT_NP_einsum_path,
-        .about = true,
-    };
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    DtNpDry how = {.counted = op != DT_NP_einsum_path, .about = true};
+    return call_row(trace, op, how, args, out);
 }
 
 /* Functions that warn about the data. */
@@ -251,9 +230,7 @@ dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (may_write(op, args) || overwrites) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
     }
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {.trace = trace, .op = op, .function = dt_np_target(op)};
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    return call_row(trace, op, (DtNpDry){0}, args, out);
 }
 
 /* The product of vectors of two items is deprecated, and says so. */
@@ -283,15 +260,7 @@ dt_np_fn_cross(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 DtStatus
 dt_np_fn_told(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {
-        .trace = trace,
-        .op = op,
-        .function = dt_np_target(op),
-        .counted = true,
-        .any_type = true,
-    };
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    return call_row(trace, op, (DtNpDry){.counted = true, .any_type = true}, args, out);
 }
 
 /* Is the first argument an array of complex numbers? And its dimensions; 0: it is no array. */
@@ -316,16 +285,8 @@ look_at_first(DtTrace *trace, const DtArgs *args, bool *imaginary, uint32_t *ndi
 DtStatus
 dt_np_fn_late(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    PyObject *callee = dt_np_callee(op);
-    DtNpDry dry = {
-        .trace = trace,
-        .op = op,
-        .function = dt_np_target(op),
-        .counted = true,
-        .any_type = true,
-        .late = true,
-    };
-    return callee != NULL ? dt_np_dry_call(&dry, callee, args, out) : DT_ERROR;
+    return call_row(trace, op, (DtNpDry){.counted = true, .any_type = true, .late = true}, args,
+                    out);
 }
 
 /* Eigenvalues of real matrices are real numbers where all of them are. */

@@ -325,6 +325,9 @@ DtStatus dt_np_put_into(DtTrace *, DtVar *target, const char *what, DtVar **out)
 DtStatus dt_np_emit_write(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t nargs,
                           PyObject *kwnames, uint32_t target) DT_MUST_CHECK;
 /* ufunc.accumulate, outer, reduceat, and reduce with initial= or where=. */
+/* ufunc.outer() of two arrays: the ufunc of the first with an axis of one item for each of the
+ * second; of at most DT_NP_MAXDIMS dimensions together. */
+DtStatus dt_np_outer(DtTrace *, DtNpOp op, DtArrayVar *const *arrays, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_call_ufunc_method(DtTrace *, DtNpOp op, const char *method, PyObject *callable,
                                  const DtArgs *, DtVar **out) DT_MUST_CHECK;
 /* numpy.sum and the like with initial= or where=; `self`: NULL, or of a method. */
