@@ -100,17 +100,14 @@ DtReader
 dt_reader_make(const DtLayout *layout, const npy_intp *strides, PyArrayObject *array, uint8_t size)
 {
     int last = layout->nwalk - 1;
-    npy_intp dense = size;
     DtReader reader = {
         .data = PyArray_BYTES(array),
         .strides = strides,
-        .linear = true,
+        .linear = dt_layout_is_linear(layout, strides, size),
         .periodic = last > 0,
     };
-    for (int i = last; i >= 0; i--) {
-        reader.linear = reader.linear && strides[i] == dense;
-        reader.periodic = reader.periodic && (i == last || strides[i] == 0);
-        dense *= layout->walk_shape[i];
+    for (int i = 0; i < last; i++) {
+        reader.periodic = reader.periodic && strides[i] == 0;
     }
     return reader;
 }

@@ -103,6 +103,15 @@ dt_kernel_index(const DtOperand *operand, DtCellIndex *out)
 }
 
 bool
+dt_kernel_constant(const DtOperand *operand, npy_intp *out)
+{
+    DtCellIndex index;
+    bool ok = dt_kernel_index(operand, &index) && index.kind == DT_INDEX_CONST;
+    *out = ok ? index.value : 0;
+    return ok;
+}
+
+bool
 dt_kernel_index_value(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out)
 {
     *out = index->value;

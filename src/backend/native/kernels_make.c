@@ -163,7 +163,7 @@ run_eye(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 static DtStatus
 choose_eye(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
 {
-    DtCellIndex index;
+    npy_intp diagonal;
     (void)plan;
     kernel->run = run_eye;
     kernel->ndim = 2;
@@ -177,8 +177,7 @@ choose_eye(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bo
           && dt_kernel_index(&node->args[0], &kernel->shape[0])
           && dt_kernel_index(&node->args[eye ? 1 : 0], &kernel->shape[1]);
     if (*ok && eye) {
-        *ok = dt_kernel_index(&node->args[2], &index) && index.kind == DT_INDEX_CONST
-              && index.value == 0;
+        *ok = dt_kernel_constant(&node->args[2], &diagonal) && diagonal == 0;
     }
     return DT_OK;
 }
@@ -351,12 +350,11 @@ choose_joined(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     const char *name = node->target + strlen("numpy.");
     bool columns = strcmp(name, "column_stack") == 0;
     bool stacks = strcmp(name, "stack") == 0, has_axis = stacks || (name[0] == 'c' && !columns);
-    DtCellIndex index = {0};
+    npy_intp axis = 0;
     (void)plan;
     if ((items->kind != DT_OPERAND_TUPLE && items->kind != DT_OPERAND_LIST) || items->count < 2
         || !is_in_c_order(node) || node->nargs != (has_axis ? 2 : 1)
-        || (has_axis
-            && (!dt_kernel_index(&node->args[1], &index) || index.kind != DT_INDEX_CONST))) {
+        || (has_axis && !dt_kernel_constant(&node->args[1], &axis))) {
         return DT_OK;
     }
     kernel->pieces = DT_ARENA_ARRAY(&exe->arena, DtValue, items->count);
@@ -379,7 +377,7 @@ choose_joined(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
         ndim = meta->ndim;
     }
     kernel->nvalues = 0;
-    kernel->axis = (int)index.value;
+    kernel->axis = (int)axis;
     if (name[0] == 'h') {
         kernel->axis = ndim > 1;
     }

@@ -64,15 +64,6 @@ c_operand(const DtKernel *kernel, const DtNativeRun *run, int ndim, bool any)
 }
 
 static bool
-constant_index(const DtOperand *operand, npy_intp *out)
-{
-    DtCellIndex index;
-    bool ok = dt_kernel_index(operand, &index) && index.kind == DT_INDEX_CONST;
-    *out = ok ? index.value : 0;
-    return ok;
-}
-
-static bool
 is_none(const DtOperand *operand)
 {
     return operand->kind == DT_OPERAND_CONST && operand->u.object == Py_None;
@@ -246,7 +237,7 @@ choose_linspace(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kerne
     npy_intp count;
     kernel->run = run_linspace;
     DT_TRY(choose_numbers_between(exe, plan, node, kernel, 2, ok));
-    *ok = *ok && kernel->descr->type_num == NPY_DOUBLE && constant_index(&node->args[2], &count)
+    *ok = *ok && kernel->descr->type_num == NPY_DOUBLE && dt_kernel_constant(&node->args[2], &count)
           && count >= 2 && count <= DT_KERNEL_MAX_BYTES && node->args[3].kind == DT_OPERAND_CONST;
     if (*ok) {
         kernel->axis = (int)count - (node->args[3].u.object == Py_True);
@@ -297,7 +288,7 @@ choose_accumulate(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *ker
     npy_intp axis;
     kernel->run = run_accumulate;
     if (!is_c_result(node, 1) || node->nargs != 3 || !dt_kernel_take_value(node, 0, kernel)
-        || !(is_none(&node->args[1]) || (constant_index(&node->args[1], &axis) && axis == 0))) {
+        || !(is_none(&node->args[1]) || (dt_kernel_constant(&node->args[1], &axis) && axis == 0))) {
         return DT_OK;
     }
     PyObject *ufunc =
@@ -355,7 +346,7 @@ choose_sort(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     npy_intp axis;
     kernel->run = strcmp(node->target, "numpy.sort") == 0 ? run_sort : run_argsort;
     *ok = node->nargs == 3 && node->results[0].ndim > 0 && is_c_result(node, node->results[0].ndim)
-          && constant_index(&node->args[1], &axis) && is_none(&node->args[2])
+          && dt_kernel_constant(&node->args[1], &axis) && is_none(&node->args[2])
           && dt_kernel_take_value(node, 0, kernel);
     kernel->axis = (int)axis;
     return DT_OK;
@@ -430,7 +421,7 @@ choose_repeat(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     (void)exe;
     (void)plan;
     kernel->run = run_repeat;
-    *ok = node->nargs == 3 && is_c_result(node, 1) && constant_index(&node->args[1], &times)
+    *ok = node->nargs == 3 && is_c_result(node, 1) && dt_kernel_constant(&node->args[1], &times)
           && times > 0 && times <= DT_KERNEL_MAX_BYTES && dt_kernel_take_value(node, 0, kernel);
     kernel->axis = *ok ? (int)times : 0;
     return DT_OK;
@@ -470,7 +461,7 @@ choose_triangle(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kerne
     (void)plan;
     kernel->run = run_triangle;
     kernel->ndim = strcmp(node->target, "numpy.triu") == 0;
-    *ok = node->nargs == 2 && is_c_result(node, 2) && constant_index(&node->args[1], &k)
+    *ok = node->nargs == 2 && is_c_result(node, 2) && dt_kernel_constant(&node->args[1], &k)
           && k >= -DT_KERNEL_MAX_BYTES && k <= DT_KERNEL_MAX_BYTES
           && dt_kernel_take_value(node, 0, kernel);
     kernel->axis = *ok ? (int)k : 0;
@@ -511,7 +502,7 @@ choose_diag(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     (void)exe;
     (void)plan;
     kernel->run = run_diag;
-    *ok = node->nargs == 2 && is_c_result(node, 2) && constant_index(&node->args[1], &k)
+    *ok = node->nargs == 2 && is_c_result(node, 2) && dt_kernel_constant(&node->args[1], &k)
           && k >= -DT_KERNEL_MAX_BYTES && k <= DT_KERNEL_MAX_BYTES
           && dt_kernel_take_value(node, 0, kernel);
     kernel->axis = *ok ? (int)k : 0;

@@ -36,6 +36,26 @@ cut(const DtKernelAxis *axis, const DtNativeRun *run, npy_intp size, npy_intp *s
     return *count > 0; /* an empty one may lie anywhere: NumPy says where */
 }
 
+/* The view becomes the node's value; `flags` are what it may have of the array's. */
+static DtFusedRun
+give_view(const DtKernel *kernel, DtNativeRun *run, PyArrayObject *array, int ndim, npy_intp *shape,
+          npy_intp *strides, char *data, int flags)
+{
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    Py_INCREF(descr);
+    PyObject *made = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, data,
+                                          PyArray_FLAGS(array) & flags, NULL);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)made, Py_NewRef((PyObject *)array)) < 0) {
+        Py_DECREF(made);
+        return DT_FUSED_ERROR;
+    }
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
 static DtFusedRun
 run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
@@ -73,20 +93,8 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         shape[ndim] = PyArray_DIM(array, from);
         strides[ndim++] = PyArray_STRIDE(array, from);
     }
-    PyArray_Descr *descr = PyArray_DESCR(array);
-    Py_INCREF(descr);
-    PyObject *made = PyArray_NewFromDescr(
-        &PyArray_Type, descr, ndim, shape, strides, data,
-        PyArray_FLAGS(array) & (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED), NULL);
-    if (made == NULL) {
-        return DT_FUSED_ERROR;
-    }
-    if (PyArray_SetBaseObject((PyArrayObject *)made, Py_NewRef((PyObject *)array)) < 0) {
-        Py_DECREF(made);
-        return DT_FUSED_ERROR;
-    }
-    run->values[kernel->node->index] = made;
-    return DT_FUSED_OK;
+    return give_view(kernel, run, array, ndim, shape, strides, data,
+                     NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED);
 }
 
 static bool
@@ -187,10 +195,10 @@ choose_transpose(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kern
     kernel->ndim = node->args[1].count;
     *ok = true;
     for (uint32_t i = 0; i < kernel->ndim && *ok; i++) {
-        DtCellIndex index;
-        *ok = dt_kernel_index(&node->args[1].items[i], &index) && index.kind == DT_INDEX_CONST
-              && index.value >= 0 && index.value < (npy_intp)kernel->ndim;
-        kernel->permutation[i] = (int)index.value;
+        npy_intp axis;
+        *ok = dt_kernel_constant(&node->args[1].items[i], &axis) && axis >= 0
+              && axis < (npy_intp)kernel->ndim;
+        kernel->permutation[i] = (int)axis;
     }
     return DT_OK;
 }
@@ -213,35 +221,22 @@ run_diagonal(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     if (count < 1) {
         return DT_FUSED_CALL; /* NumPy says where an empty one lies */
     }
-    PyArray_Descr *descr = PyArray_DESCR(array);
-    Py_INCREF(descr);
-    PyObject *made = PyArray_NewFromDescr(&PyArray_Type, descr, 1, &count, &stride,
-                                          PyArray_BYTES(array) + below * PyArray_STRIDE(array, 0)
-                                              + right * PyArray_STRIDE(array, 1),
-                                          PyArray_FLAGS(array) & NPY_ARRAY_ALIGNED, NULL);
-    if (made == NULL) {
-        return DT_FUSED_ERROR;
-    }
-    if (PyArray_SetBaseObject((PyArrayObject *)made, Py_NewRef((PyObject *)array)) < 0) {
-        Py_DECREF(made);
-        return DT_FUSED_ERROR;
-    }
-    run->values[kernel->node->index] = made;
-    return DT_FUSED_OK;
+    char *data =
+        PyArray_BYTES(array) + below * PyArray_STRIDE(array, 0) + right * PyArray_STRIDE(array, 1);
+    return give_view(kernel, run, array, 1, &count, &stride, data, NPY_ARRAY_ALIGNED);
 }
 
 static DtStatus
 choose_diagonal(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
 {
-    DtCellIndex index;
+    npy_intp offset;
     (void)exe;
     (void)plan;
     kernel->run = run_diagonal;
     *ok = node->nargs == 2 && node->results[0].type == &PyArray_Type && node->results[0].ndim == 1
-          && dt_kernel_index(&node->args[1], &index) && index.kind == DT_INDEX_CONST
-          && index.value >= -DT_KERNEL_MAX_BYTES && index.value <= DT_KERNEL_MAX_BYTES
-          && dt_kernel_take_value(node, 0, kernel);
-    kernel->axis = *ok ? (int)index.value : 0;
+          && dt_kernel_constant(&node->args[1], &offset) && offset >= -DT_KERNEL_MAX_BYTES
+          && offset <= DT_KERNEL_MAX_BYTES && dt_kernel_take_value(node, 0, kernel);
+    kernel->axis = *ok ? (int)offset : 0;
     return DT_OK;
 }
 

@@ -275,6 +275,18 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
 }
 
 bool
+dt_layout_is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size)
+{
+    for (int i = layout->nwalk - 1; i >= 0; i--) {
+        if (strides[i] != size) {
+            return false;
+        }
+        size *= layout->walk_shape[i];
+    }
+    return true;
+}
+
+bool
 dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array, const DtLayout *layout)
 {
     uint8_t allow = fused->inputs[input].allow;

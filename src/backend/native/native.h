@@ -341,6 +341,8 @@ typedef struct DtLayout {
  * no common order. */
 bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
                        DtLayout *layout);
+/* Whether an array of items of `size` bytes is dense in the order of the walk. */
+bool dt_layout_is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size);
 /* Whether input `input` may be copied into dense blocks that way. */
 bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
                       const DtLayout *layout);

@@ -63,26 +63,14 @@ dt_targets_find(const DtFused *fused, const DtNativeRun *run, const npy_intp *sh
     return any;
 }
 
-/* Whether the array is dense in the order of the walk. */
-static bool
-is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size)
-{
-    for (int i = layout->nwalk - 1; i >= 0; i--) {
-        if (strides[i] != size) {
-            return false;
-        }
-        size *= layout->walk_shape[i];
-    }
-    return true;
-}
-
 int
 dt_target_open(DtTarget *target, const DtFusedOutput *output, const DtLayout *layout,
                uint32_t index, const npy_intp *shape, int order)
 {
     target->size = output->size;
     target->data = PyArray_BYTES(target->array);
-    if (layout != NULL && !is_linear(layout, layout->target_strides[index], output->size)) {
+    if (layout != NULL
+        && !dt_layout_is_linear(layout, layout->target_strides[index], output->size)) {
         target->strides = layout->target_strides[index];
     }
     if (output->saves) {
