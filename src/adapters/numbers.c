@@ -101,6 +101,19 @@ dt_number_meta(char kind)
 }
 
 DtStatus
+dt_number_emit_spec(DtTrace *trace, const DtCallSpec *spec, DtVar **out)
+{
+    DtNode *node;
+    DT_TRY(dt_graph_call(trace, spec, &node));
+    DtMeta *meta = DT_ARENA_NEW(&trace->arena, DtMeta);
+    if (meta == NULL) {
+        return dt_no_memory();
+    }
+    *meta = spec->results[0];
+    return dt_var_array(trace, node, 0, meta, out);
+}
+
+DtStatus
 dt_number_emit_meta(DtTrace *trace, const char *target, PyObject *callee, const DtOperand *args,
                     uint32_t nargs, const DtMeta *meta, DtVar **out)
 {
@@ -112,14 +125,7 @@ dt_number_emit_meta(DtTrace *trace, const char *target, PyObject *callee, const 
         .results = meta,
         .nresults = 1,
     };
-    DtNode *node;
-    DT_TRY(dt_graph_call(trace, &spec, &node));
-    DtMeta *copy = DT_ARENA_NEW(&trace->arena, DtMeta);
-    if (copy == NULL) {
-        return dt_no_memory();
-    }
-    *copy = *meta;
-    return dt_var_array(trace, node, 0, copy, out);
+    return dt_number_emit_spec(trace, &spec, out);
 }
 
 DtStatus

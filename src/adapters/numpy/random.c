@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "adapters/generators.h"
 #include "variables/kinds.h"
 
 /* ---- Trackers -------------------------------------------------------------------------------- */
@@ -103,15 +104,6 @@ print_found(const DtAdapter *adapter, PyObject *object, DtStrbuf *out)
 {
     (void)adapter;
     dt_strbuf_addf(out, "a %s", Py_TYPE(object)->tp_name);
-}
-
-static int64_t
-no_dim(const DtAdapter *adapter, PyObject *object, int dim)
-{
-    (void)adapter;
-    (void)object;
-    (void)dim;
-    return 0;
 }
 
 static PyObject *
@@ -298,84 +290,18 @@ getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *na
                     dt_kinds_text(name));
 }
 
-/* ---- What generators can't do ---------------------------------------------------------------- */
-
-static DtStatus
-refuse(DtTrace *trace)
-{
-    return dt_break(trace, DT_BREAK_ARRAY_OP, "an operation on a generator of random numbers");
-}
-
-static DtStatus
-binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r, DtVar **out)
-{
-    (void)adapter, (void)op, (void)l, (void)r, (void)out;
-    return refuse(trace);
-}
-
-static DtStatus
-compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar *r, DtVar **out)
-{
-    (void)adapter, (void)op, (void)l, (void)r, (void)out;
-    return refuse(trace);
-}
-
-static DtStatus
-unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar *self, DtVar **out)
-{
-    (void)adapter, (void)op, (void)self, (void)out;
-    return refuse(trace);
-}
-
-static DtStatus
-truth(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, bool *out)
-{
-    (void)adapter, (void)trace, (void)self;
-    *out = true;
-    return DT_OK;
-}
-
-static DtStatus
-ask(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar **out)
-{
-    (void)adapter, (void)self, (void)out;
-    return refuse(trace);
-}
-
-static DtStatus
-subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar **out)
-{
-    (void)adapter, (void)self, (void)key, (void)out;
-    return refuse(trace);
-}
-
-static DtStatus
-ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *value)
-{
-    (void)adapter, (void)self, (void)key, (void)value;
-    return refuse(trace);
-}
-
 const DtAdapter dt_np_random_adapter = {
     .name = "numpy.random",
     .is_array = is_generator,
     .owns_callable = owns_callable,
     .build = build,
     .call = call,
-    .binary = binary,
-    .compare = compare,
-    .unary = unary,
-    .truth = truth,
-    .length = ask,
-    .subscript = subscript,
-    .ass_subscript = ass_subscript,
     .getattr = getattr,
     .call_method = call_method,
-    .iter = ask,
     .check = check,
     .print_guard = print_guard,
     .print_found = print_found,
-    .dim = no_dim,
+    DT_GENERATOR_REFUSALS,
     .spec_to_object = spec_to_object,
     .spec_from_object = spec_from_object,
     .save = dt_np_random_save,

@@ -1,7 +1,6 @@
 /* Generators of random numbers: what random.c (tracing) and random_state.c (their state) share.
  *
- * A generator is to the graph what an array is that a draw writes: an input or a new one, mutated
- * by each call, so that draws keep their order and a run that is dropped can put its state back.
+ * What a generator is to the graph: adapters/generators.h.
  */
 #ifndef DT_ADAPTERS_NUMPY_RANDOM_H
 #define DT_ADAPTERS_NUMPY_RANDOM_H
