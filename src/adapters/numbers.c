@@ -458,6 +458,7 @@ owns_nothing(const DtAdapter *adapter, PyObject *object)
 const DtAdapter dt_number_adapter = {
     .name = "numbers",
     .gives_way = true,
+    .beside = true,
     .is_array = owns_nothing,
     .owns_callable = owns_nothing,
     .binary = number_binary,

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "adapters/numbers.h"
+#include "adapters/std_random.h"
 #include "adapters/python_values.h"
 #include "adapters/symint.h"
 #include "graph/graph.h"
@@ -696,7 +697,7 @@ static PyMethodDef methods[] = {
 int
 dt_python_adapter_add(PyObject *module)
 {
-    return dt_number_init() < 0 || dt_symint_add(module) < 0
+    return dt_number_init() < 0 || dt_std_random_init() < 0 || dt_symint_add(module) < 0
                    || PyModule_AddFunctions(module, methods) < 0
                ? -1
                : 0;

@@ -31,6 +31,7 @@ typedef struct DtPlan {
     uint32_t npushed;        /* of a segment that was cut: values that the frame pushes */
     bool has_graph;          /* false: the graph has neither calls nor outputs */
     uint32_t ncalls;         /* operations left in the graph; 0: nothing but sizes and numbers */
+    bool has_arrays;         /* some of them are on arrays */
     DtEmit *emit;            /* canonical instructions of the new code; the graph's callable is
                                 a placeholder constant patched by dt_codegen_assemble */
     struct DtCodegenState *state; /* private */

@@ -117,6 +117,19 @@ emit_epilogue(DtCodegen *codegen, DtVar *result)
     return dt_codegen_op(codegen, DT_OP_RETURN_VALUE, 0);
 }
 
+/* Does the node work on an array, or give something else than a number?  An input nobody uses is
+ * gone by now. */
+static bool
+has_arrays(const DtNode *node)
+{
+    for (uint32_t i = 0; i < node->nresults; i++) {
+        if (!node->results[i].adapter->beside) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static DtStatus
 finish_graph(DtCodegen *codegen)
 {
@@ -132,7 +145,9 @@ finish_graph(DtCodegen *codegen)
     DtPlan *plan = codegen->plan;
     const DtGraph *graph = trace->graph;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        plan->ncalls += graph->nodes.items[i]->kind == DT_NODE_CALL;
+        const DtNode *node = graph->nodes.items[i];
+        plan->ncalls += node->kind == DT_NODE_CALL;
+        plan->has_arrays = plan->has_arrays || has_arrays(node);
     }
     plan->has_graph = plan->ncalls > 0 || graph->noutputs > 0;
     plan->ninputs = plan->has_graph ? graph->inputs.count : 0;

@@ -79,6 +79,27 @@ dt_object_instance_dict_get(PyObject *obj, PyObject *name, PyObject **value)
     return dt_dict_get(dict, name, value);
 }
 
+bool
+dt_object_has_only(PyObject *obj, PyObject *name)
+{
+    PyObject *value, *dict = dt_object_existing_dict(obj);
+    if (dt_object_instance_dict_get(obj, name, &value) != 1) {
+        return false;
+    }
+    Py_ssize_t count = dict != NULL ? PyDict_GET_SIZE(dict) : 0;
+#if !DT_PY310
+    PyObject **values = dt_object_inline_values(obj);
+    if (values != NULL) {
+        PyDictKeysObject *keys = ((PyHeapTypeObject *)Py_TYPE(obj))->ht_cached_keys;
+        count = 0;
+        for (Py_ssize_t i = 0; i < keys->dk_nentries; i++) {
+            count += values[i] != NULL;
+        }
+    }
+#endif
+    return count == 1;
+}
+
 Py_ssize_t
 dt_object_hint(PyObject *obj, PyObject *name)
 {

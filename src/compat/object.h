@@ -21,6 +21,9 @@
  * none of that name, -1 if that can't be told without running user code. */
 int dt_object_instance_dict_get(PyObject *obj, PyObject *name, PyObject **value);
 
+/* Whether the object has an attribute of that name of its own, and no other one. */
+bool dt_object_has_only(PyObject *obj, PyObject *name);
+
 /* Whether instances of this type can have attributes of their own. */
 bool dt_object_type_has_dict(PyTypeObject *type);
 

@@ -295,7 +295,7 @@ run_phases(DtAttempt *attempt)
     if (attempt->segment != NULL) {
         DT_TRY(dt_segment_note_end(attempt->segment, attempt->trace));
     }
-    if (attempt->plan.ncalls == 0 && !dt_state.everything) {
+    if ((attempt->plan.ncalls == 0 || !attempt->plan.has_arrays) && !dt_state.everything) {
         return dt_break(attempt->trace, DT_BREAK_NO_ARRAYS, "no array operation was found");
     }
     DT_TRY(new_entry(attempt));

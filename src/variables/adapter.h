@@ -66,6 +66,8 @@ struct DtAdapter {
     bool (*is_fixed)(const DtAdapter *, PyObject *object);
     /* Its values leave an operation to the adapter of any other array that takes part. */
     bool gives_way;
+    /* Its values are no arrays: a graph with nothing else in it gains nothing. */
+    bool beside;
     /* The Python number that float(), int() ... take out of such a value without a word: 'b', 'i',
      * 'f' or 'c'; 0: none.  NULL: none of any. */
     char (*number_kind)(const DtMeta *);

@@ -306,8 +306,9 @@ is_empty_tuple(DtVar *var)
 static bool
 may_be_one_scalar(DtTrace *trace, DtVar *left, DtVar *right)
 {
-    if (left->type->kind != DT_KIND_ARRAY && right->type->kind != DT_KIND_ARRAY) {
-        return false;
+    if ((left->type->kind != DT_KIND_ARRAY && right->type->kind != DT_KIND_ARRAY)
+        || (left->source != NULL && right->source != NULL)) {
+        return false; /* of inputs it is a guard */
     }
     PyTypeObject *type = dt_var_python_type(trace, left);
     return type != NULL && dt_var_python_type(trace, right) == type

@@ -27,6 +27,15 @@ dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out)
     return dt_method_new(trace, function, self, out);
 }
 
+/* A method that the adapter of the object knows by its name. */
+static bool
+is_of_adapter(PyObject *method)
+{
+    PyObject *function = PyMethod_GET_FUNCTION(method), *self = PyMethod_GET_SELF(method);
+    return PyFunction_Check(function) && dt_adapter_of_array(self) != NULL
+           && dt_type_lookup(Py_TYPE(self), ((PyFunctionObject *)function)->func_name) == function;
+}
+
 DtStatus
 dt_method_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
@@ -41,6 +50,13 @@ dt_method_build(DtTrace *trace, PyObject *object, const DtSource *source, bool t
     }
     DT_TRY(dt_var_build(trace, PyMethod_GET_FUNCTION(object), function_source, &function));
     DT_TRY(dt_var_build(trace, PyMethod_GET_SELF(object), self_source, &self));
+    if (is_of_adapter(object)) {
+        PyObject *name = ((PyFunctionObject *)PyMethod_GET_FUNCTION(object))->func_name;
+        DT_TRY(dt_var_realize(trace, function, &function)); /* guards it */
+        DT_TRY(dt_var_getattr(trace, self, name, out));
+        (*out)->source = source;
+        return DT_OK;
+    }
     DT_TRY(dt_method_new(trace, function, self, out));
     (*out)->source = source;
     return DT_OK;

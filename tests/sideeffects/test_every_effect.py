@@ -396,7 +396,7 @@ def position_of_a_generator(w, x, k):
     return next(w.gen)
 
 
-@effect(breaks="unknown-callable")
+@effect
 def state_of_a_random(w, x, k):
     w.log.append(w.rng.random())
     return w.rng.randrange(100)
