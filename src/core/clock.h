@@ -26,4 +26,11 @@ dt_clock_thread_ns(void)
     return dt_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Time that all threads of the process had together. */
+static inline int64_t
+dt_clock_process_ns(void)
+{
+    return dt_clock_read(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "compat/code.h"
 #include "core/clock.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 
@@ -121,14 +122,22 @@ dt_broken_close(DtPoint *point)
     want_another_driver(point->broken);
 }
 
+/* Visits of a point that has no entries, until it is asked again whether to weigh it. */
+#define UNTRIED_VISITS 8
+
 /* Visits of other points after which the one that is weighed has to give way. */
 #define PATIENCE 1024
 
 bool
-dt_broken_is_settled(const DtBroken *broken)
+dt_broken_is_settled(const DtCodeCache *cache)
 {
+    const DtBroken *broken = cache->broken;
+    bool served = cache->entries != NULL || (broken != NULL && broken->served);
     if (broken == NULL) {
-        return true;
+        return served;
+    }
+    if (!served && broken->driver != NULL) {
+        return false; /* its points wait for their attempts */
     }
     /* Outside of loops a point gets no samples: it does not keep the others waiting. */
     const DtScale *scale = broken->weighed != NULL ? &broken->weighed->cache.scale : NULL;
@@ -141,6 +150,10 @@ dt_broken_weigh(DtPoint *point, const void *frame)
 {
     DtScale *scale = &point->cache.scale;
     DtBroken *broken = point->broken;
+    if (point->cache.entries == NULL) {
+        scale->countdown = UNTRIED_VISITS; /* nothing to weigh yet */
+        return true;
+    }
     if (broken->owner->scale.state == DT_SCALE_WEIGHING) {
         scale->countdown = 0;
         return scale->state != DT_SCALE_FORSAKEN; /* the whole is on the scale */
@@ -294,6 +307,10 @@ dt_broken_driver(DtCodeCache *cache)
         return NULL;
     }
     bool first = broken->builds == 0;
+    if (!first && !broken->served && !broken->entering
+        && dt_investment_is_spent(cache, dt_clock_ns())) {
+        return NULL; /* nothing can be served, and nothing may be tried */
+    }
     if (DT_UNLIKELY(
             first
             || (broken->stale && broken->calm >= CALM_CALLS && broken->builds < BUILD_LIMIT))) {
@@ -392,7 +409,7 @@ dt_broken_prepare(DtCodeCache *cache)
     }
     broken->entering = false;
     for (uint32_t i = 0; i < broken->list.count; i++) {
-        broken->list.items[i]->skips = 0;
+        broken->list.items[i]->cache.skips = 0;
     }
     broken->builds = 0; /* the next driver is a first one: it has all points */
     cache->broken = broken;
@@ -417,9 +434,10 @@ dt_broken_reset(DtBroken *broken)
         DtPoint *point = broken->list.items[i];
         dt_cache_reset(&point->cache);
         point->wanted = point->first;
-        point->visits = point->skips = 0;
+        point->visits = 0;
     }
     broken->weighed = NULL;
+    broken->served = false;
     broken->stale = false;
     broken->builds = 0;
     broken->calm = 0;

@@ -31,7 +31,6 @@ struct DtPoint {
     bool wanted;
     bool first;      /* wanted from the start */
     uint32_t visits; /* of a loop that is entered while it runs, until it is hot */
-    uint32_t skips;  /* visits ahead that nothing is asked at; they are counted already */
     /* While it is weighed: the last visit. */
     const void *seen_frame;
     int64_t seen_at;
@@ -54,12 +53,14 @@ struct DtBroken {
     bool all_live;     /* the code looks at its own locals by name */
     bool module;       /* module code (running_loops.h) */
     bool entering;     /* it has points in its loops only, which count until they are hot */
-    int64_t entered;   /* while `entering`: when its last call began, on dt_policy_early_clock() */
+    int64_t entered;   /* while `entering`: when a loop of its last call was first seen, or 0; on
+                        * dt_investment_clock() */
     PyObject *rebound; /* DT_OWNED set of the names that its loops store, or NULL */
     DtPoint **points;  /* per instruction; NULL: none */
     DT_VEC(DtPoint *) list;
     DT_VEC(DtProbe *) probes; /* DT_OWNED, of all drivers */
     PyCodeObject *driver;     /* DT_OWNED or NULL */
+    bool served;              /* something was compiled for a point */
     bool stale;               /* another driver would be better */
     uint32_t calm;            /* calls since something was found */
     uint32_t builds;
@@ -91,9 +92,9 @@ DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
  * counts and builds nothing. */
 bool dt_broken_is_spent(const DtBroken *broken);
 
-/* The code is run by the driver that it will keep, as far as is known, and none of its points is
- * being weighed.  True for NULL: the code does not break. */
-bool dt_broken_is_settled(const DtBroken *broken);
+/* Something was compiled for the code; if it breaks, it is run by the driver that it will keep, as
+ * far as is known, and none of its points is being weighed. */
+bool dt_broken_is_settled(const DtCodeCache *cache);
 
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
 DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;

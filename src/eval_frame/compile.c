@@ -11,6 +11,8 @@
 #include "compat/code.h"
 #include "compat/type_names.h"
 #include "core/clock.h"
+#include "eval_frame/broken.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "eval_frame/segment.h"
@@ -382,6 +384,7 @@ compile(DtAttempt *attempt)
 {
     DtCodeCache *cache = attempt->cache;
     DtRegion *region = cache->region;
+    int64_t began = dt_clock_ns(), busy = dt_clock_thread_ns();
     cache->compiling = true; /* what is loaded may want to be compiled */
     if (DT_UNLIKELY(dt_variables_load() < 0)) {
         PyErr_Clear(); /* whoever loads them on purpose is told: the frame can still run */
@@ -393,7 +396,6 @@ compile(DtAttempt *attempt)
     dt_record_miss(attempt);
     dt_policy_note_varied(cache, &attempt->frame);
     running++;
-    int64_t began = dt_clock_ns(), busy = dt_clock_thread_ns();
     DtTypeListener before = dt_type_listen((DtTypeListener){note_name, attempt});
     DtStatus status = run_phases(attempt);
     dt_type_listen(before);
@@ -401,6 +403,9 @@ compile(DtAttempt *attempt)
     if (status == DT_OK) {
         dt_record_attempt(attempt);
         dt_cache_publish(cache, attempt->entry);
+        if (attempt->segment != NULL) {
+            attempt->segment->point->broken->served = true;
+        }
     }
     else {
         answer = settle_failure(attempt, status);
@@ -412,7 +417,7 @@ compile(DtAttempt *attempt)
         dt_trace_release(attempt->trace);
     }
     Py_XDECREF(attempt->broke);
-    dt_state.compile_ns += dt_clock_thread_ns() - busy;
+    dt_investment_spend(dt_clock_thread_ns() - busy);
     cache->tried_ns = dt_clock_ns();
     cache->spent_ns += cache->tried_ns - began;
     running--;

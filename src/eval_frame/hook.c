@@ -11,6 +11,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/refusals.h"
@@ -215,7 +216,7 @@ static PyObject *
 run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
 {
     DtScaleRun run;
-    dt_scale_begin(&cache->scale, cache->region, dt_broken_is_settled(cache->broken), &run);
+    dt_scale_begin(&cache->scale, cache->region, dt_broken_is_settled(cache), &run);
     PyObject *answer = run.side == DT_SIDE_COMPILED ? run_captured(tstate, frame, cache, slots)
                                                     : run_plainly(tstate, frame, 0);
     if (dt_scale_end(&cache->scale, &run, answer == NULL)) {
@@ -249,10 +250,13 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
         return run_plainly(tstate, frame, throwflag);
     }
-    if (region->quiet && dt_policy_is_early(cache)) {
-        int64_t began = dt_policy_early_clock();
+    if (dt_investment_skips(cache)) {
+        return run_plainly(tstate, frame, throwflag);
+    }
+    if (region->quiet && dt_investment_is_early(cache)) {
+        int64_t began = dt_investment_begin(cache);
         PyObject *answer = run_early(tstate, frame, cache, slots);
-        cache->early_ns += dt_policy_early_clock() - began;
+        dt_investment_end(cache, began);
         return answer;
     }
     return DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)

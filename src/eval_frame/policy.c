@@ -4,9 +4,9 @@
 #include "backend/backend.h"
 #include "compat/code.h"
 #include "core/clock.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/record.h"
 #include "eval_frame/refusals.h"
-#include "eval_frame/running_loops.h"
 
 #define BUDGET_GROWTH 8
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
@@ -77,16 +77,6 @@ is_too_soon(const DtCodeCache *cache, int64_t now)
     return cache->made > 0 && now - cache->tried_ns < TIMES_SPENT * cache->spent_ns;
 }
 
-/* All attempts together, where the program did not ask for them: at most this part of the time
- * since the extension was loaded. */
-#define SHARE_SPENT 16
-
-static bool
-is_spent(int64_t now)
-{
-    return dt_state.hot_ns > 0 && now - dt_state.began_ns < SHARE_SPENT * dt_state.compile_ns;
-}
-
 static bool
 is_postponed(const DtCodeCache *cache)
 {
@@ -94,21 +84,7 @@ is_postponed(const DtCodeCache *cache)
         return false;
     }
     int64_t now = dt_clock_ns();
-    return is_too_soon(cache, now) || is_spent(now);
-}
-
-bool
-dt_policy_is_early(DtCodeCache *cache)
-{
-    if (dt_state.everything
-        || (cache->seen >= dt_state.hot_count && cache->early_ns >= dt_state.hot_ns)) {
-        return false;
-    }
-    if (cache->seen == 0) {
-        cache->loops = dt_running_loops_has_one(cache->code);
-    }
-    cache->seen += cache->seen < UINT32_MAX;
-    return true;
+    return is_too_soon(cache, now) || dt_investment_is_spent(cache, now);
 }
 
 int
@@ -118,6 +94,7 @@ dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
         return 0;
     }
     if (is_postponed(cache)) {
+        dt_investment_put_off(cache);
         return 0;
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {
@@ -186,8 +163,9 @@ dt_policy_trace_options(const DtCodeCache *cache)
     if (!dt_scale_weighs(cache->region)) {
         options.unroll_nodes = UINT32_MAX; /* they want one graph, however large */
     }
-    if (cache->budget_ns != 0) {
-        options.budget_ns = cache->budget_ns;
+    int64_t budget_ns = dt_investment_budget(cache);
+    if (budget_ns != 0) {
+        options.budget_ns = budget_ns;
     }
     return options;
 }
@@ -213,11 +191,15 @@ dt_policy_count_break(DtCodeCache *cache, DtBreakId id)
 {
     dt_state.broken++;
     if (id == DT_BREAK_TRACE_BUDGET) {
-        int64_t last = cache->budget_ns ? cache->budget_ns : dt_state.trace_options.budget_ns;
+        int64_t last = dt_investment_budget(cache);
+        last = last != 0 ? last : dt_state.trace_options.budget_ns;
         cache->budget_ns = last * BUDGET_GROWTH;
         cache->closed =
             cache->budget_ns > (cache->region->quiet ? LARGEST_QUIET_BUDGET_NS : LARGEST_BUDGET_NS);
         return;
+    }
+    if (id == DT_BREAK_NO_ARRAYS && cache->region->quiet) {
+        cache->failures++; /* what has nothing to do with arrays seldom has at the next call */
     }
     count_failure(cache);
 }

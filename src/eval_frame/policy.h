@@ -6,19 +6,7 @@
 #ifndef DT_EVAL_FRAME_POLICY_H
 #define DT_EVAL_FRAME_POLICY_H
 
-#include "core/clock.h"
 #include "eval_frame/region.h"
-
-/* For how long something ran before it is compiled: differences count, and compiling does not. */
-static inline int64_t
-dt_policy_early_clock(void)
-{
-    return (dt_state.hot_ns > 0 ? dt_clock_ns() : dt_clock_thread_ns()) - dt_state.compile_ns;
-}
-
-/* In a program that did not ask to be compiled a call pays that is one of many, or a loop: is this
- * one too early?  Then it is counted; the caller adds the time that it takes to cache->early_ns. */
-bool dt_policy_is_early(DtCodeCache *cache);
 
 /* 0: this call runs plainly.  Says so loudly, once, when the recompile limit is reached: which
  * guards fail on `frame`.  -1 with RecompileError where recompiling is an error. */

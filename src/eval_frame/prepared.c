@@ -3,10 +3,12 @@
 
 #include "compat/code.h"
 #include "compat/function.h"
+#include "compat/recursion.h"
 #include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
-#include "eval_frame/policy.h"
+#include "eval_frame/hook.h"
+#include "eval_frame/investment.h"
 #include "variables/rules.h"
 
 typedef struct Prepared {
@@ -145,11 +147,24 @@ static PyObject *
 call_early(DtCompiledFunction *compiled, DtCodeCache *cache, PyObject *const *args, size_t nargsf,
            PyObject *kwnames)
 {
-    int64_t began = dt_policy_early_clock();
+    int64_t began = dt_investment_begin(cache);
     PyObject *answer = cache->loops
                            ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
                            : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
-    cache->early_ns += dt_policy_early_clock() - began;
+    dt_investment_end(cache, began);
+    return answer;
+}
+
+/* A call at which nothing is asked; where the hook captures, all are asked. */
+static PyObject *
+call_unasked(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    PyThreadState *tstate = PyThreadState_GET();
+    if (DT_UNLIKELY(!dt_recursion_enter(tstate))) {
+        return NULL;
+    }
+    PyObject *answer = dt_function_plain_entry()(function, args, nargsf, kwnames);
+    dt_recursion_leave(tstate);
     return answer;
 }
 
@@ -157,6 +172,11 @@ static PyObject *
 call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Prepared *row = row_of(function);
+    DtCodeCache *known = cache_of(row);
+    if (known != NULL && dt_investment_skips(known) && !dt_hook_is_installed()) {
+        row->calls++;
+        return call_unasked(function, args, nargsf, kwnames);
+    }
     DtCompiledFunction *compiled = compiled_of(row, function);
     if (compiled == NULL) {
         return NULL;
@@ -172,7 +192,7 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     else if ((cache = dt_compiled_function_cache(compiled)) == NULL) {
         answer = NULL;
     }
-    else if (dt_policy_is_early(cache)) {
+    else if (dt_investment_is_early(cache)) {
         answer = call_early(compiled, cache, args, nargsf, kwnames);
     }
     else {

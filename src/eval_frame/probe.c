@@ -10,6 +10,7 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/running_loops.h"
 
 static PyObject *
@@ -50,8 +51,7 @@ probe_next(PyObject *object)
     if (point == NULL) {
         return dt_driver_plain(&self->site);
     }
-    if (point->skips > 0) {
-        point->skips--;
+    if (dt_investment_skips(&point->cache)) {
         return dt_driver_plain(&self->site);
     }
     PyThreadState *tstate = PyThreadState_GET();

@@ -163,6 +163,7 @@ dt_cache_reset(DtCodeCache *cache)
     Py_CLEAR(cache->varied);
     memset(&cache->scale, 0, sizeof(cache->scale));
     cache->spent_ns = cache->tried_ns = 0;
+    cache->skips = cache->put_off = 0;
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;
         entry->next = NULL;

@@ -75,8 +75,11 @@ struct DtCodeCache {
     int nargs;         /* argument slots */
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
+    /* investment.h */
     uint32_t seen;        /* calls that were left plain because they were too few, or ... */
     int64_t early_ns;     /* ... took too little time together */
+    uint32_t skips;       /* calls (of a point: visits) ahead at which nothing is asked */
+    uint32_t put_off;     /* how many they were when an attempt was put off last */
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     bool classes_vary;    /* a class that an entry relied on has changed */

@@ -2,7 +2,7 @@
 #include "eval_frame/running_loops.h"
 
 #include "bytecode/decode.h"
-#include "eval_frame/policy.h"
+#include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
 
 /* Iterations, as multiples of config.hot_count, after which a loop is hot in any case, where time
@@ -130,7 +130,7 @@ dt_running_loops_of_function(DtCodeCache *cache)
         PyErr_Clear(); /* MemoryError: the frame can still run */
     }
     if (cache->broken != NULL) {
-        cache->broken->entered = dt_policy_early_clock();
+        cache->broken->entered = 0;
     }
     return dt_broken_driver(cache);
 }
@@ -170,12 +170,23 @@ begin_compiling(DtPoint *point, PyObject *globals)
     return false;
 }
 
+/* The time; the first that asks for it in a call says that it began now. */
+static int64_t
+clock_of(DtBroken *broken)
+{
+    int64_t now = dt_investment_clock();
+    if (broken->entered == 0) {
+        broken->entered = now;
+    }
+    return now;
+}
+
 /* How long the loop has run; or, if an earlier call has run it, too, how long its function has. */
 static int64_t
 time_of(const DtPoint *point)
 {
     const DtBroken *broken = point->broken;
-    int64_t now = dt_policy_early_clock();
+    int64_t now = clock_of(point->broken);
     return point->seen_at >= broken->entered ? now - point->seen_at
                                              : now - broken->entered + broken->owner->early_ns;
 }
@@ -194,7 +205,8 @@ static bool
 has_become_hot(DtPoint *point)
 {
     if (point->visits == 0) {
-        point->seen_at = dt_policy_early_clock();
+        dt_investment_start();
+        point->seen_at = clock_of(point->broken);
     }
     point->visits += point->visits < UINT32_MAX - 1;
     if (point->visits <= dt_state.hot_count) {
@@ -206,8 +218,8 @@ has_become_hot(DtPoint *point)
     int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns : SLOW_NS;
     int64_t taken = time_of(point);
     if (taken <= slow && dt_state.hot_ns > 0 && point->visits < UINT32_MAX / 2) {
-        point->skips = visits_to_skip(point, taken, slow);
-        point->visits += point->skips;
+        point->cache.skips = visits_to_skip(point, taken, slow);
+        point->visits += point->cache.skips;
     }
     return taken > slow;
 }

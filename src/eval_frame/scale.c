@@ -127,6 +127,7 @@ judge(DtScale *scale)
     }
     uint32_t shift = 2 * (scale->rounds < 8 ? scale->rounds - 1u : 7u);
     scale->state = DT_SCALE_KEPT;
+    dt_state.paid += dt_state.paid < UINT32_MAX;
     scale->countdown = (close ? WEIGH_CLOSE_AGAIN : WEIGH_AGAIN) << shift;
 }
 

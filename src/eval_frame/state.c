@@ -70,7 +70,6 @@ dt_state_init(void)
     dt_state.attempt_limit = 4;
     dt_state.hot_count = 3;
     dt_state.weigh_after = 8;
-    dt_state.began_ns = dt_clock_ns();
     dt_state.replay = dt_replay_sentinel;
     dt_state.name_key = PyUnicode_InternFromString("__name__");
     PyObject *errors = PyImport_ImportModule("dyntrace._errors");

@@ -39,7 +39,6 @@ typedef struct DtState {
     uint32_t attempt_limit;         /* failed attempts per code object and region */
     uint32_t hot_count;             /* plain calls of a prepared function before it is compiled */
     int64_t hot_ns;                 /* ... and how long they took, together */
-    int64_t began_ns;               /* when the extension was loaded, on dt_clock_ns() */
     uint32_t weigh_after;      /* calls before compiled code is weighed against plain; 0: never */
     bool error_on_recompile;   /* a function that has an entry is not compiled again: an error */
     bool strict;               /* internal faults are raised instead of logged */
@@ -57,7 +56,12 @@ typedef struct DtState {
     PyObject *name_key; /* "__name__" */
     uint64_t compiled;  /* entries published */
     int64_t compile_ns; /* of a thread's time, in attempts of all kinds */
-    uint64_t broken;    /* attempts that ended in a graph break */
+    /* investment.c */
+    int64_t began_ns;        /* when the program began to compute, on dt_clock_process_ns(); or 0 */
+    int64_t invested_ns;     /* since then, in attempts */
+    int64_t paused_until_ns; /* no attempts before, on dt_clock_ns() */
+    uint32_t paid;           /* verdicts that what was compiled is faster */
+    uint64_t broken;         /* attempts that ended in a graph break */
 } DtState;
 
 extern DtState dt_state;

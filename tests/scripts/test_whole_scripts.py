@@ -255,6 +255,51 @@ def test_what_takes_little_time_is_not_compiled(run, tmp_path):
     assert "counting, 9 calls" not in summary  # the loop of the module was captured
 
 
+def test_what_waits_for_its_attempt_is_compiled_later(run, tmp_path):
+    """Attempts at other functions have spent what the program gives for them."""
+    others = "".join(
+        f"def other{i}(x):\n    for k in range(40):\n        x = x * {i}.5 + k\n"
+        "        print(x.sum(), file=nowhere)\n    return x\n"
+        for i in range(30)
+    )
+    (tmp_path / "program.py").write_text(
+        "import io, time, numpy as np\nfrom dyntrace import _core\nnowhere = io.StringIO()\n"
+        + others
+        + "def last(x):\n    return ((x * 2 + 1) * x - 3) / (x + 7) - (x * x + 5) / (x - 9)\n"
+        "def state():\n"
+        "    return [r['state'] for r in _core.list_prepared() if r['function'] == 'last']\n"
+        f"for f in ({', '.join(f'other{i}' for i in range(30))}):\n"
+        "    for n in range(20):\n        f(np.ones(4))\n"
+        "before = _core.counters()\n"
+        "while state() == ['counting'] and time.process_time() < 60:\n"
+        "    any(last(np.ones(4)) is None for n in range(2000))\n"
+        "print(before['compile_ns'] > 2_000_000, _core.counters()['compiled'] > before['compiled'])\n"
+    )
+    rc, out, error = run("program.py", DYNTRACE="1", DYNTRACE_HOT_TIME="1")
+    assert (rc, out) == (0, "True True\n"), error
+
+
+def test_a_function_that_waits_runs_as_it_stands(run, tmp_path):
+    """Most of its calls are not asked about anything: recursion, errors and other code still hold."""
+    (tmp_path / "program.py").write_text(
+        "import sys, traceback, numpy as np\n"
+        "def down(x, n):\n    return x if n == 0 else down(x + 1, n - 1)\n"
+        "def fails(x):\n    return x[7]\n"
+        "def of(x, *, k=2):\n    return x * k\n"
+        "for i in range(100):\n    down(np.ones(1), 3); of(np.ones(1)); of(np.ones(1), k=3)\n"
+        "print(down(np.zeros(1), 200), of(np.ones(1)), of(np.ones(1), k=5))\n"
+        "for i in range(60):\n    try:\n        fails(np.ones(3))\n"
+        "    except IndexError as error:\n        last = traceback.format_exc()\nprint(last)\n"
+        "try:\n    down(np.ones(1), 10**6)\nexcept RecursionError as error:\n    print(error)\n"
+        "seen = []\nsys.settrace(lambda frame, event, arg: seen.append(frame.f_code.co_name))\n"
+        "of(np.ones(1))\nsys.settrace(None)\nprint(seen)\n"
+        "of.__code__ = (lambda x, *, k=2: x - k).__code__\nprint(of(np.ones(1)))\n"
+        "of.__kwdefaults__ = {'k': 9}\nprint(of(np.ones(1)))\n"
+    )
+    plain = run("program.py")
+    assert plain == run("program.py", DYNTRACE="1", DYNTRACE_HOT_TIME="100000") and plain[0] == 0
+
+
 def test_patterns(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import numpy as np\ndef f(x):\n    return x + 1\ndef g(x):\n    return x + 2\n"

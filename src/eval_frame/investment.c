@@ -1,0 +1,126 @@
+/* See investment.h. */
+#include "eval_frame/investment.h"
+
+#include "eval_frame/broken.h"
+#include "eval_frame/running_loops.h"
+
+/* Given to every program, and the part of its time that it gives: before anything has paid, and
+ * afterwards. */
+#define ADVANCE_NS 2000000
+#define CAUTIOUS_SHARE 40
+#define USUAL_SHARE 16
+/* Until the processor's clock is looked at again, which is a system call, at least. */
+#define LEAST_PAUSE_NS 1000000
+/* Of the first trace of something: nearly all that come to something take less. */
+#define FIRST_BUDGET_NS 3000000
+/* When a function has been called so often, short calls of it are timed one for so many. */
+#define CALLS_IN_SERIES 32
+#define CALLS_UNASKED 15
+#define SHORT_CALL_NS 100000
+/* Calls that run unasked when an attempt was put off: twice as many each time, up to these. */
+#define MOST_PUT_OFF 1023
+
+static bool
+has_account(const DtCodeCache *cache)
+{
+    return dt_state.hot_ns > 0 && cache->region->quiet && !dt_state.everything;
+}
+
+/* ---- The account ----------------------------------------------------------------------------- */
+
+void
+dt_investment_start(void)
+{
+    if (dt_state.began_ns == 0 && dt_state.hot_ns > 0) {
+        dt_state.began_ns = dt_clock_process_ns();
+    }
+}
+
+void
+dt_investment_spend(int64_t ns)
+{
+    dt_state.compile_ns += ns;
+    dt_state.invested_ns += ns;
+}
+
+int64_t
+dt_investment_budget(const DtCodeCache *cache)
+{
+    return cache->budget_ns != 0 ? cache->budget_ns : has_account(cache) ? FIRST_BUDGET_NS : 0;
+}
+
+bool
+dt_investment_is_spent(const DtCodeCache *cache, int64_t now)
+{
+    if (!has_account(cache)) {
+        return false;
+    }
+    if (now < dt_state.paused_until_ns) {
+        return true;
+    }
+    int64_t ran = dt_clock_process_ns() - dt_state.began_ns;
+    if (ran < 0) { /* a child of fork(): its own time, its own account */
+        dt_state.began_ns += ran;
+        dt_state.invested_ns = ran = 0;
+    }
+    int64_t share = dt_state.paid > 0 ? USUAL_SHARE : CAUTIOUS_SHARE;
+    int64_t wanted = dt_state.invested_ns + cache->budget_ns; /* known to be long: all of it */
+    int64_t missing = (wanted - ADVANCE_NS) * share - ran;
+    if (missing > 0 && cache->budget_ns == 0) {
+        dt_state.paused_until_ns = now + (missing > LEAST_PAUSE_NS ? missing : LEAST_PAUSE_NS);
+    }
+    return missing > 0;
+}
+
+/* ---- Calls before the first attempt ---------------------------------------------------------- */
+
+void
+dt_investment_put_off(DtCodeCache *cache)
+{
+    if (cache->entries == NULL && (cache->broken == NULL || !cache->broken->served)) {
+        cache->put_off = cache->put_off < MOST_PUT_OFF ? 2 * cache->put_off + 1 : MOST_PUT_OFF;
+        cache->skips = cache->put_off;
+    }
+}
+
+bool
+dt_investment_is_early(DtCodeCache *cache)
+{
+    if (dt_state.everything) {
+        return false;
+    }
+    bool hot = cache->seen >= dt_state.hot_count && cache->early_ns >= dt_state.hot_ns;
+    if (hot && (cache->tried_ns != 0 || !dt_investment_is_spent(cache, dt_clock_ns()))) {
+        return false;
+    }
+    if (hot) {
+        dt_investment_put_off(cache);
+    }
+    if (cache->seen == 0) {
+        dt_investment_start();
+        cache->loops = dt_running_loops_has_one(cache->code);
+    }
+    cache->seen += cache->seen < UINT32_MAX;
+    return true;
+}
+
+int64_t
+dt_investment_begin(const DtCodeCache *cache)
+{
+    return cache->early_ns < dt_state.hot_ns ? dt_investment_clock() : 0;
+}
+
+void
+dt_investment_end(DtCodeCache *cache, int64_t began)
+{
+    if (began == 0) {
+        return;
+    }
+    int64_t taken = dt_investment_clock() - began;
+    cache->early_ns += taken;
+    if (dt_state.hot_ns > 0 && cache->seen >= CALLS_IN_SERIES && taken < SHORT_CALL_NS) {
+        /* The next ones will take as long. */
+        cache->skips = CALLS_UNASKED;
+        cache->early_ns += CALLS_UNASKED * taken;
+    }
+}

@@ -1,0 +1,59 @@
+/* Attempts are an investment: what a program that did not ask to be compiled gives for them.
+ *
+ *   call ─► early: counted, and timed now and then ─► hot ─► an attempt, or ─┐
+ *             ▲                                                              │ the account is empty
+ *             └──────────────────────────────────────────────────────────────┘
+ *
+ * Nothing is tried before it has run hot_count times and for hot_ns.  All attempts together get a
+ * share of the processor time since the program began to compute (importing is nothing that could
+ * gain); the share grows once something has paid.  With hot_ns == 0 time does not count: then there
+ * is no account, and attempts are made when the counts say so.
+ *
+ * What waits costs as little as can be: no clock, no scale.
+ */
+#ifndef DT_EVAL_FRAME_INVESTMENT_H
+#define DT_EVAL_FRAME_INVESTMENT_H
+
+#include "core/clock.h"
+#include "eval_frame/region.h"
+
+/* For how long something ran before it is compiled: differences count, and compiling does not. */
+static inline int64_t
+dt_investment_clock(void)
+{
+    return (dt_state.hot_ns > 0 ? dt_clock_ns() : dt_clock_thread_ns()) - dt_state.compile_ns;
+}
+
+/* A call pays that is one of many, or a loop: is this one of code of `cache` too early, or waits it
+ * for the account?  Then it is counted, and runs between the two that follow. */
+bool dt_investment_is_early(DtCodeCache *cache);
+
+/* When it began; 0: it is not timed. */
+int64_t dt_investment_begin(const DtCodeCache *cache);
+void dt_investment_end(DtCodeCache *cache, int64_t began);
+
+/* An attempt of `cache` was put off: if nothing serves its calls, the next ones run unasked. */
+void dt_investment_put_off(DtCodeCache *cache);
+
+/* Is this a call, or a visit of a point, that runs plainly and unasked? */
+static inline bool
+dt_investment_skips(DtCodeCache *cache)
+{
+    bool skips = cache->skips > 0;
+    cache->skips -= skips;
+    return skips;
+}
+
+/* The program computes from now on, if it did not before. */
+void dt_investment_start(void);
+
+/* May no attempt of `cache` be made now, because of what the others have cost? */
+bool dt_investment_is_spent(const DtCodeCache *cache, int64_t now);
+
+/* How long the next trace of `cache` may take, in ns; 0: as long as config.trace_budget_ns says. */
+int64_t dt_investment_budget(const DtCodeCache *cache);
+
+/* An attempt has taken so much of a thread's time. */
+void dt_investment_spend(int64_t ns);
+
+#endif
