@@ -1,49 +1,91 @@
-/* See loops.h: a jump back leads to a loop around an instruction if plain flow goes from one to the
- * other and back, without handlers of exceptions.
+/* See loops.h: one question, asked in three ways.
+ *
+ *   does control that is at `from` come to `goal`, through no instruction before `lowest`?
+ *
+ * A loop's head is its first instruction, so what leads from a head to a jump back to it, without
+ * ever going before the head, is that loop.
  */
 #include "bytecode/loops.h"
 
 #include <string.h>
 
-/* Marks the instructions from `from` on that plain flow gets to without going back. */
+typedef struct Flood {
+    const DtBytecode *bytecode;
+    int32_t lowest;
+    bool *seen;
+    int32_t *waiting; /* each instruction once at most */
+    int32_t count;
+} Flood;
+
 static void
-mark_flow(const DtBytecode *bytecode, int32_t from, uint8_t *reached)
+come_to(Flood *flood, int32_t at)
 {
-    int32_t count = (int32_t)bytecode->count;
-    memset(reached, 0, bytecode->count + 1);
-    reached[from] = 1;
-    for (int32_t i = from; i < count; i++) {
-        const DtInstr *instr = &bytecode->instrs[i];
-        if (reached[i] && instr->target > i && instr->target < count) {
-            reached[instr->target] = 1;
-        }
-        if (reached[i] && dt_canonical_falls_through(instr->op)) {
-            reached[i + 1] = 1;
-        }
+    if (at >= flood->lowest && at < (int32_t)flood->bytecode->count && !flood->seen[at]) {
+        flood->seen[at] = true;
+        flood->waiting[flood->count++] = at;
     }
+}
+
+static void
+come_after(Flood *flood, int32_t at)
+{
+    const DtInstr *instr = &flood->bytecode->instrs[at];
+    if (instr->handler >= 0) {
+        come_to(flood, flood->bytecode->handlers[instr->handler].target);
+    }
+    if (instr->op != DT_OP_SETUP_FINALLY) {
+        come_to(flood, instr->target);
+    }
+    if (dt_canonical_falls_through(instr->op)) {
+        come_to(flood, at + 1); /* taken up first: most goals lie ahead */
+    }
+}
+
+/* -1: no memory to find out (no exception is set). */
+static int
+leads_to(const DtBytecode *bytecode, int32_t from, int32_t lowest, int32_t goal)
+{
+    size_t count = bytecode->count;
+    Flood flood = {bytecode, lowest < 0 ? 0 : lowest, PyMem_Calloc(count + 1, sizeof(bool)),
+                   PyMem_New(int32_t, count + 1), 0};
+    int found = flood.seen != NULL && flood.waiting != NULL ? 0 : -1;
+    if (found == 0) {
+        come_after(&flood, from);
+        while (flood.count > 0 && !flood.seen[goal]) {
+            come_after(&flood, flood.waiting[--flood.count]);
+        }
+        found = flood.seen[goal];
+    }
+    PyMem_Free(flood.seen);
+    PyMem_Free(flood.waiting);
+    return found;
+}
+
+bool
+dt_loop_is_closed_at(const DtBytecode *bytecode, int32_t jump)
+{
+    int32_t head = bytecode->instrs[jump].target;
+    return head >= 0 && head <= jump && (head == jump || leads_to(bytecode, head, head, jump) == 1);
 }
 
 bool
 dt_loop_around(const DtBytecode *bytecode, int32_t at, int32_t *head, int32_t *last)
 {
-    uint8_t *after = PyMem_Malloc(2 * ((size_t)bytecode->count + 1));
     *head = -1;
-    if (after == NULL) {
-        return false;
-    }
-    uint8_t *inside = after + bytecode->count + 1;
-    mark_flow(bytecode, at, after);
     for (int32_t i = at; i < (int32_t)bytecode->count; i++) {
         int32_t target = bytecode->instrs[i].target;
-        if (!after[i] || target <= *head || target > at) {
-            continue;
-        }
-        mark_flow(bytecode, target, inside);
-        if (inside[at]) {
+        if (target > *head && target <= at
+            && (target == at || leads_to(bytecode, target, target, at) == 1)
+            && (i == at || leads_to(bytecode, at, target, i) == 1)) {
             *head = target;
             *last = i;
         }
     }
-    PyMem_Free(after);
     return *head >= 0;
+}
+
+bool
+dt_loop_may_return_to(const DtBytecode *bytecode, int32_t at)
+{
+    return leads_to(bytecode, at, 0, at) != 0;
 }

@@ -2,6 +2,7 @@
 #include "eval_frame/running_loops.h"
 
 #include "bytecode/decode.h"
+#include "bytecode/loops.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
 
@@ -82,7 +83,7 @@ add_loops(DtBroken *broken)
     for (int32_t i = 0; i < count; i++) {
         int32_t target = broken->bytecode->instrs[i].target;
         last[i] = -1;
-        if (target >= 0 && target <= i) {
+        if (dt_loop_is_closed_at(broken->bytecode, i)) {
             last[target] = i;
         }
     }
@@ -144,8 +145,7 @@ dt_running_loops_has_one(PyCodeObject *code)
     dt_arena_init(&arena);
     if (dt_decode_code(&arena, code, &bytecode) == DT_OK) {
         for (uint32_t i = 0; i < bytecode->count && !found; i++) {
-            int32_t target = bytecode->instrs[i].target;
-            found = target >= 0 && (uint32_t)target <= i;
+            found = dt_loop_is_closed_at(bytecode, (int32_t)i);
         }
     }
     else {

@@ -25,7 +25,7 @@ DtStatus dt_running_loops_of_module(DtRegion *region, PyCodeObject *code,
 /* The same for code of a function, which `cache` is of. */
 DT_BORROWED PyCodeObject *dt_running_loops_of_function(DtCodeCache *cache);
 
-/* Is there a jump backward in the code? */
+/* Is there a loop in the code? */
 bool dt_running_loops_has_one(PyCodeObject *code);
 
 /* Counts a visit.  Whether a segment may begin in this frame, here and now: the loop is hot, and

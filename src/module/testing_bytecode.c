@@ -10,6 +10,7 @@
 #include "bytecode/decode.h"
 #include "bytecode/exception_table.h"
 #include "bytecode/line_table.h"
+#include "bytecode/loops.h"
 #include "bytecode/liveness.h"
 #include "bytecode/opcodes.h"
 #include "codegen/assemble.h"
@@ -201,6 +202,40 @@ testing_flow(PyObject *module, PyObject *code)
         }
         Py_XDECREF(blocks);
         Py_XDECREF(live);
+    }
+    dt_arena_release(&arena);
+    return result;
+}
+
+static PyObject *
+make_loop(const void *context, uint32_t index)
+{
+    const DtBytecode *bytecode = context;
+    int32_t head = -1, last = -1, at = (int32_t)index;
+    if (!dt_loop_around(bytecode, at, &head, &last)) {
+        head = last = -1;
+    }
+    return Py_BuildValue("(iiOO)", head, last,
+                         dt_loop_is_closed_at(bytecode, at) ? Py_True : Py_False,
+                         dt_loop_may_return_to(bytecode, at) ? Py_True : Py_False);
+}
+
+PyDoc_STRVAR(loops_doc, "loops(code) -> [(head, last, closes one, may be returned to), ...]\n\n"
+                        "One for each canonical instruction; head -1: no loop around it.");
+
+static PyObject *
+testing_loops(PyObject *module, PyObject *code)
+{
+    DtArena arena;
+    DtBytecode *bytecode;
+    PyObject *result = NULL;
+    (void)module;
+    if (need_code(code) == NULL) {
+        return NULL;
+    }
+    dt_arena_init(&arena);
+    if (dt_decode_code(&arena, (PyCodeObject *)code, &bytecode) == DT_OK) {
+        result = list_of(bytecode->count, make_loop, bytecode);
     }
     dt_arena_release(&arena);
     return result;
@@ -524,6 +559,7 @@ PyMethodDef dt_testing_bytecode_methods[] = {
     {"decode", testing_decode, METH_O, decode_doc},
     {"decode_parts", testing_decode_parts, METH_VARARGS, decode_parts_doc},
     {"flow", testing_flow, METH_O, flow_doc},
+    {"loops", testing_loops, METH_O, loops_doc},
     {"line_table", testing_line_table, METH_VARARGS, line_doc},
     {"exception_table", testing_exception_table, METH_VARARGS, exception_doc},
     {"assemble", testing_assemble, METH_VARARGS, assemble_doc},

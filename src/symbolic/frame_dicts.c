@@ -7,6 +7,7 @@
  * brings up to date.  A callee that the trace follows vanishes as a whole, so its dict is kept
  * here; the root frame may go on plainly, so there the call has to be the only one.
  */
+#include "bytecode/loops.h"
 #include "compat/dict.h"
 #include "compat/code.h"
 #include "symbolic/frame.h"
@@ -114,12 +115,8 @@ asks_again(const DtFrame *frame)
         if (names && dt_kinds_is_among(dt_decode_name(bytecode, instr), askers)) {
             places++;
         }
-        if (dt_canonical_operand(instr->op) == DT_OPARG_JUMP && instr->target >= 0
-            && (uint32_t)instr->target <= frame->pc && i >= frame->pc) {
-            return true; /* a loop around it */
-        }
     }
-    return places != 1;
+    return places != 1 || dt_loop_may_return_to(bytecode, (int32_t)frame->pc);
 }
 
 static DtStatus

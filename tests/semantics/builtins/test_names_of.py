@@ -345,6 +345,15 @@ def proxy_truth(x):
     return x * 2, bool(types.MappingProxyType({})), bool(TABLE), not vars(Shape)
 
 
+@whole
+def behind_a_handler(x):
+    try:
+        y = x * TABLE["a"]
+    except KeyError:
+        y = x
+    return y, sorted(locals())
+
+
 @pytest.mark.parametrize("fn", WHOLE, ids=lambda fn: fn.__name__)
 def test_captured_whole(fn):
     check(fn, A)
@@ -397,6 +406,17 @@ def again_and_again(x):
     return y
 
 
+def until_it_works(x):
+    seen = []
+    while True:
+        try:
+            seen.append(locals())
+            y = x * seen[len(seen)]["x"]
+        except IndexError:
+            if len(seen) == 3:
+                return seen[0] is seen[2], x * 2
+
+
 def all_globals(x):
     return x * 2, len(globals()) > 5
 
@@ -414,7 +434,15 @@ def class_changed_after_looking(x):
 
 
 @pytest.mark.parametrize(
-    "fn", [all_globals, all_names_of_a_module, class_changed_after_looking, twice, again_and_again]
+    "fn",
+    [
+        all_globals,
+        all_names_of_a_module,
+        class_changed_after_looking,
+        twice,
+        again_and_again,
+        until_it_works,
+    ],
 )
 def test_what_looks_at_all_names_is_exact(fn):
     plain = fn(A)
