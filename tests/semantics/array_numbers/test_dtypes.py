@@ -5,7 +5,7 @@ import copy
 import dyntrace
 import numpy as np
 import pytest
-from differential import check
+from differential import FORCED, check
 
 A = np.linspace(0.5, 2.0, 4)
 F = np.linspace(0.5, 2.0, 4, dtype=np.float32)
@@ -136,6 +136,7 @@ def test_copies_of_more_dimensions(fn):
     check(fn, M.T, breaks="array-op")
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_another_dtype_is_another_entry():
     compiled = dyntrace.compile(by_kind, fullgraph=True)
     assert compiled(A).dtype == float

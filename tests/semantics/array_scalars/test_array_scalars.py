@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import check, check_calls  # noqa: E402
+from differential import FORCED, check, check_calls  # noqa: E402
 
 INF, NAN = np.inf, np.nan
 LAST, FIRST = 2**63 - 1, -(2**63)
@@ -128,6 +128,7 @@ def test_errstate(expression, mode):
         check_calls(function(expression), *calls, whole=False)
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_no_call_is_left():
     text = stages(
         function("a * b - 2 / a + np.sqrt(b) + float(a) * math.sin(b)"),

@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 import pytest
-from differential import Compiled, check
+from differential import FORCED, Compiled, check
 
 A = np.linspace(0.5, 2.0, 4)
 
@@ -410,6 +410,7 @@ def made(fn):
     return [fn(A)[1], *(compiled(A)[1] for _ in range(3))]
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_a_class_with_a_hook_leaves():
     def fn(x):
         class Scale(Plugin, kind="s"):
@@ -430,6 +431,7 @@ def test_a_class_with_a_hook_leaves():
         assert cls in Plugin.__subclasses__()
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_a_class_with_a_metaclass_leaves():
     def fn(x):
         class Local(OfMeta):
@@ -447,6 +449,7 @@ def test_a_class_with_a_metaclass_leaves():
         assert cls().get() == (cls, 2.0)
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_a_class_with_an_abstract_base_leaves():
     def fn(x):
         class Square(Shape):
@@ -473,6 +476,7 @@ def test_an_abstract_class_that_leaves_breaks():
     assert set(compiled.breaks) == {"reconstruct"}
 
 
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_a_registry_that_existed():
     registry = {}
 
