@@ -38,21 +38,38 @@ dt_expand_deref(DtExpand *out, int number)
 
 #include "opcode_tables.h"
 
-const DtOpcodeInfo *
-dt_opcodes_get(int opcode_number)
+const DtOpcodeInfo *const dt_opcodes_rows = opcode_infos;
+
+/* Numbers by name, plus 1: open addressing, filled at the first question. */
+enum { NAME_SLOTS = 1024 };
+static uint16_t by_name[NAME_SLOTS];
+
+/* Where the name is, or would be. */
+static uint16_t *
+slot_of(const char *name)
 {
-    return &opcode_infos[opcode_number & 255];
+    uint32_t hash = 2166136261U;
+    for (const char *c = name; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * 16777619U;
+    }
+    uint32_t i = hash % NAME_SLOTS;
+    while (by_name[i] != 0 && strcmp(opcode_infos[by_name[i] - 1].name, name) != 0) {
+        i = (i + 1) % NAME_SLOTS;
+    }
+    return &by_name[i];
 }
 
 int
 dt_opcodes_find(const char *name)
 {
-    for (int i = 0; i < 256; i++) {
-        if (opcode_infos[i].name != NULL && strcmp(opcode_infos[i].name, name) == 0) {
-            return i;
+    static bool filled;
+    for (int i = 0; !filled && i < 256; i++) {
+        if (opcode_infos[i].name != NULL) {
+            *slot_of(opcode_infos[i].name) = (uint16_t)(i + 1);
         }
     }
-    return -1;
+    filled = true;
+    return *slot_of(name) - 1;
 }
 
 void

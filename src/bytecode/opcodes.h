@@ -26,8 +26,14 @@ typedef struct DtOpcodeInfo {
     uint8_t skip;     /* real instructions skipped at the destination */
 } DtOpcodeInfo;
 
+extern const DtOpcodeInfo *const dt_opcodes_rows;
+
 /* The row of an opcode number below 256. */
-const DtOpcodeInfo *dt_opcodes_get(int opcode_number);
+static inline const DtOpcodeInfo *
+dt_opcodes_get(int opcode_number)
+{
+    return &dt_opcodes_rows[opcode_number & 255];
+}
 
 /* The number of a real opcode of this CPython, or -1. */
 int dt_opcodes_find(const char *name);

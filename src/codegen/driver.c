@@ -476,10 +476,25 @@ emit_context(Builder *builder, int32_t context)
 
 /* --- the whole ----------------------------------------------------------- */
 
+/* About what a site and a pad with its part of the search are made of. */
+enum { SITE_INSTRS = 5, PAD_INSTRS = 10 };
+
+static void
+expect_instrs(Builder *builder, uint32_t npoints)
+{
+    uint32_t pads = 1;
+    for (uint32_t i = 0; i < builder->bytecode->count; i++) {
+        pads += (builder->places->places[i].flags & DT_PLACE_PAD) != 0;
+    }
+    dt_driver_code_expect(&builder->code,
+                          builder->nraws + npoints * SITE_INSTRS + pads * PAD_INSTRS);
+}
+
 static DtStatus
-emit_all(Builder *builder)
+emit_all(Builder *builder, uint32_t npoints)
 {
     const DtBytecode *bytecode = builder->bytecode;
+    expect_instrs(builder, npoints);
     for (uint32_t i = 0; i < 2 * builder->nraws; i++) {
         dt_driver_code_label(&builder->code);
     }
@@ -565,7 +580,7 @@ build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObj
     DT_TRY(status);
     DT_TRY(take_points(builder, points, npoints));
     DT_TRY(label_handlers(builder));
-    DT_TRY(emit_all(builder));
+    DT_TRY(emit_all(builder, npoints));
     DT_TRY(dt_driver_code_place(&builder->code));
     place_blocks(builder);
     place_switches(builder, points, npoints);

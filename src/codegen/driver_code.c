@@ -76,6 +76,16 @@ dt_driver_code_release(DtDriverCode *code)
 }
 
 void
+dt_driver_code_expect(DtDriverCode *code, uint32_t instrs)
+{
+    void **items = (void **)&code->instrs.items;
+    code->no_memory |=
+        dt_vec_reserve(code->arena, items, &code->instrs.capacity, code->instrs.count,
+                       code->instrs.count + instrs, sizeof(DtRawInstr))
+        != 0;
+}
+
+void
 dt_driver_code_put(DtDriverCode *code, int opcode_number, int32_t arg, int32_t jump)
 {
     DtRawInstr instr = {
@@ -263,14 +273,28 @@ jump_argument(const DtDriverCode *code, uint32_t index)
     return -1;
 }
 
+/* The jumps, and how large everything is that is none. */
 static DtStatus
-check_labels(const DtDriverCode *code)
+measure(DtDriverCode *code, uint32_t *sizes, uint32_t **jumps, uint32_t *njumps)
 {
-    for (uint32_t i = 0; i < code->instrs.count; i++) {
-        int32_t label = code->instrs.items[i].jump;
-        if (label >= 0 && code->labels.items[label] < 0) {
+    uint32_t count = code->instrs.count;
+    *njumps = 0;
+    *jumps = DT_ARENA_ARRAY(code->arena, uint32_t, count + 1);
+    if (*jumps == NULL) {
+        return no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const DtRawInstr *instr = &code->instrs.items[i];
+        if (instr->jump >= 0 && code->labels.items[instr->jump] < 0) {
             return fault("a label without a place");
         }
+        if (instr->jump >= 0) {
+            (*jumps)[(*njumps)++] = i;
+        }
+        else if (instr->arg < 0) {
+            return fault("a negative argument");
+        }
+        sizes[i] = size_of(instr);
     }
     return DT_OK;
 }
@@ -280,30 +304,30 @@ check_labels(const DtDriverCode *code)
 DtStatus
 dt_driver_code_place(DtDriverCode *code)
 {
-    uint32_t count = code->instrs.count;
+    uint32_t count = code->instrs.count, *jumps, njumps;
     if (code->no_memory) {
         return no_memory();
     }
-    DT_TRY(check_labels(code));
     uint32_t *sizes = DT_ARENA_ARRAY(code->arena, uint32_t, count + 1);
     code->offsets = DT_ARENA_ARRAY(code->arena, uint32_t, count + 2);
     if (sizes == NULL || code->offsets == NULL) {
         return no_memory();
     }
+    DT_TRY(measure(code, sizes, &jumps, &njumps));
     for (bool grown = true; grown;) {
         grown = false;
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t size = size_of(&code->instrs.items[i]);
-            grown |= size > sizes[i];
-            sizes[i] = size > sizes[i] ? size : sizes[i];
             code->offsets[i + 1] = code->offsets[i] + sizes[i];
         }
-        for (uint32_t i = 0; i < count; i++) {
-            DtRawInstr *instr = &code->instrs.items[i];
-            instr->arg = instr->jump >= 0 ? jump_argument(code, i) : instr->arg;
+        for (uint32_t k = 0; k < njumps; k++) {
+            DtRawInstr *instr = &code->instrs.items[jumps[k]];
+            instr->arg = jump_argument(code, jumps[k]);
             if (instr->arg < 0) {
                 return fault("a jump against its direction");
             }
+            uint32_t size = size_of(instr);
+            grown |= size > sizes[jumps[k]];
+            sizes[jumps[k]] = size > sizes[jumps[k]] ? size : sizes[jumps[k]];
         }
     }
     return DT_OK;

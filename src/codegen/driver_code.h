@@ -52,6 +52,9 @@ int32_t dt_driver_code_unit(const DtDriverCode *code, int32_t label);
 /* The number of a constant, new or not. */
 int32_t dt_driver_code_const(DtDriverCode *code, DT_BORROWED PyObject *value);
 
+/* About so many instructions will be put. */
+void dt_driver_code_expect(DtDriverCode *code, uint32_t instrs);
+
 void dt_driver_code_put(DtDriverCode *code, int opcode_number, int32_t arg, int32_t jump);
 
 /* A switch: a jump to the label, or a NOP. */

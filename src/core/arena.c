@@ -1,6 +1,7 @@
 /* Chunks of doubling size, newest first; see arena.h. */
 #include "core/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +38,14 @@ struct DtArenaChunk {
 };
 
 static _Thread_local size_t fail_countdown;
+static bool counts_down; /* some thread's does: its address is not asked for before */
 
 size_t
 dt_arena_fail_at(size_t n)
 {
     size_t left = fail_countdown;
     fail_countdown = n;
+    counts_down |= n > 0;
     return left;
 }
 
@@ -79,7 +82,7 @@ add_chunk(DtArena *arena, size_t at_least)
 void *
 dt_arena_alloc(DtArena *arena, size_t size)
 {
-    if (fail_countdown && --fail_countdown == 0) {
+    if (counts_down && fail_countdown && --fail_countdown == 0) {
         return NULL;
     }
     if (size > SIZE_MAX / 4) {
