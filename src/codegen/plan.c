@@ -265,6 +265,22 @@ placeholder(DtTrace *trace)
     return dt_trace_keep_take(trace, PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type));
 }
 
+/* Of code that is assembled: a segment has none. */
+static DtStatus
+add_prologue(DtCodegen *codegen, DtSpan at_graph)
+{
+    uint32_t epilogue_end = codegen->emit->instrs.count;
+    struct DtCodegenState *state = codegen->plan->state;
+    state->callable = placeholder(codegen->trace);
+    state->replay = placeholder(codegen->trace);
+    if (state->callable == NULL || state->replay == NULL) {
+        return DT_ERROR;
+    }
+    dt_emit_set_position(codegen->emit, at_graph);
+    DT_TRY(emit_prologue(codegen));
+    return put_in_order(codegen, epilogue_end);
+}
+
 /* The stack values that a segment begins with are places behind the slots. */
 static DtStatus
 add_stack_places(DtCodegen *codegen)
@@ -281,8 +297,7 @@ add_stack_places(DtCodegen *codegen)
     }
     memcpy(slots, layout->slots, sizeof(DtSlot) * (size_t)layout->nslots);
     for (int i = layout->nslots; i < count; i++) {
-        PyObject *name = PyUnicode_FromFormat("stack %d", i - layout->nslots);
-        slots[i] = (DtSlot){dt_trace_keep_take(trace, name), DT_SLOT_LOCAL};
+        slots[i] = (DtSlot){dt_source_stack_name(trace, i - layout->nslots), DT_SLOT_LOCAL};
         if (slots[i].name == NULL) {
             return DT_ERROR;
         }
@@ -303,11 +318,6 @@ start(DtCodegen *codegen)
     if (plan->emit == NULL || plan->state == NULL) {
         return dt_no_memory();
     }
-    plan->state->callable = placeholder(codegen->trace);
-    plan->state->replay = placeholder(codegen->trace);
-    if (plan->state->callable == NULL || plan->state->replay == NULL) {
-        return DT_ERROR;
-    }
     codegen->emit = plan->emit;
     dt_emit_init(plan->emit, arena);
     DT_TRY(dt_code_layout(arena, codegen->trace->code, &codegen->layout));
@@ -324,8 +334,6 @@ dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
     dt_emit_set_position(plan->emit, at_return);
     DT_TRY(emit_epilogue(&codegen, result));
     DT_TRY(dt_generators_check(trace));
-    uint32_t epilogue_end = plan->emit->instrs.count;
-
     DtSpan at_graph = position_of_graph(trace, at_return);
     DT_TRY(finish_graph(&codegen));
     DT_TRY(dt_result_compile(&codegen, &plan->result));
@@ -333,12 +341,7 @@ dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
         return dt_break(trace, DT_BREAK_RECONSTRUCT,
                         "a value that only a frame of its own can build");
     }
-
-    dt_emit_set_position(plan->emit, at_graph);
-    DtStatus status = emit_prologue(&codegen);
-    if (status == DT_OK) {
-        status = put_in_order(&codegen, epilogue_end);
-    }
+    DtStatus status = trace->live ? DT_OK : add_prologue(&codegen, at_graph);
     if (status != DT_OK) {
         dt_result_free(plan->result);
         plan->result = NULL;

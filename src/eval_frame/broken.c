@@ -366,10 +366,12 @@ add_points(DtBroken *broken)
 static DtStatus
 fill(DtBroken *broken, DtCodeCache *cache)
 {
-    DtArena *arena = &cache->region->arena;
+    DtArena *arena = &broken->arena;
     DtCfg cfg;
     broken->owner = cache;
-    DT_TRY(dt_decode_code(arena, cache->code, &broken->bytecode));
+    if (broken->bytecode == NULL) {
+        DT_TRY(dt_decode_code(arena, cache->code, &broken->bytecode));
+    }
     DT_TRY(dt_places_build(arena, broken->bytecode, &broken->places));
     DT_TRY(dt_cfg_build(arena, broken->bytecode, &cfg));
     DT_TRY(dt_liveness_build(arena, broken->bytecode, &cfg, &broken->liveness));
@@ -382,29 +384,40 @@ fill(DtBroken *broken, DtCodeCache *cache)
 }
 
 DtBroken *
-dt_broken_new(DtCodeCache *cache)
+dt_broken_new(DtCodeCache *cache, DtArena *decoded, DtBytecode *bytecode)
 {
     DtBroken *broken = DT_ARENA_NEW(&cache->region->arena, DtBroken);
-    DtStatus status = broken != NULL ? fill(broken, cache) : dt_no_memory();
-    if (status != DT_OK) {
+    if (broken == NULL) {
+        return NULL;
+    }
+    if (bytecode != NULL) {
+        broken->bytecode = bytecode;
+        broken->arena = *decoded;
+        dt_arena_init(decoded);
+    }
+    if (fill(broken, cache) != DT_OK) {
         PyErr_Clear(); /* MemoryError: the frame can still run */
+        dt_arena_release(&broken->arena);
         return NULL;
     }
     return broken;
 }
 
 bool
-dt_broken_prepare(DtCodeCache *cache)
+dt_broken_prepare(DtCodeCache *cache, DtArena *decoded, DtBytecode *bytecode)
 {
     DtBroken *broken = cache->broken;
     if (broken != NULL && !broken->entering) {
         return true;
     }
-    if (broken == NULL && (broken = dt_broken_new(cache)) == NULL) {
+    if (broken == NULL && (broken = dt_broken_new(cache, decoded, bytecode)) == NULL) {
         return false;
     }
     if (broken->places.entry >= 0 && add_points(broken) != DT_OK) {
         PyErr_Clear(); /* MemoryError, as above */
+        if (cache->broken == NULL) {
+            dt_broken_release(broken);
+        }
         return false;
     }
     broken->entering = false;
@@ -464,4 +477,5 @@ dt_broken_release(DtBroken *broken)
     }
     Py_CLEAR(broken->driver);
     Py_CLEAR(broken->rebound);
+    dt_arena_release(&broken->arena);
 }

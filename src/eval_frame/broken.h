@@ -47,6 +47,7 @@ extern PyTypeObject DtProbe_Type;
 
 struct DtBroken {
     DtCodeCache *owner;
+    DtArena arena; /* of the code and what is known about it */
     DtBytecode *bytecode;
     DtPlaces places;
     DtLiveness liveness;
@@ -69,11 +70,12 @@ struct DtBroken {
 };
 
 /* Makes ready to run the code of `cache` broken, from its entry on.  False if it can't be (NULL,
- * without an exception) or memory is out (MemoryError is cleared: the frame can still run). */
-bool dt_broken_prepare(DtCodeCache *cache);
+ * without an exception) or memory is out (MemoryError is cleared: the frame can still run).
+ * `bytecode` is that code, decoded into an arena that is taken over if there is need of it. */
+bool dt_broken_prepare(DtCodeCache *cache, DtArena *decoded, DtBytecode *bytecode);
 
-/* Decodes the code of `cache`, without any point.  NULL: as above. */
-DtBroken *dt_broken_new(DtCodeCache *cache);
+/* Without any point; `bytecode` NULL: decodes the code of `cache`.  NULL: as above. */
+DtBroken *dt_broken_new(DtCodeCache *cache, DtArena *decoded, DtBytecode *bytecode);
 
 /* The point at an instruction where one may be (DT_PLACE_POINT), made on demand and asleep; NULL
  * with MemoryError. */

@@ -71,6 +71,7 @@ static DtStatus
 trace_frame(DtAttempt *attempt, DtVar **result)
 {
     DtStatus status = DT_RESTART;
+    DT_TRY(dt_decode_code(&attempt->decoded, attempt->cache->code, &attempt->from.bytecode));
     for (int tries = 0; status == DT_RESTART && tries < RESTART_LIMIT; tries++) {
         status = trace_once(attempt, UINT32_MAX, result);
     }
@@ -85,6 +86,13 @@ plan(DtAttempt *attempt, DtVar *result)
     return dt_codegen_plan(attempt->trace, result, &attempt->plan);
 }
 
+static void
+note_break(DtAttempt *attempt)
+{
+    dt_record_keep_break(attempt);
+    attempt->has_break = true;
+}
+
 /* A segment ends where something can't be followed, or built in the frame; each time the trace
  * begins anew, and stops there. */
 static DtStatus
@@ -96,6 +104,14 @@ trace_and_plan_segment(DtAttempt *attempt)
         DtVar *result;
         DtStatus status = trace_once(attempt, stop_at, &result);
         bool planning = status == DT_OK;
+        if (planning && attempt->trace->cut_here) {
+            if (dt_policy_refuses(attempt->cache, &attempt->trace->brk)) {
+                attempt->refused = true;
+                return DT_BREAK;
+            }
+            note_break(attempt);
+            segment->ended = attempt->trace->cut.at;
+        }
         if (status == DT_OK && result != NULL && segment->site->base > 0) {
             /* The frame can't return past handlers that run. */
             status = dt_break(attempt->trace, DT_BREAK_EXCEPTION_HANDLER, "a handler is left");
@@ -118,8 +134,7 @@ trace_and_plan_segment(DtAttempt *attempt)
         }
         bool silent = attempt->trace->cut_wanted;
         if (status == DT_BREAK && !silent) {
-            dt_record_keep_break(attempt);
-            attempt->has_break = true;
+            note_break(attempt);
         }
         if (status == DT_RESTART && !silent) {
             continue;
@@ -343,7 +358,9 @@ settle_failure(DtAttempt *attempt, DtStatus status)
         dt_policy_count_break(attempt->cache, id);
         bool loops = dt_segment_keeps_a_loop(attempt->trace);
         if ((dt_policy_is_worth_a_driver(attempt->cache, id) || loops)
-            && !attempt->cache->region->fullgraph && dt_broken_prepare(attempt->cache) && loops) {
+            && !attempt->cache->region->fullgraph
+            && dt_broken_prepare(attempt->cache, &attempt->decoded, attempt->from.bytecode)
+            && loops) {
             attempt->cache->closed = true; /* a larger budget would unroll more of it */
         }
         dt_record_attempt(attempt);
@@ -416,6 +433,7 @@ compile(DtAttempt *attempt)
     if (attempt->trace != NULL) {
         dt_trace_release(attempt->trace);
     }
+    dt_arena_release(&attempt->decoded);
     Py_XDECREF(attempt->broke);
     dt_investment_spend(dt_clock_thread_ns() - busy);
     cache->tried_ns = dt_clock_ns();

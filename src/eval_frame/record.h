@@ -18,6 +18,7 @@ typedef struct DtAttempt {
     DtCodeCache *cache;
     DtGuardFrame frame;        /* of this call */
     DtTraceFrame from;         /* the same, as the trace begins */
+    DtArena decoded;           /* what a whole frame's code is decoded into, for all tries */
     struct DtSegment *segment; /* of a running frame, or NULL: a whole one (segment.h) */
     DtTrace *trace;            /* NULL before it began */
     DtPlan plan;

@@ -100,12 +100,15 @@ make_ready(DtCodeCache *cache, bool module)
     if (cache->broken != NULL) {
         return DT_OK;
     }
-    DtBroken *broken = dt_broken_new(cache);
+    DtBroken *broken = dt_broken_new(cache, NULL, NULL);
     if (broken == NULL) {
         return DT_OK; /* code that can't be decoded runs as it is */
     }
     broken->module = module;
-    DT_TRY(add_loops(broken));
+    if (add_loops(broken) != DT_OK) {
+        dt_broken_release(broken);
+        return DT_ERROR;
+    }
     cache->broken = broken;
     return DT_OK;
 }

@@ -68,6 +68,7 @@ dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, 
         .frame_index = index,
         .liveness = broken->all_live ? NULL : &broken->liveness,
         .bytecode = broken->bytecode,
+        .places = &broken->places,
         .module = broken->module,
         .rebound = broken->rebound,
     };

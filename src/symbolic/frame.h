@@ -82,6 +82,9 @@ bool dt_segment_holds(const DtTrace *trace, const DtFrame *frame, int32_t depth)
 
 /* The segment ends before the root's current instruction, with nothing to report. */
 DtStatus dt_segment_end_here(DtTrace *trace) DT_MUST_CHECK;
+/* Before the root calls `callable`.  If that is never followed, whatever its arguments, the segment
+ * can end there at once: DT_BREAK, with trace->cut_here where nothing of the call was begun. */
+DtStatus dt_segment_check_call(DtTrace *trace, DtFrame *frame, DtVar *callable) DT_MUST_CHECK;
 
 /* Goes on at `target`; a backward jump counts against the unroll limit.  A segment that began
  * inside of a loop does not go around it: its pieces are compiled once each, the loop stays a loop.

@@ -145,7 +145,10 @@ static DtStatus
 run_segment(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, DtVar **result)
 {
     DT_TRY(dt_segment_enter(trace, root, frame));
-    DT_TRY(dt_frame_run(trace, root, result));
+    DtStatus status = dt_frame_run(trace, root, result);
+    if (status != DT_BREAK || !trace->cut_here) {
+        DT_TRY(status);
+    }
     return *result != NULL ? dt_segment_return(trace, root, *result)
                            : dt_segment_cut(trace, root, frame);
 }

@@ -5,6 +5,7 @@
 #include "variables/trace.h"
 
 #include "bytecode/liveness.h"
+#include "bytecode/places.h"
 
 /* The frame to trace.  At its entry: its argument slots (dt_code_argument_slots() of them), and its
  * closure.  In its middle: the memory of the running frame. */
@@ -18,6 +19,7 @@ typedef struct DtTraceFrame {
     const int32_t *frame_index; /* place -> index into `locals` */
     const DtLiveness *liveness; /* of the code; NULL: everything is live */
     DtBytecode *bytecode;       /* of the code, outliving the trace; NULL: it is to be decoded */
+    const DtPlaces *places;     /* of the code, outliving the trace; NULL: unknown */
     bool module;                /* module code, whose names are its globals */
     PyObject *rebound;          /* names that its loops store, a set; or NULL */
 } DtTraceFrame;

@@ -54,6 +54,7 @@ call_stack(DtTrace *trace, DtFrame *frame, DtVar *callable, int32_t first, int32
         .kwnames = nkw > 0 ? name_items(names) : NULL,
         .nkw = nkw,
     };
+    DT_TRY(dt_segment_check_call(trace, frame, callable));
     DT_TRY(dt_var_realize(trace, callable, &callable));
     if (dt_frame_is_super(callable)) {
         bool done;

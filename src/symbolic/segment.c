@@ -17,6 +17,7 @@
 
 #include "compat/dying.h"
 #include "sideeffects/journal.h"
+#include "variables/rules.h"
 
 DtStatus
 dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real, DtVar **out)
@@ -107,7 +108,7 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
         dt_frame_push(root, dt_null(trace));
         return dt_vec_push(&trace->arena, &trace->nulls, place) == 0 ? DT_OK : dt_no_memory();
     }
-    PyObject *name = dt_trace_keep_take(trace, PyUnicode_FromFormat("stack %d", position));
+    PyObject *name = dt_source_stack_name(trace, position);
     const DtSource *source = name != NULL ? dt_source_local(trace, place, name) : NULL;
     DtVar *var;
     if (source == NULL) {
@@ -156,6 +157,7 @@ dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
     trace->live = true;
     trace->live_at = frame->at;
     trace->frame_index = frame->frame_index;
+    trace->places = frame->places;
     trace->live_places = nslots + depth;
     root->pc = (uint32_t)frame->at;
     for (int slot = 0; slot < nslots; slot++) {
@@ -178,6 +180,42 @@ dt_segment_end_here(DtTrace *trace)
 {
     trace->cut_wanted = true;
     return DT_RESTART;
+}
+
+/* What a call is of, as far as it is known without looking into it. */
+static PyObject *
+existing_object(DtVar *var)
+{
+    var = dt_var_peek(var);
+    return var->type->kind == DT_KIND_LAZY       ? ((DtLazyVar *)var)->object
+           : var->type->kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
+                                                 : NULL;
+}
+
+DtStatus
+dt_segment_check_call(DtTrace *trace, DtFrame *frame, DtVar *callable)
+{
+    const DtPlaces *places = trace->places;
+    if (!trace->live || frame->depth > 0 || places == NULL || trace->refusing.count > 0) {
+        return DT_OK;
+    }
+    DtStatus status = dt_rules_check_callable(trace, existing_object(callable));
+    if (status != DT_BREAK) {
+        return status;
+    }
+    /* Between the landing and the call lie only parts of the call, which leave the stack as it is.
+     */
+    int32_t landing = dt_places_landing_before(places, (int32_t)frame->pc);
+    uint32_t back = landing >= 0 ? frame->pc - (uint32_t)landing : 0;
+    uint32_t last = trace->history.count - 1;
+    if (landing >= 0 && back < last && trace->history.items[last - back] == landing
+        && dt_places_is_edge(places, trace->live_at, landing)) {
+        trace->cut_here = true;
+        trace->history.count = last - back;
+        frame->pc = (uint32_t)landing;
+        frame->sp = frame->bytecode->instrs[landing].depth;
+    }
+    return DT_BREAK;
 }
 
 bool

@@ -37,6 +37,19 @@ dt_rules_mark(PyObject *function, DtMark *out)
 }
 
 DtStatus
+dt_rules_check_callable(DtTrace *trace, PyObject *object)
+{
+    DtMark mark = DT_MARK_NONE;
+    if (object != NULL && PyFunction_Check(object)) {
+        DT_TRY(dt_rules_mark(object, &mark));
+    }
+    return mark != DT_MARK_DISABLED
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_SKIPPED_FUNCTION, "%s() is marked with dyntrace.disable",
+                          dt_kinds_text(((PyFunctionObject *)object)->func_qualname));
+}
+
+DtStatus
 dt_rules_refusing(PyObject *function, int *out)
 {
     *out = -1;

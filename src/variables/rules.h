@@ -15,6 +15,9 @@ typedef enum DtMark {
     DT_MARK_CONSTANT  /* dyntrace.assume_constant_result */
 } DtMark;
 
+/* A break if calls of the object are never followed, whatever their arguments: a function marked as
+ * disabled.  It is only looked at; nothing is guarded. */
+DtStatus dt_rules_check_callable(DtTrace *trace, PyObject *object) DT_MUST_CHECK;
 /* The mark of an existing function (NULL: of a new one, which has none). */
 DtStatus dt_rules_mark(PyObject *function, DtMark *out) DT_MUST_CHECK;
 

@@ -92,6 +92,23 @@ dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject 
     return &node->source;
 }
 
+/* Names of the lowest positions, made once: every segment needs some. */
+enum { KNOWN_POSITIONS = 16 };
+
+PyObject *
+dt_source_stack_name(DtTrace *trace, int position)
+{
+    static PyObject *known[KNOWN_POSITIONS];
+    if (position < KNOWN_POSITIONS && known[position] != NULL) {
+        return dt_trace_keep(trace, known[position]) == DT_OK ? known[position] : NULL;
+    }
+    PyObject *name = PyUnicode_FromFormat("stack %d", position);
+    if (position < KNOWN_POSITIONS) {
+        known[position] = Py_XNewRef(name);
+    }
+    return dt_trace_keep_take(trace, name);
+}
+
 const DtSource *
 dt_source_local(DtTrace *trace, int slot, PyObject *name)
 {

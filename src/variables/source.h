@@ -38,6 +38,8 @@ typedef struct DtSource {
 const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base,
                               PyObject *key, int64_t index) DT_MUST_CHECK;
 
+/* What a position of the value stack is called, kept by the trace; NULL with MemoryError. */
+DT_BORROWED PyObject *dt_source_stack_name(DtTrace *trace, int position);
 /* L['x'] for a plain local or argument in unified slot `slot` of the root frame. */
 const DtSource *dt_source_local(DtTrace *trace, int slot, PyObject *name);
 /* L['x'] for a cell or free variable of the root frame, read through the cell. */

@@ -170,6 +170,9 @@ struct DtTrace {
     uint32_t stop_at;           /* root instructions after which it is cut; UINT32_MAX: never */
     DT_VEC(int32_t) history;    /* the root's instructions in the order they were begun */
     DtCut cut;
+    const struct DtPlaces *places; /* live: where it may be cut; NULL: unknown */
+    bool cut_here;   /* the segment ends before a call that breaks, and nothing of which was begun:
+                        trace->brk says why */
     bool cut_wanted; /* with DT_RESTART: the segment ends before the root's current instruction */
     DT_VEC(PyObject *)
     inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */

@@ -131,11 +131,8 @@ function_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtFunctionVar *self = (DtFunctionVar *)var;
     DtMark mark;
+    DT_TRY(dt_rules_check_callable(trace, self->function));
     DT_TRY(dt_rules_mark(self->function, &mark));
-    if (mark == DT_MARK_DISABLED) {
-        return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION, "%s() is marked with dyntrace.disable",
-                        dt_kinds_text(self->name));
-    }
     if (mark == DT_MARK_CONSTANT) {
         return dt_rules_call_constant(trace, self, args, out);
     }
