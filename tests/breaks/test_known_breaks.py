@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 
 import dyntrace
@@ -159,7 +160,8 @@ def run(function, calls=6):
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_as_plainly(function):
     records = run(function)
-    assert FORCED or any(r["graph"] is not None for r in records)
+    seen = sys.version_info >= (3, 11) or function is not through_a_generator  # by the hook
+    assert FORCED or not seen or any(r["graph"] is not None for r in records)
     assert not [r["fault"] for r in records if r["fault"]]
 
 
