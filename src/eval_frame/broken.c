@@ -175,7 +175,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         broken->waiting = 0;
         point->seen_frame = NULL;
     }
-    if (point->seen_frame == frame) {
+    if (point->seen_frame == frame && point->seen_samples == dt_state.samples) {
         dt_scale_add(scale, dt_scale_next_side(scale), dt_clock_thread_ns() - point->seen_at,
                      news != point->seen_news);
     }
@@ -190,6 +190,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
     }
     point->seen_frame = frame;
     point->seen_news = news;
+    point->seen_samples = ++dt_state.samples;
     point->seen_at = dt_clock_thread_ns();
     return dt_scale_next_side(scale) == DT_SIDE_COMPILED;
 }

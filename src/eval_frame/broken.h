@@ -35,6 +35,7 @@ struct DtPoint {
     const void *seen_frame;
     int64_t seen_at;
     uint64_t seen_news;
+    uint64_t seen_samples; /* dt_state.samples */
 };
 
 typedef struct DtProbe {

@@ -5,6 +5,7 @@
 #include "compat/code.h"
 #include "core/clock.h"
 #include "eval_frame/investment.h"
+#include "eval_frame/reach.h"
 #include "eval_frame/record.h"
 #include "eval_frame/refusals.h"
 
@@ -157,6 +158,9 @@ dt_policy_trace_options(const DtCodeCache *cache)
     DtTraceOptions options = dt_state.trace_options;
     options.dynamic = cache->region->dynamic;
     options.varied = cache->varied;
+    if (cache->region->quiet && !dt_state.everything) {
+        options.leaves_alone = dt_reach_is_left_alone;
+    }
     options.fp_regions = dt_backend_is_native(cache->region->backend);
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();

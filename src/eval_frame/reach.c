@@ -108,6 +108,13 @@ dt_reach_code(PyCodeObject *code, PyObject *globals)
 }
 
 bool
+dt_reach_is_left_alone(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller)
+{
+    return dt_reach_is_installed(callee) && !dt_reach_is_installed(caller)
+           && !dt_reach_is_skipped_module(globals) && !dt_reach_code(callee, globals);
+}
+
+bool
 dt_reach_values(PyObject *const *slots, int count)
 {
     for (int i = 0; i < count; i++) {

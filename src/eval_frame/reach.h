@@ -14,6 +14,10 @@ bool dt_reach_is_skipped_module(PyObject *globals);
 /* Installed for all programs, and not this one's own. */
 bool dt_reach_is_installed(PyCodeObject *code);
 
+/* Called by the program's own code, of an installed package, and nothing that names an array
+ * library: it would be followed for nothing, or with guards on state of the package's own. */
+bool dt_reach_is_left_alone(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller);
+
 /* A module that a trace may need itself: dyntrace's own, and the import system. */
 bool dt_reach_is_in_the_way(PyObject *globals);
 

@@ -170,6 +170,7 @@ dt_scale_begin(DtScale *scale, const DtRegion *region, bool settled, DtScaleRun 
     run->side = dt_scale_next_side(scale);
     run->timed = true;
     run->news = dt_scale_news();
+    run->taken = ++dt_state.samples;
     scale->busy = true;
     run->start = dt_clock_thread_ns();
 }
@@ -182,7 +183,7 @@ dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed)
     }
     int64_t end = dt_clock_thread_ns();
     scale->busy = false;
-    if (!failed && scale->state == DT_SCALE_WEIGHING) {
+    if (!failed && scale->state == DT_SCALE_WEIGHING && run->taken == dt_state.samples) {
         dt_scale_add(scale, run->side, end - run->start, run->news != dt_scale_news());
     }
     return scale->state == DT_SCALE_FORSAKEN;

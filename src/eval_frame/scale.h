@@ -11,6 +11,9 @@
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
  *
+ * What a call calls may be on a scale, too: a sample inside of which another was taken does not
+ * count, since part of it ran the other way.
+ *
  * Not in here: what running plainly means (compiled_function.c, hook.c, probe.c).
  */
 #ifndef DT_EVAL_FRAME_SCALE_H
@@ -51,6 +54,7 @@ typedef struct DtScaleRun {
     bool timed;
     int64_t start;
     uint64_t news;
+    uint64_t taken; /* dt_state.samples */
 } DtScaleRun;
 
 /* Is speed all that counts in this region? */

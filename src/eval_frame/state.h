@@ -62,6 +62,7 @@ typedef struct DtState {
     int64_t paused_until_ns; /* no attempts before, on dt_clock_ns() */
     uint32_t paid;           /* verdicts that what was compiled is faster */
     uint64_t broken;         /* attempts that ended in a graph break */
+    uint64_t samples;        /* begun, of all scales */
 } DtState;
 
 extern DtState dt_state;

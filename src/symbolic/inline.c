@@ -60,6 +60,12 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
         return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION,
                         "%s() is in a module that config.skip_modules lists", name);
     }
+    if (trace->options.leaves_alone != NULL
+        && trace->options.leaves_alone(function->code, function->globals,
+                                       trace->frame->bytecode->code)) {
+        return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION,
+                        "%s() is of an installed package and names no array library", name);
+    }
     return DT_OK;
 }
 

@@ -69,6 +69,28 @@ def test_what_is_slower_is_forsaken_and_listed():
     assert region.forsaken() == []
 
 
+@dyntrace.compile
+def inner(x, y):
+    return chain(x, y) - chain(y, x)
+
+
+def outer(x, y):
+    return chain(inner(x, y), y)
+
+
+def test_samples_wait_for_those_that_are_taken_inside_of_them():
+    x, y = np.ones(8), np.ones(8)
+    inner.reset()
+    compiled = dyntrace.compile(outer)
+    for _ in range(300):
+        compiled(x, y)
+    assert inner.__dyntrace_region__.forsaken() == compiled.__dyntrace_region__.forsaken() == []
+    plainly = 300 - compiled.cache_entries()[0]["hits"]
+    inside = sum(row["hits"] for row in inner.cache_entries())
+    # Plainly outer calls inner: compiled, plain, plain, compiled, until inner is known.
+    assert inside >= 12 and plainly >= 20
+
+
 def test_a_part_of_a_loop_is_judged_alone():
     x = np.random.default_rng(0).random(3000)
     compiled = dyntrace.compile(items)

@@ -300,6 +300,27 @@ def test_a_function_that_waits_runs_as_it_stands(run, tmp_path):
     assert plain == run("program.py", DYNTRACE="1", DYNTRACE_HOT_TIME="100000") and plain[0] == 0
 
 
+def test_installed_packages_are_followed_if_they_name_arrays(run, tmp_path):
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "drawing.py").write_text(
+        "state = [0]\ndef draw(x):\n    state[0] += 1\n    return len(x) + state[0]\n"
+    )
+    (packages / "filters.py").write_text("import numpy as np\ndef damp(x):\n    return np.tanh(x)\n")
+    (tmp_path / "program.py").write_text(
+        "import sys\nsys.path.append('site-packages')\nimport numpy as np, drawing, filters\n"
+        "def step(x):\n    y = filters.damp(x * 0.5) + 1\n    n = drawing.draw(y)\n"
+        "    return y * 2 - x, n\n"
+        "x = np.ones(4)\nany(step(x) is None for i in range(60))\n"
+        "print(step(x), drawing.state)\n"
+    )
+    plain = run("program.py")
+    rc, out, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
+    assert (rc, out, "") == plain and rc == 0
+    assert "draw() is of an installed package" in summary and "damp" not in summary
+    assert "recompile" not in summary
+
+
 def test_patterns(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import numpy as np\ndef f(x):\n    return x + 1\ndef g(x):\n    return x + 2\n"
