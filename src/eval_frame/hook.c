@@ -49,6 +49,8 @@ dt_hook_is_installed(void)
     return installed > 0;
 }
 
+/* The only place below an installed hook that gives the charge of a frame back: whatever is called
+ * there comes by here. */
 static PyObject *
 run_plainly(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
@@ -89,9 +91,8 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
 {
     PyObject *rewritten =
         dt_function_with_code((PyCodeObject *)entry->code, (PyFunctionObject *)function);
-    PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
-    if (rewritten != NULL && dt_recursion_enter(tstate)) {
+    if (rewritten != NULL) {
         Capture *mine = &capture_of_thread;
         DtRegion *region = mine->region;
         PyCodeObject *outer_root = mine->root;
@@ -100,7 +101,6 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
         answer = dt_bind_call(rewritten, (PyCodeObject *)entry->code, slots);
         mine->region = region;
         mine->root = outer_root;
-        dt_recursion_leave(tstate);
     }
     Py_XDECREF(rewritten);
     if (answer == dt_state.replay) {
@@ -117,9 +117,8 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
            PyObject *const *slots)
 {
     PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)function);
-    PyThreadState *tstate = PyThreadState_GET();
     PyObject *answer = NULL;
-    if (driven != NULL && dt_recursion_enter(tstate)) {
+    if (driven != NULL) {
         Capture *mine = &capture_of_thread;
         PyCodeObject *outer_root = mine->root;
         bool refusing = cache->refusing >= 0;
@@ -131,7 +130,6 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
             }
         }
         mine->root = outer_root;
-        dt_recursion_leave(tstate);
     }
     Py_XDECREF(driven);
     return answer;
@@ -281,20 +279,32 @@ remove_hook(void)
     }
 }
 
+/* A call that no hook sees has to give the charge of its frame back itself. */
+static PyObject *
+call_straight(vectorcallfunc call, PyObject *function, PyObject *const *args, size_t nargsf,
+              PyObject *kwnames)
+{
+    PyThreadState *tstate = PyThreadState_GET();
+    if (dt_hook_is_installed()) {
+        return call(function, args, nargsf, kwnames);
+    }
+    if (!dt_recursion_enter(tstate)) {
+        return NULL;
+    }
+    PyObject *answer = call(function, args, nargsf, kwnames);
+    dt_recursion_leave(tstate);
+    return answer;
+}
+
 PyObject *
 dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size_t nargsf,
              PyObject *kwnames)
 {
-    PyThreadState *tstate = PyThreadState_GET();
     vectorcallfunc call = ((PyFunctionObject *)function)->vectorcall;
-    if (!dt_recursion_enter(tstate)) {
-        return NULL;
-    }
     PyObject *answer;
     Capture *mine = &capture_of_thread;
     Capture outer = *mine;
     if (cache != NULL && cache->refusing >= 0 && dt_refusals_push(cache->refusing == 1) < 0) {
-        dt_recursion_leave(tstate);
         return NULL;
     }
     mine->root = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
@@ -302,7 +312,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         /* Inside a capturing frame, the frames of another compiled function are its own business.
          */
         mine->region = NULL;
-        answer = call(function, args, nargsf, kwnames);
+        answer = call_straight(call, function, args, nargsf, kwnames);
     }
     else {
         DtRegion *region = cache->region;
@@ -321,7 +331,6 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
     if (cache != NULL && cache->refusing >= 0) {
         dt_refusals_pop();
     }
-    dt_recursion_leave(tstate);
     return answer;
 }
 

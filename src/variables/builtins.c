@@ -17,7 +17,7 @@ dt_builtin_hash(DtTrace *trace, DtVar *var, DtVar **out)
     }
     DtEntry key;
     DT_TRY(dt_dict_key(trace, var, &key));
-    if (key.by_identity) {
+    if (key.by_identity || key.unsaid) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a %s, which is its address",
                         dt_var_peek(var)->type->name);
     }

@@ -361,3 +361,24 @@ static const DtMethodRow abc_rows[] = {
 };
 
 const DtBuiltinTable dt_builtin_abc_table = {"_abc", abc_rows};
+
+/* object.__init_subclass__(), as a class method of any class. */
+static DtStatus
+call_init_subclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    if (args->npos != 1 || args->nkw > 0) { /* the text names the class */
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "object.__init_subclass__() with arguments");
+    }
+    *out = dt_none(trace);
+    return DT_OK;
+}
+
+int
+dt_class_hooks_init(void)
+{
+    static const DtMethodRow row = {"__init_subclass__", call_init_subclass, 0, -1, true};
+    PyObject *method = dt_type_own_lookup_text(&PyBaseObject_Type, row.name);
+    return method != NULL ? dt_builtin_register(method, &row) : -1;
+}

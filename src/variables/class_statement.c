@@ -248,7 +248,7 @@ make_class(DtTrace *trace, const Wanted *wanted, DtVar **out)
     if (cls == NULL) {
         return dt_raise_from_exception(trace);
     }
-    DtMade made = {.maker = &PyType_Type,
+    DtMade made = {.maker = (PyObject *)&PyType_Type,
                    .args = wanted->bases,
                    .nargs = wanted->nbases,
                    .name = wanted->name,
@@ -417,9 +417,25 @@ dt_made_class(DtTrace *trace, const DtArgs *args, DtVar **out)
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
+/* What stands for an argument while the descriptor is made; a break for what would be asked in
+ * Python. */
 static DtStatus
-make_descriptor(DtTrace *trace, PyTypeObject *maker, DtVar *const *args, uint32_t count,
-                DtVar **out)
+real_part(DtTrace *trace, DtVar *part, PyObject **real)
+{
+    *real = dt_var_peek_constant(part) == Py_None ? Py_None : dt_payload_object(part);
+    if (*real == Py_None || (*real != NULL && Py_IS_TYPE(*real, &PyProperty_Type))) {
+        return DT_OK;
+    }
+    if (part->type->kind != DT_KIND_FUNCTION) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a descriptor made of a %s",
+                        part->type->name);
+    }
+    return *real != NULL ? DT_OK : stand_in_function(trace, (DtFunctionVar *)part, real);
+}
+
+/* maker(*args): a class, or what makes a property of a property. */
+static DtStatus
+make_descriptor(DtTrace *trace, PyObject *maker, DtVar *const *args, uint32_t count, DtVar **out)
 {
     PyObject *real[4] = {NULL};
     DtVar **parts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
@@ -428,21 +444,9 @@ make_descriptor(DtTrace *trace, PyTypeObject *maker, DtVar *const *args, uint32_
     }
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(dt_var_realize(trace, args[i], &parts[i]));
-        bool none = dt_var_peek_constant(parts[i]) == Py_None;
-        if (none) {
-            real[i] = Py_None;
-            continue;
-        }
-        if (parts[i]->type->kind != DT_KIND_FUNCTION) {
-            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() of a %s", maker->tp_name,
-                            parts[i]->type->name);
-        }
-        real[i] = dt_payload_object(parts[i]);
-        if (real[i] == NULL) {
-            DT_TRY(stand_in_function(trace, (DtFunctionVar *)parts[i], &real[i]));
-        }
+        DT_TRY(real_part(trace, parts[i], &real[i]));
     }
-    PyObject *object = PyObject_Vectorcall((PyObject *)maker, real, count, NULL);
+    PyObject *object = PyObject_Vectorcall(maker, real, count, NULL);
     if (object == NULL) {
         return dt_raise_from_exception(trace);
     }
@@ -457,43 +461,36 @@ make_descriptor(DtTrace *trace, PyTypeObject *maker, DtVar *const *args, uint32_
 static DtStatus
 call_descriptor_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    return make_descriptor(trace, (PyTypeObject *)dt_payload_object(self), args->pos, args->npos,
-                           out);
+    return make_descriptor(trace, dt_payload_object(self), args->pos, args->npos, out);
 }
 
-/* A property with one part replaced. */
+/* property.getter(self, value) and its like: only the property knows whether its docstring is the
+ * getter's. */
 static DtStatus
-replace_part(DtTrace *trace, DtVar *self, uint32_t part, DtVar *value, DtVar **out)
+copy_property(DtTrace *trace, DtVar *self, const char *method, DtVar *value, DtVar **out)
 {
-    static const char *const names[] = {"fget", "fset", "fdel"};
-    DtVar *parts[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(names[i]));
-        if (name == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_var_getattr(trace, self, name, &parts[i]));
-    }
-    parts[part] = value;
-    return make_descriptor(trace, &PyProperty_Type, parts, 3, out);
+    PyObject *maker = PyObject_GetAttrString((PyObject *)&PyProperty_Type, method);
+    maker = dt_trace_keep_take(trace, maker);
+    DtVar *args[] = {self, value};
+    return maker != NULL ? make_descriptor(trace, maker, args, 2, out) : DT_ERROR;
 }
 
 static DtStatus
 call_getter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    return replace_part(trace, self, 0, args->pos[0], out);
+    return copy_property(trace, self, "getter", args->pos[0], out);
 }
 
 static DtStatus
 call_setter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    return replace_part(trace, self, 1, args->pos[0], out);
+    return copy_property(trace, self, "setter", args->pos[0], out);
 }
 
 static DtStatus
 call_deleter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    return replace_part(trace, self, 2, args->pos[0], out);
+    return copy_property(trace, self, "deleter", args->pos[0], out);
 }
 
 static const DtMethodRow property_rows[] = {
@@ -608,7 +605,7 @@ dt_made_reconstruct(DtCodegen *codegen, DtMade *made)
     if (made->names != NULL) {
         return emit_filled_class(codegen, made);
     }
-    DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)made->maker));
+    DT_TRY(dt_codegen_push_callable(codegen, made->maker));
     for (uint32_t i = 0; i < made->nargs; i++) {
         DT_TRY(dt_codegen_var(codegen, made->args[i]));
     }

@@ -254,6 +254,26 @@ is_of_c(PyObject *cls, PyTypeObject *of)
                && !(((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE));
 }
 
+/* A class method that C defines: what has a row is bound to the class, others are known of classes
+ * of C. */
+static DtStatus
+bind_class_method_of_c(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self,
+                       DtVar *cls_var, DtVar **out)
+{
+    PyTypeObject *of = ((PyDescrObject *)attr->found)->d_type;
+    PyObject *cls = cls_var != NULL ? dt_payload_object(cls_var) : NULL;
+    if (dt_builtin_find(attr->found) != NULL) {
+        DT_TRY(build_attr(trace, attr, attr->found, out));
+        if (cls_var == NULL) {
+            DT_TRY(dt_class_of(trace, self, &cls_var));
+        }
+        return dt_method_new(trace, *out, cls_var, out);
+    }
+    return is_of_c(cls, of) ? dt_builtin_class_method(trace, (PyTypeObject *)cls, name, out)
+                            : dt_break(trace, DT_BREAK_ATTRIBUTE, "'%s' is a class method of %s",
+                                       dt_kinds_text(name), of->tp_name);
+}
+
 DtStatus
 dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *self, DtVar *cls_var,
               DtVar **out)
@@ -273,21 +293,8 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
     if (behaves_as(found, &PyClassMethod_Type)) {
         return bind_class_method(trace, attr, name, self, cls_var, out);
     }
-    PyTypeObject *of = type == &PyClassMethodDescr_Type ? ((PyDescrObject *)found)->d_type : NULL;
-    if (of != NULL && dt_builtin_find(found) == NULL && cls_var != NULL
-        && (is_of_c(dt_payload_object(cls_var), of)
-            || (of == &PyBaseObject_Type
-                && PyUnicode_CompareWithASCIIString(name, "__init_subclass__") == 0))) {
-        PyObject *cls = dt_payload_object(cls_var);
-        return dt_builtin_class_method(trace, is_of_c(cls, of) ? (PyTypeObject *)cls : of, name,
-                                       out);
-    }
-    if (type == &PyClassMethodDescr_Type && dt_builtin_find(found) != NULL) {
-        DT_TRY(build_attr(trace, attr, found, out));
-        if (cls_var == NULL) {
-            DT_TRY(dt_class_of(trace, self, &cls_var));
-        }
-        return dt_method_new(trace, *out, cls_var, out);
+    if (type == &PyClassMethodDescr_Type) {
+        return bind_class_method_of_c(trace, attr, name, self, cls_var, out);
     }
     if (behaves_as(found, &PyProperty_Type)) {
         return call_accessor(trace, attr, "fget", self, NULL, out);

@@ -50,12 +50,27 @@ dt_dict_is_followed(PyObject *key)
            && !dt_dict_is_settled_key(key);
 }
 
+/* What is not guarded to be this very object, or is not made yet: its hash is good for this trace.
+ */
 static DtStatus
-by_identity(DtEntry *entry, const void *address)
+by_address(DtEntry *entry, const void *address)
 {
-    entry->by_identity = true;
+    entry->by_identity = entry->unsaid = true;
     entry->hash = (Py_hash_t)(uintptr_t)address;
     return DT_OK;
+}
+
+/* What is known by identity hashes as it really does, unless it only stands for what the trace
+ * makes. */
+static DtStatus
+by_identity(DtTrace *trace, DtEntry *entry)
+{
+    if (dt_map_get(&trace->stand_ins, entry->key) != NULL) {
+        return by_address(entry, entry->key);
+    }
+    entry->by_identity = true;
+    entry->hash = PyObject_Hash(entry->key);
+    return entry->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
 }
 
 /* What becomes of the int that a __hash__ has returned (as in slot_tp_hash): it is the hash, unless
@@ -115,7 +130,7 @@ instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
         }
         return traced_hash(trace, var, out);
     }
-    return by_identity(out, instance->object != NULL ? (void *)instance->object : (void *)var);
+    return by_address(out, instance->object != NULL ? (void *)instance->object : (void *)var);
 }
 
 /* Mirrors the hash of tuples (xxHash), so that (1, x) meets (1, 2) if x hashes like 2. */
@@ -133,6 +148,7 @@ tuple_key(DtTrace *trace, DtVar *var, DtEntry *out)
         DtEntry item;
         DT_TRY(dt_dict_key(trace, tuple->items[i], &item));
         out->acts |= item.acts;
+        out->unsaid |= item.unsaid;
         hash += (uint64_t)item.hash * PRIME_2;
         hash = (hash << 31 | hash >> 33) * PRIME_1;
     }
@@ -157,8 +173,8 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     }
     out->key = kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
                                         : dt_var_as_constant(trace, var);
-    if (out->key == NULL && kind == DT_KIND_FUNCTION) {
-        return by_identity(out, var);
+    if (kind == DT_KIND_FUNCTION) {
+        return by_address(out, out->key != NULL ? (void *)out->key : (void *)var);
     }
     if (kind == DT_KIND_TUPLE && ((DtSeqVar *)var)->cls == &PyTuple_Type
         && (out->key == NULL || !dt_constant_is_safe(out->key))) {
@@ -177,7 +193,7 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     if (!compares_by_identity(Py_TYPE(out->key))) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(out->key)->tp_name);
     }
-    return by_identity(out, out->key);
+    return by_identity(trace, out);
 }
 
 /* Whether the entry of a dict has this key; both hashes are equal. */

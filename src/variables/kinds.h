@@ -419,8 +419,8 @@ DtStatus dt_class_object_init(DtTrace *trace, PyTypeObject *cls, const DtArgs *a
 /* ---- classes and descriptors that the trace makes (class_statement.c) ----
  * A real object of the same parts stands for each while tracing, never afterwards. */
 typedef struct DtMade {
-    PyTypeObject *maker; /* type, property, staticmethod, classmethod */
-    DtVar **args;        /* of the call that makes it again; of a class: its bases */
+    PyObject *maker; /* type, property, staticmethod, classmethod, property.getter ... */
+    DtVar **args;    /* of the call that makes it again; of a class: its bases */
     uint32_t nargs;
     PyObject *real;        /* what stands for it */
     PyObject *name;        /* of a class, else NULL */
@@ -579,6 +579,7 @@ extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_built
     dt_builtin_cmath_table, dt_builtin_operator_table, dt_builtin_functools_table,
     dt_builtin_method_table, dt_builtin_types_table, dt_builtin_mapping_proxy_table,
     dt_builtin_weakref_table, dt_builtin_exec_table;
+int dt_class_hooks_init(void);
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

@@ -17,6 +17,7 @@ typedef struct DtEntry {
     PyObject *key; /* DT_BORROWED from the trace; NULL: an object made by the trace */
     Py_hash_t hash;
     bool by_identity;
+    bool unsaid; /* the hash goes by the address of what may be another object in the next call */
     bool traced;
     bool acts; /* its __hash__ changed something: hashing it again would do so again */
     DtVar *key_var;

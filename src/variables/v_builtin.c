@@ -91,7 +91,9 @@ dt_builtin_init(void)
             return -1;
         }
     }
-    return dt_math_init() < 0 || dt_iter_groups_init() < 0 ? -1 : dt_iter_chain_init();
+    return dt_math_init() < 0 || dt_iter_groups_init() < 0 || dt_iter_chain_init() < 0
+               ? -1
+               : dt_class_hooks_init();
 }
 
 /* The object that a builtin method or a slot of a builtin object is bound to; NULL: none. */
@@ -245,15 +247,6 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     if (PyCFunction_CheckExact(object) && receiver != NULL && PyType_Check(receiver)
         && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__new__") == 0) {
         return dt_class_new(trace, (PyTypeObject *)receiver, args, out);
-    }
-    if (PyCFunction_CheckExact(object) && receiver == (PyObject *)&PyBaseObject_Type
-        && strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "__init_subclass__") == 0) {
-        if (args->npos + args->nkw > 0) {
-            return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
-                            "object.__init_subclass__() with arguments");
-        }
-        *out = dt_none(trace);
-        return DT_OK;
     }
     if (PyCFunction_Check(object) && PyCFunction_GET_SELF(object) != NULL
         && dt_pure_is(PyCFunction_GET_SELF(object))) {

@@ -71,6 +71,28 @@ method_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return dt_var_call(trace, self->function, &with_self, out);
 }
 
+/* A method that C defines binds in a way of its own. */
+static bool
+is_descriptor(DtVar *function)
+{
+    PyObject *object = function->type->kind == DT_KIND_BUILTIN ? dt_payload_object(function) : NULL;
+    return object != NULL
+           && (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type)
+               || Py_IS_TYPE(object, &PyClassMethodDescr_Type));
+}
+
+/* What a bound method of C has from its descriptor and nobody can change. */
+static bool
+is_said_by_descriptor(PyObject *name)
+{
+    static const char *const names[] = {"__name__", "__doc__", "__text_signature__"};
+    bool said = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !said; i++) {
+        said = PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
+    }
+    return said;
+}
+
 static DtStatus
 method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
@@ -78,6 +100,11 @@ method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     if (PyUnicode_CompareWithASCIIString(name, "__self__") == 0) {
         *out = self->self;
         return DT_OK;
+    }
+    DtVar *function = dt_var_peek(self->function);
+    if (is_descriptor(function)) {
+        return is_said_by_descriptor(name) ? dt_var_getattr(trace, function, name, out)
+                                           : dt_kind_base.tp_getattro(trace, var, name, out);
     }
     if (PyUnicode_CompareWithASCIIString(name, "__func__") == 0) {
         *out = self->function;
@@ -119,15 +146,6 @@ static const DtMethodRow types_rows[] = {
 };
 
 const DtBuiltinTable dt_builtin_method_table = {"types", types_rows};
-
-/* A method that C defines binds in a way of its own. */
-static bool
-is_descriptor(DtVar *function)
-{
-    PyObject *object = function->type->kind == DT_KIND_BUILTIN ? dt_payload_object(function) : NULL;
-    return object != NULL
-           && (Py_IS_TYPE(object, &PyMethodDescr_Type) || Py_IS_TYPE(object, &PyWrapperDescr_Type));
-}
 
 /* The type of a slot wrapper bound to an object: the C API of newer versions does not name it. */
 static PyTypeObject *
@@ -172,8 +190,14 @@ method_reconstruct(DtCodegen *codegen, DtVar *var)
         /* Without a type, methods that are told their class crash (method_get of CPython). */
         PyObject *type = (PyObject *)((PyDescrObject *)dt_payload_object(function))->d_type;
         DT_TRY(dt_codegen_push_callable(codegen, bind));
-        DT_TRY(dt_codegen_var(codegen, self->self));
-        DT_TRY(dt_codegen_const(codegen, type));
+        if (Py_IS_TYPE(dt_payload_object(function), &PyClassMethodDescr_Type)) {
+            DT_TRY(dt_codegen_const(codegen, Py_None));
+            DT_TRY(dt_codegen_var(codegen, self->self));
+        }
+        else {
+            DT_TRY(dt_codegen_var(codegen, self->self));
+            DT_TRY(dt_codegen_const(codegen, type));
+        }
         return dt_codegen_call(codegen, 2);
     }
     DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyMethod_Type));

@@ -530,3 +530,51 @@ def test_polyfills_wait_until_their_module_is_there(run, tmp_path):
         "print(dyntrace.explain(second)(x).breaks)\n"
     )
     assert run("program.py") == (0, "module-not-ready\n[]\n", "")
+
+
+LEVELS_OF_C = """
+def nested(depth):
+    made = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+def levels():
+    fits, fails = 0, 100_000
+    while fails - fits > 1:
+        depth = (fits + fails) // 2
+        try:
+            repr(nested(depth))
+            fits = depth
+        except RecursionError:
+            fails = depth
+    return fits
+
+class Within:
+    def __enter__(self):
+        self.found = levels()
+        return self
+
+    def __exit__(self, *raised):
+        pass
+
+def below(depth):
+    if depth:
+        return below(depth - 1)
+    with Within() as within:
+        return within.found
+
+print(levels(), below(0), below(20))
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="C has the recursion limit of Python")
+def test_no_level_of_c_is_given_twice(run, tmp_path):
+    """A frame that the hook runs costs C no level, and gives it none; the main one costs plainly two."""
+    (tmp_path / "program.py").write_text(LEVELS_OF_C)
+    plain, traced = (
+        [int(number) for number in run("program.py", DYNTRACE=mode)[1].split()]
+        for mode in ("0", "everything")
+    )
+    assert len(traced) == len(plain)
+    assert all(max(plain) - 20 < found <= max(plain) + 2 for found in traced), (plain, traced)

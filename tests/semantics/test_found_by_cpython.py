@@ -543,3 +543,215 @@ def test_no_class_that_nobody_made():
             assert kept(Base)[0] == 1
     made = [c for c in Base.__subclasses__() if c.__name__ == "Child"]
     assert len(made) <= 3
+
+
+# ---- Methods that C binds to a class ------------------------------------------------------------
+
+
+class Meta(type):
+    pass
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+def hook_of(cls):
+    hook = cls.__init_subclass__
+    return hook.__self__ is cls, hook.__name__, hook == cls.__init_subclass__, repr(hook)
+
+
+def hooks_differ():
+    made = type("Made", (), {})
+    return (
+        OfMeta.__init_subclass__ == object.__init_subclass__,
+        made.__init_subclass__.__self__ is made,
+        {OfMeta.__init_subclass__: 1}[OfMeta.__init_subclass__],
+        OfMeta.__init_subclass__(),
+    )
+
+
+def hook_refuses(cls):
+    try:
+        return cls.__init_subclass__(1)
+    except TypeError as error:
+        return str(error)
+
+
+def hook_above():
+    class Parent:
+        def __init_subclass__(cls, **options):
+            super().__init_subclass__(**options)
+            cls.seen = super().__init_subclass__.__self__ is cls
+
+    class Child(Parent):
+        pass
+
+    return Child.seen
+
+
+class Words(list):
+    pass
+
+
+def said_by_bound_method():
+    bound = Words([1]).append
+    names = "__func__", "__objclass__", "__qualname__"
+    return [getattr(bound, name, None) for name in names], bound.__name__, bound.__self__
+
+
+def test_hook_of_object():
+    alike(hook_of, OfMeta)
+    alike(hook_of, Words)
+    alike(hooks_differ)
+    alike(hook_refuses, OfMeta)
+    alike(hook_above)
+
+
+def test_bound_method_of_c():
+    alike(said_by_bound_method)
+
+
+# ---- Properties made of properties --------------------------------------------------------------
+
+
+def undocumented(self):
+    return 1
+
+
+def documented(self):
+    """documented"""
+
+
+given = property(undocumented, None, None, "given")
+of_getter = property(documented)
+assigned = property(undocumented)
+assigned.__doc__ = "assigned"
+
+
+class Named:
+    @property
+    def size(self):
+        return 1
+
+
+def docs_of_copies(start):
+    copies = [start.getter(documented), start.setter(documented), start.deleter(undocumented)]
+    copies += [start.getter(None), start.getter(undocumented).setter(documented)]
+    return [copy.__doc__ for copy in copies], [copy.fget is undocumented for copy in copies]
+
+
+def docs_of_made():
+    return docs_of_copies(property(undocumented, None, None, "made"))
+
+
+def docs_in_class():
+    class Shown:
+        one = given.getter(documented)
+
+        @property
+        def two(self):
+            """two"""
+
+        @two.setter
+        def two(self, value):
+            """not this"""
+
+        three = two.getter(undocumented)
+
+    return Shown.one.__doc__, Shown.two.__doc__, Shown.three.__doc__
+
+
+def name_in_error():
+    class Other:
+        length = Named.size.getter(undocumented)
+
+    class Bare:
+        pass
+
+    Bare.length = Named.size.getter(undocumented)
+    told = []
+    for cls in Other, Bare:
+        try:
+            cls().length = 3
+        except AttributeError as error:
+            told.append(str(error))
+    return told
+
+
+@pytest.mark.parametrize("start", [given, of_getter, assigned, Named.size])
+def test_docs_of_copies(start):
+    alike(docs_of_copies, start)
+
+
+def test_properties_made_of_properties():
+    alike(docs_of_made)
+    alike(docs_in_class)
+    alike(name_in_error)
+
+
+# ---- Hashes that go by addresses ----------------------------------------------------------------
+
+
+class Alias:
+    """As typing has them: equal by what it is made of."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __eq__(self, other):
+        return isinstance(other, Alias) and self.parts == other.parts
+
+    def __hash__(self):
+        return hash((type(self), self.parts))
+
+
+class Plain:
+    pass
+
+
+def hash_of_tuple(value):
+    return hash((1, (value, Plain, None)))
+
+
+def hash_of_made(value):
+    class Made:
+        pass
+
+    def inner():
+        return value
+
+    return hash((Made, inner)) == hash((Made, inner)), {(Made, value): 1}[Made, value]
+
+
+def known_by_address(value):
+    made = {Alias(value, 4), Alias(int, 5)}
+    first = Alias(value, 4) in made, made == {Alias(int, 5), Alias(value, 4)}
+    sys.getsizeof(made)
+    return first, Alias(value, 4) in made, made == {Alias(int, 5), Alias(value, 4)}
+
+
+class Kept:
+    def __init__(self, value):
+        self.value = value
+
+    def __hash__(self):
+        return hash((self.value, Plain))
+
+
+@pytest.mark.parametrize(
+    "value", [object(), Plain(), Plain, 3, (Plain,), alike, sys, Plain.__init__]
+)
+def test_hash_by_address(value):
+    alike(hash_of_tuple, value)
+    alike(hash_of_made, value)
+    alike(known_by_address, value)
+
+
+def test_hash_by_address_of_another():
+    """An entry for one object does not speak for the next."""
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled, hashed = Compiled(hash_of_tuple), Compiled(Kept.__hash__)
+        for value in [Plain(), Plain(), object(), object(), Plain, int, alike, compare] * 2:
+            assert compiled(value) == hash_of_tuple(value)
+            assert hashed(Kept(value)) == hash((value, Plain))
