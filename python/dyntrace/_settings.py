@@ -89,7 +89,6 @@ SKIPPED_MODULES = frozenset(
         "urllib.response",
         "urllib.robotparser",
         "uuid",
-        "warnings",
         "wsgiref",
         "xmlrpc",
         "zipfile",

@@ -1,4 +1,4 @@
-/* Rows of module `sys` about the exception that is being handled. */
+/* Rows of the modules `sys`, about the exception that is being handled, and `warnings`. */
 #include "variables/kinds.h"
 
 static DtStatus
@@ -35,3 +35,20 @@ static const DtMethodRow sys_rows[] = {
 };
 
 const DtBuiltinTable dt_builtin_sys_table = {"sys", sys_rows};
+
+/* The interpreter is told that warnings.filters has changed: what it remembers is not looked up
+ * again. No user code runs. */
+static DtStatus
+call_filters_mutated(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    *out = dt_none(trace);
+    return dt_journal_call(trace, self, NULL, 0);
+}
+
+static const DtMethodRow warnings_rows[] = {
+    {"_filters_mutated", call_filters_mutated, 0, 0, false},
+    {NULL, NULL, 0, 0, false},
+};
+
+const DtBuiltinTable dt_builtin_warnings_table = {"_warnings", warnings_rows};

@@ -244,6 +244,8 @@ DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_M
  * frame, or of the function that the source (or NULL) reads. */
 DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
                           DtVar **out) DT_MUST_CHECK;
+DtStatus dt_namespace_build_modules(DtTrace *trace, PyObject *object, const DtSource *source,
+                                    bool trusted, DtVar **out) DT_MUST_CHECK;
 /* What an existing weak reference, read from the source, refers to: an input, or None. */
 DtStatus dt_weakref_referent(DtTrace *trace, PyObject *reference, const DtSource *source,
                              DtVar **out) DT_MUST_CHECK;
@@ -570,7 +572,8 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
-extern const DtBuiltinTable dt_builtin_sys_table;     /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_sys_table;      /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_warnings_table; /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_abc_table;     /* class_hooks.c */
 extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
 extern const DtBuiltinTable dt_builtin_check_table,

@@ -67,6 +67,7 @@ typedef struct DtNamespaceVar { /* DT_KIND_NAMESPACE */
     PyObject *dict;           /* the real one; DT_BORROWED */
     DtVar *module;            /* whose attributes are the names, or NULL: they are globals ... */
     const DtSource *function; /* ... of this function, if of no active frame */
+    bool modules;             /* it is sys.modules, whose items are modules */
 } DtNamespaceVar;
 
 typedef struct DtWeakrefVar { /* DT_KIND_WEAKREF */

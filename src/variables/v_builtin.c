@@ -85,7 +85,8 @@ dt_builtin_init(void)
                                       &dt_builtin_itertools_pools_table,
                                       &dt_builtin_itertools_groups_table,
                                       &dt_builtin_classes_table,
-                                      &dt_builtin_sys_table};
+                                      &dt_builtin_sys_table,
+                                      &dt_builtin_warnings_table};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         if (register_table(tables[i]) < 0) {
             return -1;

@@ -90,7 +90,10 @@ build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t inde
 DtStatus
 dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
-    (void)trusted; /* contents change without what leads to the dict */
+    if (object == PyImport_GetModuleDict()) {
+        return dt_namespace_build_modules(trace, object, source, trusted, out);
+    }
+    /* Contents change without what leads to the dict. */
     if (PyDict_GET_SIZE(object) > MAX_INPUT_ITEMS) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a dict of %zd items",
                         PyDict_GET_SIZE(object));

@@ -1,8 +1,9 @@
-/* globals() and the __dict__ of modules: dicts of names that are read, stored and deleted one by
- * one, as the statements do that use a global or an attribute of a module.
+/* globals(), the __dict__ of modules and sys.modules: dicts of names that are read, stored and
+ * deleted one by one, as the statements do that use a global or an attribute of a module.
  *
  * Invariant: the tracker keeps nothing of the dict; every name is looked up, guarded and written
- * where global variables and attributes of modules are.  Whatever looks at all names is a break.
+ * where global variables and attributes of modules are.  Whatever looks at all names is a break,
+ * and so is a change of sys.modules.
  *
  * Not in here: where the names of a frame are (symbolic/frame_dicts.c).
  */
@@ -30,6 +31,17 @@ dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *
     return DT_OK;
 }
 
+DtStatus
+dt_namespace_build_modules(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                           DtVar **out)
+{
+    DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+    DT_TRY(dt_namespace_new(trace, object, NULL, NULL, out));
+    ((DtNamespaceVar *)*out)->modules = true;
+    (*out)->source = source;
+    return DT_OK;
+}
+
 /* The name as it is looked up; *out NULL: it is no plain str. */
 static DtStatus
 name_of(DtTrace *trace, DtVar *key, PyObject **out)
@@ -46,6 +58,24 @@ name_of(DtTrace *trace, DtVar *key, PyObject **out)
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
+/* Another module that is imported does not matter, unless one was looked for that was not there. */
+static DtStatus
+find_module(DtTrace *trace, const DtNamespaceVar *self, PyObject *name, DtVar **out)
+{
+    PyObject *module;
+    const DtSource *all = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, self->dict, 0);
+    const DtSource *source = all != NULL ? dt_source_item(trace, all, name) : NULL;
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    if (dt_dict_get(self->dict, name, &module) != 1) {
+        *out = NULL;
+        return dt_guard_dict_keys(trace, all, self->dict);
+    }
+    DT_TRY(dt_guard_present(trace, source));
+    return dt_var_build_lazy(trace, module, source, out);
+}
+
 /* *out NULL: there is no such name, which is guarded. */
 static DtStatus
 find(DtTrace *trace, DtNamespaceVar *self, DtVar *key, PyObject **name, DtVar **out)
@@ -53,6 +83,9 @@ find(DtTrace *trace, DtNamespaceVar *self, DtVar *key, PyObject **name, DtVar **
     PyObject *value = NULL;
     bool deleted = false;
     DT_TRY(name_of(trace, key, name));
+    if (self->modules) {
+        return find_module(trace, self, *name, out);
+    }
     if (self->module == NULL) {
         return dt_frame_find_global(trace, self->dict, self->function, *name, out);
     }
@@ -84,6 +117,9 @@ namespace_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     DtNamespaceVar *self = (DtNamespaceVar *)var;
     PyObject *name;
     DtVar *found;
+    if (self->modules) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "sys.modules is changed");
+    }
     if (value != NULL) {
         DT_TRY(name_of(trace, key, &name));
     }
