@@ -1,9 +1,9 @@
-"""``dir()``, and what it asks objects and classes."""
+"""``dir()`` and what it asks objects and classes, ``print()`` to an object, ``anext()``."""
 
 from __future__ import annotations
 
 import builtins as original
-from types import FunctionType, MethodType, ModuleType
+from types import AsyncGeneratorType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from dyntrace.polyfills import polyfill, unfollowable
@@ -19,6 +19,35 @@ def dir_(obj: Any = _MISSING, /) -> Any:
         unfollowable("dir() of a module")
     cls: Any = type(obj)
     return sorted(cls.__dir__(obj))
+
+
+@polyfill(original.anext)
+def anext_(async_iterator: Any, default: Any = _MISSING, /) -> Any:
+    cls: Any = type(async_iterator)
+    if cls is AsyncGeneratorType:
+        awaitable = async_iterator.__anext__()
+    elif hasattr(cls, "__anext__"):
+        awaitable = cls.__anext__(async_iterator)
+    else:
+        raise TypeError(f"'{cls.__name__}' object is not an async iterator")
+    return awaitable if default is _MISSING else _or_default(awaitable, default)
+
+
+class _or_default:
+    """What ``anext(iterator, default)`` gives; only awaited."""
+
+    def __init__(self, awaitable: Any, default: Any) -> None:
+        self.__awaitable = awaitable
+        self.__default = default
+
+    async def __wait(self) -> Any:
+        try:
+            return await self.__awaitable
+        except StopAsyncIteration:
+            return self.__default
+
+    def __await__(self) -> Any:
+        return self.__wait().__await__()
 
 
 @polyfill(original.print)

@@ -1,4 +1,4 @@
-"""Loggers that do not log: a call below the level costs nothing in compiled code.
+"""Loggers by name, and loggers that do not log: a call below the level costs nothing in compiled code.
 
 Whether a logger is enabled is read as ``Logger.isEnabledFor`` reads it, and guarded; what is logged is
 left to plain execution.
@@ -33,6 +33,31 @@ def _log(self: Any, level: Any) -> None:
         unfollowable("a logger of another class")
     if _enabled(self, level):
         unfollowable("something is logged")
+
+
+@polyfill(logging.getLogger)
+def get_logger(name: Any = None) -> Any:
+    root = logging.root
+    if not name or (isinstance(name, str) and name == root.name):
+        return root
+    return logging.Logger.manager.getLogger(name)
+
+
+@polyfill(logging.Manager.getLogger)
+def get_of_manager(self: Any, name: Any) -> Any:
+    if type(name) is not str:
+        unfollowable("a logger whose name is no text")
+    found = self.loggerDict.get(name)
+    if found is None or isinstance(found, logging.PlaceHolder):
+        unfollowable("a logger is made")
+    return found
+
+
+@polyfill(logging.Logger.getChild)
+def get_child(self: Any, suffix: Any) -> Any:
+    if type(suffix) is not str:
+        unfollowable("a logger whose name is no text")
+    return self.manager.getLogger(suffix if self.root is self else f"{self.name}.{suffix}")
 
 
 @polyfill(logging.Logger.isEnabledFor)

@@ -19,7 +19,9 @@ def _codes_inside(code: CodeType, name: str) -> list[CodeType]:
 
 #: The decorator of `dataclasses` is reprlib's since 3.13.
 _MAKERS = [original.recursive_repr, getattr(dataclasses, "_recursive_repr", None)]
-_WRAPPERS = [code for maker in _MAKERS if maker for code in _codes_inside(maker.__code__, "wrapper")]
+_WRAPPERS = [
+    code for maker in _MAKERS if maker for code in _codes_inside(maker.__code__, "wrapper")
+]
 
 
 def _free(function: Any, name: str) -> Any:

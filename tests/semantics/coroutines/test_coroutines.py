@@ -1,5 +1,6 @@
 """Coroutines driven in traced code: await, async for, async with, asynchronous generators."""
 
+import contextlib
 import types
 
 import numpy as np
@@ -508,6 +509,76 @@ def type_of_coroutine(x):
     c = double(x)
     kind = type(c) is types.CoroutineType
     return kind, drive(c)
+
+
+def next_of_an_asynchronous_iterator(x):
+    async def main():
+        numbers = Numbers(2)
+        first = await anext(numbers)
+        second = await anext(numbers, "none")
+        return first, second, await anext(numbers, "none"), await anext(numbers, x + 1)
+
+    return drive(main())
+
+
+def next_of_an_asynchronous_generator(x):
+    async def steps():
+        yield x + (await suspend("a"))
+        yield await suspend("b")
+
+    async def main():
+        made = steps()
+        first, second = await anext(made), await anext(made, None)
+        try:
+            await anext(made)
+        except StopAsyncIteration as stop:
+            return first, second, stop.args, await anext(made, 7)
+
+    return drive(main(), 1, 2)
+
+
+def next_of_what_is_no_iterator(x):
+    async def main():
+        return await anext([1, 2])
+
+    try:
+        drive(main())
+    except TypeError as error:
+        return str(error), x + 1
+
+
+def next_that_raises(x):
+    class Bad:
+        def __aiter__(self):
+            return self
+
+        async def __anext__(self):
+            raise KeyError("bad")
+
+    async def main():
+        try:
+            return await anext(Bad(), 3)
+        except KeyError as error:
+            return error.args, x + 1
+
+    return drive(main())
+
+
+def manager_of_an_asynchronous_generator(x):
+    log = []
+
+    @contextlib.asynccontextmanager
+    async def opened(name):
+        log.append(await suspend(name))
+        yield name * 2
+        log.append("closed")
+
+    async def main():
+        async with opened("a") as a, opened("b") as b:
+            log.append(a + b)
+        return x + len(log)
+
+    return drive(main(), 1, 2), log
 
 
 CASES = [

@@ -143,7 +143,17 @@ def wrapped_text(x):
     return textwrap.wrap("aaa bbb ccc ddd", 7), textwrap.dedent("  a\n   b\n")
 
 
+def by_name(x):
+    mine = logging.getLogger("dyntrace.tests.quiet")
+    mine.debug("x is %s", x)
+    if mine is not log or mine.getChild("child") is not child:
+        return x
+    mine.getChild("child").info("no")
+    return x + mine.level, logging.getLogger().name, logging.getLogger("root") is logging.root
+
+
 WHOLE = [
+    by_name,
     below_the_level,
     of_a_child,
     of_a_disabled_one,
@@ -222,3 +232,34 @@ def test_a_level_that_is_inherited(caplog):
 @pytest.mark.parametrize("fn", [statistics_of_numbers, deviation, fractions, more_fractions])
 def test_fractions(fn):
     check(fn, 3)
+
+
+def test_a_logger_that_is_made():
+    def fn(x):
+        made = logging.getLogger(f"dyntrace.tests.made.{x}")
+        return made.level, logging.getLogger("dyntrace.tests.made").name, made.name
+
+    def forget():
+        known = logging.Logger.manager.loggerDict
+        for name in [name for name in known if name.startswith("dyntrace.tests.made")]:
+            del known[name]
+
+    check(fn, 3, breaks="unknown-callable", entries=None, reset=forget)
+
+
+def test_a_name_that_is_no_text():
+    check(lambda x: logging.getLogger(x), 3, breaks="unknown-callable", entries=None)
+
+
+def test_a_manager_of_the_program(monkeypatch):
+    class Manager(logging.Manager):
+        def getLogger(self, name):
+            return name, super().getLogger(name)
+
+    def fn(x):
+        return logging.getLogger("dyntrace.tests.quiet"), x
+
+    compiled = Compiled(fn, "native", None)
+    assert compiled(1) == fn(1)
+    monkeypatch.setattr(logging.Logger, "manager", Manager(logging.root))
+    assert compiled(1) == fn(1)
