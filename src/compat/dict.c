@@ -30,6 +30,25 @@ dt_dict_is_plain_key(PyObject *key)
     return false;
 }
 
+bool
+dt_dict_is_inert_key(PyObject *key)
+{
+    PyTypeObject *type = Py_TYPE(key);
+    if (dt_dict_is_plain_key(key)) {
+        return true;
+    }
+    if (type == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            if (!dt_dict_is_inert_key(PyTuple_GET_ITEM(key, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return type->tp_richcompare == PyBaseObject_Type.tp_richcompare
+           && type->tp_hash == PyBaseObject_Type.tp_hash;
+}
+
 static PyObject *enum_hash; /* Enum.__hash__, kept for the life of the process */
 
 int
@@ -76,12 +95,12 @@ dt_dict_is_settled_key(PyObject *key)
 
 /* 1 equal, 0 not, -1 can't tell.  The hashes are equal already. */
 static int
-same_key(PyObject *stored, PyObject *key, bool key_is_plain)
+same_key(PyObject *stored, PyObject *key, bool key_is_inert)
 {
     if (stored == key) {
         return 1;
     }
-    if (!key_is_plain || !dt_dict_is_plain_key(stored)) {
+    if (!key_is_inert || !dt_dict_is_inert_key(stored)) {
         return -1;
     }
     int equal = PyObject_RichCompareBool(stored, key, Py_EQ);
@@ -186,12 +205,12 @@ dt_dict_get(PyObject *object, PyObject *key, PyObject **value)
 {
     PyDictObject *dict = (PyDictObject *)object;
     PyDictKeysObject *keys = dict->ma_keys;
-    bool plain = dt_dict_is_plain_key(key);
+    bool inert = dt_dict_is_inert_key(key);
     *value = NULL;
     if (dict->ma_used == 0) {
         return 0;
     }
-    if (!plain && Py_TYPE(key)->tp_hash != PyBaseObject_Type.tp_hash
+    if (!inert && Py_TYPE(key)->tp_hash != PyBaseObject_Type.tp_hash
         && Py_TYPE(key)->tp_hash != PyType_Type.tp_hash) {
         return dt_dict_is_settled_key(key) ? get_by_identity(object, key, value) : -1;
     }
@@ -209,7 +228,7 @@ dt_dict_get(PyObject *object, PyObject *key, PyObject **value)
             return 0;
         }
         if (index >= 0 && entry_hash(keys, index) == hash) {
-            int same = same_key(dt_dict_keys_key(keys, index), key, plain);
+            int same = same_key(dt_dict_keys_key(keys, index), key, inert);
             if (same < 0) {
                 return -1;
             }

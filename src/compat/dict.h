@@ -151,6 +151,10 @@ PyObject *dt_dict_key_at(PyObject *dict, Py_ssize_t index);
  * user code (None, bool, int, float, complex, str, bytes, Ellipsis, tuples of these). */
 bool dt_dict_is_plain_key(PyObject *key);
 
+/* Whether hashing and comparing it runs no Python code: plain keys, objects that compare by
+ * identity as object does (classes and functions among them), tuples of such. */
+bool dt_dict_is_inert_key(PyObject *key);
+
 /* Finds what is_settled_key() compares with: 0, or -1 with an exception. */
 int dt_dict_init(void);
 /* Whether instances of this subclass of int, str or bytes hash and compare as those do. */

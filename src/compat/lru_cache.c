@@ -56,13 +56,42 @@ dt_lru_cache_is(PyObject *object)
     return cached_type != NULL && Py_IS_TYPE(object, cached_type);
 }
 
+/* arguments, mark, keyword, its value ..., types of all values */
+static PyObject *
+long_key(const Cached *self, PyObject *args, PyObject *kwnames)
+{
+    Py_ssize_t all = PyTuple_GET_SIZE(args), nkw = PyTuple_GET_SIZE(kwnames), at = 0;
+    Py_ssize_t size = all + (nkw > 0 ? nkw + 1 : 0) + (self->typed ? all : 0);
+    PyObject *key = PyTuple_New(size);
+    if (key == NULL) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < all - nkw; i++) {
+        PyTuple_SET_ITEM(key, at++, Py_NewRef(PyTuple_GET_ITEM(args, i)));
+    }
+    if (nkw > 0) {
+        PyTuple_SET_ITEM(key, at++, Py_NewRef(self->kwd_mark));
+    }
+    for (Py_ssize_t i = 0; i < nkw; i++) {
+        PyTuple_SET_ITEM(key, at++, Py_NewRef(PyTuple_GET_ITEM(kwnames, i)));
+        PyTuple_SET_ITEM(key, at++, Py_NewRef(PyTuple_GET_ITEM(args, all - nkw + i)));
+    }
+    for (Py_ssize_t i = 0; self->typed && i < all; i++) {
+        PyTuple_SET_ITEM(key, at++, Py_NewRef((PyObject *)Py_TYPE(PyTuple_GET_ITEM(args, i))));
+    }
+    return key;
+}
+
 DT_OWNED PyObject *
-dt_lru_cache_key(PyObject *function, PyObject *args)
+dt_lru_cache_key(PyObject *function, PyObject *args, PyObject *kwnames)
 {
     const Cached *self = (const Cached *)function;
     PyObject *key = args;
-    if (self->typed || self->maxsize == 0) {
+    if (self->maxsize == 0) {
         return NULL;
+    }
+    if (self->typed || PyTuple_GET_SIZE(kwnames) > 0) {
+        return long_key(self, args, kwnames);
     }
     if (PyTuple_GET_SIZE(args) == 1) {
         PyObject *only = PyTuple_GET_ITEM(args, 0);
@@ -97,6 +126,31 @@ find(PyObject *module, PyObject *const *args, Py_ssize_t count)
     }
     Py_INCREF(found);
     return found;
+}
+
+/* call(function, names of the last arguments, *arguments) */
+static PyObject *
+call_by_names(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    (void)module;
+    if (count < 2 || !PyTuple_Check(args[1]) || PyTuple_GET_SIZE(args[1]) > count - 2) {
+        PyErr_SetString(PyExc_TypeError, "a call without the names of its arguments");
+        return NULL;
+    }
+    return PyObject_Vectorcall(args[0], args + 2, (size_t)(count - 2 - PyTuple_GET_SIZE(args[1])),
+                               args[1]);
+}
+
+DT_BORROWED PyObject *
+dt_lru_cache_caller(void)
+{
+    static PyObject *function; /* kept for the life of the process */
+    static PyMethodDef method = {"call_by_names", (PyCFunction)(void (*)(void))call_by_names,
+                                 METH_FASTCALL, NULL};
+    if (function == NULL) {
+        function = PyCFunction_New(&method, NULL);
+    }
+    return function;
 }
 
 DT_BORROWED PyObject *

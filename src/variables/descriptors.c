@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "compat/lru_cache.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 
@@ -280,7 +281,7 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
 {
     PyObject *found = attr->found;
     PyTypeObject *type = Py_TYPE(found);
-    if (PyObject_TypeCheck(found, &PyFunction_Type)) {
+    if (PyObject_TypeCheck(found, &PyFunction_Type) || dt_lru_cache_is(found)) {
         DT_TRY(build_attr(trace, attr, found, out));
         return self != NULL ? dt_method_new(trace, *out, self, out) : DT_OK;
     }

@@ -372,6 +372,14 @@ DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSo
 DtStatus dt_class_guard_unchanged(DtTrace *trace, DtVar *cls) DT_MUST_CHECK;
 /* The tracker of a class that a tracker's own type is known to be. */
 DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+/* Aliases (class_alias.c): int | None, list[int]. */
+bool dt_class_is_alias(PyObject *object);
+/* The | of a class or alias. */
+DtStatus dt_class_union(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right,
+                        DtVar **out) DT_MUST_CHECK;
+/* Whether the builtin method is what list[int] calls; origin[part]. */
+bool dt_class_makes_alias(PyObject *method);
+DtStatus dt_class_alias(DtTrace *trace, PyObject *origin, DtVar *part, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_get(DtTrace *trace, PyTypeObject *type, const DtSource *source,
                       DtVar **out) DT_MUST_CHECK;
 /* What `name` means on class `cls` without binding (a look-up through the MRO), and how it is read:
@@ -574,8 +582,8 @@ typedef struct DtBuiltinTable {
 } DtBuiltinTable;
 extern const DtBuiltinTable dt_builtin_sys_table;      /* builtins_sys.c */
 extern const DtBuiltinTable dt_builtin_warnings_table; /* builtins_sys.c */
-extern const DtBuiltinTable dt_builtin_abc_table;     /* class_hooks.c */
-extern const DtBuiltinTable dt_builtin_classes_table; /* class_statement.c */
+extern const DtBuiltinTable dt_builtin_abc_table;      /* class_hooks.c */
+extern const DtBuiltinTable dt_builtin_classes_table;  /* class_statement.c */
 extern const DtBuiltinTable dt_builtin_check_table,
     dt_builtin_abc_check_table; /* instance_check.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,

@@ -3,6 +3,8 @@
 import functools
 import math
 import operator
+import urllib.parse
+from typing import Callable, Optional, Union
 
 import dyntrace
 import numpy as np
@@ -87,7 +89,35 @@ class Basis:
         return total
 
 
+@functools.lru_cache(maxsize=None)
+def grid(n, dtype=np.float64, *, scale=1.0):
+    return np.arange(n, dtype=dtype) * dtype(scale)
+
+
+@functools.lru_cache(maxsize=2, typed=True)
+def typed_grid(n, kind=float):
+    return [kind(i) for i in range(n)]
+
+
+class Plan:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @functools.lru_cache(maxsize=None)
+    def factors(self, n):
+        return [self.scale] * n
+
+
+def helper(n):
+    return n
+
+
+PLAN = Plan(2.0)
+KIND = np.float32
 CACHES = [
+    grid,
+    typed_grid,
+    Plan.factors,
     weights,
     fib,
     window,
@@ -111,6 +141,55 @@ def whole(fn):
 @whole
 def a_number_of_a_list(x):
     return x * weights(3)[1]
+
+
+@whole
+def a_class_among_the_arguments(x):
+    return x * grid(4, np.float32) + grid(4, np.float64)
+
+
+@whole
+def of_a_global_class(x):
+    return x * grid(4, KIND)
+
+
+@whole
+def arguments_by_name(x):
+    return x * grid(4, dtype=np.float32, scale=2.0) - grid(n=4), window(4, kind="flat")
+
+
+@whole
+def names_in_another_order(x):
+    return x * grid(n=4, dtype=np.float64) + grid(dtype=np.float64, n=4)
+
+
+@whole
+def types_that_are_told_apart(x):
+    return x + 1.0, typed(1), typed(1.0), typed(True), typed_grid(2, kind=int), typed_grid(2)
+
+
+@whole
+def a_function_among_the_arguments(x):
+    return x + len(label(helper, weights))
+
+
+@whole
+def method_of_a_global_object(x):
+    return x * PLAN.factors(4)[0]
+
+
+@whole
+def aliases_of_typing(x):
+    def scaled(y: Optional[np.ndarray], n: Union[int, float] = 2) -> Callable[[int], float]:
+        return y * n
+
+    return scaled(x)
+
+
+@whole
+def parts_of_an_address(x):
+    parts = urllib.parse.urlsplit("https://user@host:8080/path?a=1#end")
+    return x * parts.port, parts.netloc, urllib.parse.urlparse("http://a.b/c;d?e").params
 
 
 @whole
@@ -343,11 +422,52 @@ def test_a_call_that_never_hits_breaks():
     check(fn, A, 3, breaks="unknown-callable")
 
 
-def test_types_that_are_told_apart():
-    def fn(x):
-        return x + 1.0, typed(1), typed(1.0)
+def test_an_argument_that_is_another_object_in_each_call():
+    class Maker:
+        @functools.lru_cache(maxsize=None)
+        def scale(self, n):
+            return n * 2.0
 
-    check(fn, A, breaks="unknown-callable")
+    def fn(x, maker):
+        return x * maker.scale(3)
+
+    check(fn, A, Maker(), breaks="unknown-callable", entries=None)
+
+
+def test_objects_compared_by_python():
+    class Same:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return self.n == other.n
+
+        def __hash__(self):
+            return hash(self.n)
+
+    one = Same(1)
+
+    def fn(x):
+        return x * (label(one) is label(one))
+
+    check(fn, A, breaks="unknown-callable", entries=None)
+
+
+def test_another_class_under_the_same_name(monkeypatch):
+    monkeypatch.setitem(globals(), "KIND", np.float32)
+    compiled = Compiled(of_a_global_class)
+    for kind in (np.float32, np.float64, np.float32, int, float):
+        monkeypatch.setitem(globals(), "KIND", kind)
+        expected = of_a_global_class(A)
+        np.testing.assert_array_equal(compiled(A), expected)
+
+
+def test_another_object_under_the_same_name(monkeypatch):
+    compiled = Compiled(method_of_a_global_object)
+    for plan in (PLAN, Plan(3.0), PLAN, Plan(2.0)):
+        monkeypatch.setitem(globals(), "PLAN", plan)
+        for _ in range(2):
+            np.testing.assert_array_equal(compiled(A), method_of_a_global_object(A))
 
 
 def test_a_function_that_raises_is_kept_by_nobody():
