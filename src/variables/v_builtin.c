@@ -237,6 +237,9 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
             return DT_OK;
         }
     }
+    if (dt_class_makes_alias(object) && args->npos == 1 && args->nkw == 0) {
+        return dt_class_alias(trace, receiver, args->pos[0], out);
+    }
     if (is_pure_class_method(object, receiver)) {
         return dt_fold_call(trace, object, NULL, args, out);
     }

@@ -533,6 +533,9 @@ class_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
     if (*out != NULL) {
         return DT_OK;
     }
+    if (class_of(self) == &PyType_Type) {
+        return dt_class_alias(trace, (PyObject *)&PyType_Type, key, out);
+    }
     PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__class_getitem__"));
     if (name == NULL) {
         return DT_ERROR;
@@ -603,40 +606,9 @@ class_repr(DtVar *self, DtStrbuf *buf)
     dt_strbuf_addf(buf, "<class %s>", class_of(self)->tp_name);
 }
 
-/* int | None and the like: a union of classes that exist, whose metaclass does not define it. */
-static DtStatus
-class_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
-{
-    PyObject *parts[2];
-    DtVar *sides[2] = {left, right};
-    *out = dt_not_implemented(trace);
-    if (DT_BINARY_PLAIN(op) != DT_BINARY_OR) {
-        return DT_OK;
-    }
-    for (int i = 0; i < 2; i++) {
-        parts[i] = sides[i]->type->kind == DT_KIND_CLASS || sides[i]->type->kind == DT_KIND_OPAQUE
-                           || dt_var_peek_constant(sides[i]) == Py_None
-                       ? dt_payload_object(sides[i])
-                       : NULL;
-        bool plain = parts[i] != NULL && dt_made_find(trace, parts[i]) == NULL
-                     && (parts[i] == Py_None || PyType_CheckExact(parts[i])
-                         || strcmp(Py_TYPE(parts[i])->tp_name, "types.UnionType") == 0);
-        if (!plain) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "| of a class and a %s",
-                            dt_kinds_type_name(trace, sides[1 - i]));
-        }
-    }
-    PyObject *made = PyNumber_Or(parts[0], parts[1]);
-    if (made == NULL) {
-        return dt_break_from_exception(trace);
-    }
-    made = dt_trace_keep_take(trace, made);
-    return made != NULL ? dt_build_known(trace, made, out) : DT_ERROR;
-}
-
 const DtVarType dt_kind_type_CLASS = {
     .kind = DT_KIND_CLASS,
-    .nb_binary = class_binary,
+    .nb_binary = dt_class_union,
     .nb_bool = class_bool,
     .sq_length = class_length,
     .sq_contains = class_contains,

@@ -338,14 +338,16 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     return dt_constant_wrap_take(trace, PyObject_RichCompare(a, b, op), out);
 }
 
-/* Descriptor objects never change what they were made of. */
+/* Descriptors and aliases never change what they were made of. */
 static bool
 is_fixed_part(PyObject *object, PyObject *name)
 {
-    static const char *const parts[] = {"fget", "fset", "fdel", "__func__"};
+    static const char *const parts[] = {"fget",     "fset",       "fdel",
+                                        "__func__", "__origin__", "__args__"};
     PyTypeObject *type = Py_TYPE(object);
     bool fixed = false;
-    if (type == &PyProperty_Type || type == &PyStaticMethod_Type || type == &PyClassMethod_Type) {
+    if (type == &PyProperty_Type || type == &PyStaticMethod_Type || type == &PyClassMethod_Type
+        || type == &Py_GenericAliasType) {
         for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !fixed; i++) {
             fixed = PyUnicode_CompareWithASCIIString(name, parts[i]) == 0;
         }
@@ -476,6 +478,9 @@ opaque_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
     DtVar *self = left->type->kind == DT_KIND_OPAQUE ? left : right;
     if (dt_pure_is(object_of(self))) {
         return dt_pure_binary(trace, op, left, right, out);
+    }
+    if (dt_class_is_alias(object_of(self))) {
+        return dt_class_union(trace, op, left, right, out);
     }
     PyNumberMethods *numbers = Py_TYPE(object_of(self))->tp_as_number;
     if (numbers == NULL && Py_TYPE(object_of(self))->tp_as_sequence == NULL) {
