@@ -151,51 +151,40 @@ class _Encoder:
         elif isinstance(o, float):
             parts.append(self._float_text(o))
         elif isinstance(o, (list, tuple)):
-            self._write_list(parts, o, level)
+            self._write_all(parts, o, "[]", (("", item) for item in o), level)
         elif isinstance(o, dict):
-            self._write_dict(parts, o, level)
+            self._write_all(parts, o, "{}", self._pairs(o), level)
         else:
             self._enter(o)
             self._write(parts, self._default(o), level)
             self._leave()
 
-    def _write_list(self, parts: Any, items: Any, level: Any) -> None:
-        if not items:
-            parts.append("[]")
+    def _write_all(self, parts: Any, o: Any, brackets: Any, items: Any, level: Any) -> None:
+        """A list or dict of which the items, each with what stands before it, are given."""
+        if not o:
+            parts.append(brackets)
             return
-        self._enter(items)
+        self._enter(o)
         comma, end = self._breaks(level)
-        parts.append("[" + end[0])
+        parts.append(brackets[0] + end[0])
         first = True
-        for item in items:
+        for before, value in items:
             if not first:
                 parts.append(comma)
             first = False
-            self._write(parts, item, level + 1)
-        parts.append(end[1] + "]")
-        self._leave()
-
-    def _write_dict(self, parts: Any, dct: Any, level: Any) -> None:
-        if not dct:
-            parts.append("{}")
-            return
-        self._enter(dct)
-        comma, end = self._breaks(level)
-        parts.append("{" + end[0])
-        first = True
-        for key, value in sorted(dct.items()) if self._sort_keys else dct.items():
-            text = self._key(key)
-            if text is None:
-                continue
-            if not first:
-                parts.append(comma)
-            first = False
-            parts.append(self._text(text) + self._colon)
+            if before:
+                parts.append(before)
             self._write(parts, value, level + 1)
         if first and self._indent is not None:
             unfollowable("JSON of a dict of which every key is skipped")
-        parts.append(end[1] + "}")
+        parts.append(end[1] + brackets[1])
         self._leave()
+
+    def _pairs(self, dct: Any) -> Any:
+        for key, value in sorted(dct.items()) if self._sort_keys else dct.items():
+            text = self._key(key)
+            if text is not None:
+                yield self._text(text) + self._colon, value
 
     def _breaks(self, level: Any) -> Any:
         """What stands between items, and before the first and behind the last one."""
