@@ -1,6 +1,6 @@
 /* See std_random.h.
  *
- * Breaks: an item chosen from a sequence, a shuffle, states asked for or set, and arguments that
+ * Breaks: a choice of anything but numbers, a shuffle, states asked for or set, and arguments that
  * are no Python numbers.  A generator with attributes of its own, or of a class that was changed,
  * is an object like any other, whose draws break.
  *
@@ -18,8 +18,13 @@
 #include "compat/type.h"
 #include "variables/kinds.h"
 
-typedef enum DrawArgs { ARGS_REALS, ARGS_INTS, ARGS_FLOATS, ARGS_SEED } DrawArgs;
-typedef enum DrawResult { RESULT_NOTHING = 0, RESULT_INT = 'i', RESULT_FLOAT = 'f' } DrawResult;
+typedef enum DrawArgs { ARGS_REALS, ARGS_INTS, ARGS_FLOATS, ARGS_SEED, ARGS_NUMBERS } DrawArgs;
+typedef enum DrawResult {
+    RESULT_NOTHING = 0,
+    RESULT_INT = 'i',
+    RESULT_FLOAT = 'f',
+    RESULT_ITEM = '?'
+} DrawResult;
 
 typedef struct Row {
     const char *name, *target;
@@ -32,7 +37,7 @@ static const Row rows[] = {
 #undef DRAW
 };
 
-enum { MAX_ARGS = 4 };
+enum { MAX_ARGS = 4, MAX_ITEMS = 32 };
 
 /* ---- The module ------------------------------------------------------------------------------ */
 
@@ -212,6 +217,33 @@ spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, voi
 
 /* ---- Draws ----------------------------------------------------------------------------------- */
 
+/* 'i' or 'f' if a sequence has numbers of that kind only, and not so many that making it anew takes
+ * longer than the draw; else 0. */
+static DtStatus
+kind_of_items(DtTrace *trace, DtVar *var, char *out)
+{
+    DtKind of = (DtKind)var->type->kind;
+    const DtSeqVar *items = (const DtSeqVar *)var;
+    *out = of == DT_KIND_RANGE && dt_var_as_constant(trace, var) != NULL ? 'i' : 0;
+    if ((of != DT_KIND_LIST && of != DT_KIND_TUPLE)
+        || (items->cls != &PyList_Type && items->cls != &PyTuple_Type)
+        || items->count > MAX_ITEMS) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < items->count; i++) {
+        bool array;
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, items->items[i], &item));
+        char kind = dt_number_of(item, &array);
+        if ((kind != 'i' && kind != 'f') || array || (i > 0 && kind != *out)) {
+            *out = 0;
+            return DT_OK;
+        }
+        *out = kind;
+    }
+    return DT_OK;
+}
+
 static bool
 takes(DrawArgs what, DtVar *var)
 {
@@ -255,6 +287,7 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
     DtOperand operands[MAX_ARGS + 1] = {
         {.kind = DT_OPERAND_NODE, .result = self->result, .u.node = self->node}};
     DtMeta number;
+    char result = (char)row->result;
     if (self->node->graph != trace->graph || count > MAX_ARGS) {
         return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s of a generator from outside",
                         row->target);
@@ -264,7 +297,10 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
         bool ok = false;
         DT_TRY(dt_var_realize(trace, var, &var));
         var = dt_var_peek(var);
-        if (takes((DrawArgs)row->args, var)) {
+        if (row->args == ARGS_NUMBERS) {
+            DT_TRY(kind_of_items(trace, var, &result));
+        }
+        if (row->args == ARGS_NUMBERS ? result != 0 : takes((DrawArgs)row->args, var)) {
             DT_TRY(dt_graph_operand(trace, var, &operands[i + 1], &ok));
         }
         if (!ok) {
@@ -289,7 +325,7 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
         *out = trace->none;
         return dt_graph_call(trace, &spec, &node);
     }
-    number = dt_number_meta((char)row->result);
+    number = dt_number_meta(result);
     return dt_number_emit_spec(trace, &spec, out);
 }
 

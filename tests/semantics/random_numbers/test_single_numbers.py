@@ -84,6 +84,15 @@ def bits(x):
     return x * random.getrandbits(8), RNG.getrandbits(200)
 
 
+STEPS = [0.1, 0.2, 0.4]
+
+
+@program
+def one_of_some_numbers(x):
+    a = random.choice([1.0, 2.0, 3.0]) + RNG.choice((-1, 1)) * random.choice(STEPS)
+    return x * a, x[random.choice(range(6))], RNG.choice(range(3, 30, 4)), random.choice([len(x), 2])
+
+
 @program
 def an_index(x):
     return x[random.randrange(6)] + x
@@ -236,6 +245,7 @@ def test_program_that_raises(fn):
     "draw",
     [
         lambda x: x * random.randrange(0),
+        lambda x: x * RNG.random() * random.choice(range(0)),
         lambda x: x * random.randint(3, len(x) - 5),
         lambda x: x * (random.random() + RNG.expovariate(0.0)),
         lambda x: x * (random.random() + RNG.getrandbits(-1)),
@@ -251,7 +261,25 @@ def test_a_draw_that_raises(draw):
 
 @broken
 def a_choice(x):
-    return x * random.choice([1.0, 2.0, 3.0]) + random.random()
+    return x * random.random(), random.choice(["a", "b"]), RNG.choice("abc")
+
+
+@broken
+def a_choice_of_numbers_of_two_kinds(x):
+    return x * random.choice([1, 2.0])
+
+
+@broken
+def a_choice_of_what_would_be_made_anew(x):
+    return x * random.choice(MANY)
+
+
+MANY = [float(i) for i in range(100)]
+
+
+@broken
+def a_choice_of_items_of_an_array(x):
+    return x * random.choice(x)
 
 
 @broken
