@@ -26,8 +26,34 @@ behind_weak(PyObject *reference)
 }
 
 PyObject *
+dt_referents_missing(void)
+{
+    static PyObject *missing; /* kept by the process */
+    if (missing == NULL) {
+        missing = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+        PyErr_Clear(); /* no memory: nothing is known of context variables this time */
+    }
+    return missing;
+}
+
+static PyObject *
+in_context(PyObject *variable)
+{
+    PyObject *missing = dt_referents_missing(), *value = NULL;
+    if (missing == NULL || PyContextVar_Get(variable, missing, &value) < 0) {
+        PyErr_Clear(); /* no memory: the caller does without */
+        return NULL;
+    }
+    Py_DECREF(value); /* the context has another reference */
+    return value;
+}
+
+PyObject *
 dt_referents_get(PyObject *object)
 {
+    if (PyContextVar_CheckExact(object)) {
+        return in_context(object);
+    }
     if (PyWeakref_CheckRef(object)) {
         return behind_weak(object);
     }
@@ -40,7 +66,7 @@ referent(PyObject *self, PyObject *object)
     (void)self;
     PyObject *found = dt_referents_get(object);
     if (found == NULL) {
-        PyErr_SetString(PyExc_TypeError, "neither a weak reference nor a mapping proxy");
+        PyErr_SetString(PyExc_TypeError, "no weak reference, mapping proxy or context variable");
         return NULL;
     }
     return Py_NewRef(found);

@@ -456,6 +456,8 @@ DtStatus dt_made_fills(DtCodegen *codegen, DtMade *made, DtVar *cell) DT_MUST_CH
 DtStatus dt_made_class(DtTrace *trace, const DtArgs *args, DtVar **out) DT_MUST_CHECK;
 /* property.setter and its like, as a method of a property; NULL: the name is none of them. */
 const DtMethodRow *dt_made_property_row(PyObject *name);
+/* The method of a context variable of that name (v_contextvar.c), or NULL. */
+const DtMethodRow *dt_contextvar_row(PyObject *name);
 
 /* ---- those who hear of a new class (class_hooks.c) ---- */
 bool dt_hooks_type_has(PyTypeObject *type, const char *name);

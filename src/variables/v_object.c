@@ -389,8 +389,10 @@ opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
         return dt_class_of(trace, self, out);
     }
-    const DtMethodRow *row =
-        Py_IS_TYPE(object_of(self), &PyProperty_Type) ? dt_made_property_row(name) : NULL;
+    const DtMethodRow *row = Py_IS_TYPE(object_of(self), &PyProperty_Type)
+                                 ? dt_made_property_row(name)
+                             : PyContextVar_CheckExact(object_of(self)) ? dt_contextvar_row(name)
+                                                                        : NULL;
     if (row != NULL) {
         return dt_kinds_method_row(trace, self, row, name, out);
     }
