@@ -158,6 +158,9 @@ def assert_same(plain, compiled, path="result", seen=None):
     """Equal to the bit, type by type."""
     seen = {} if seen is None else seen
     assert type(plain) is type(compiled), f"{path}: {type(plain)} became {type(compiled)}"
+    if type(plain) is types.GenericAlias:  # on 3.10 it says that it is a class
+        assert plain == compiled, f"{path}: {plain!r} became {compiled!r}"
+        return
     if isinstance(plain, _ATOMS) and not isinstance(plain, (int, str, bytes, range)):
         assert plain is compiled, f"{path}: {plain!r} became {compiled!r}"
         return
