@@ -6,6 +6,7 @@
  */
 #include "variables/builtin_args.h"
 #include "variables/fold.h"
+#include "variables/iterators.h"
 #include "variables/text.h"
 
 DtStatus
@@ -179,17 +180,6 @@ call_filter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_iter_filter(trace, args->pos[0], args->pos[1], out);
 }
 
-/* A dict or view backwards: as it is now, since it may not change size meanwhile anyway. */
-static DtStatus
-reversed_entries(DtTrace *trace, DtVar *var, DtVar **out)
-{
-    DtVar **items, *list;
-    uint32_t count;
-    DT_TRY(dt_var_unpack(trace, var, &items, &count));
-    DT_TRY(dt_var_tuple(trace, items, count, &list));
-    return dt_iter_reversed(trace, list, out);
-}
-
 /* __reversed__, or backwards by __len__ and __getitem__. */
 static DtStatus
 reversed_instance(DtTrace *trace, DtVar *arg, DtVar **out)
@@ -226,8 +216,10 @@ dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
     case DT_KIND_RANGE:
         return dt_iter_range(trace, arg, true, out);
     case DT_KIND_DICT:
+        return dt_iter_reversed_dict(trace, (DtDictVar *)arg, 0, out);
     case DT_KIND_DICT_VIEW:
-        return reversed_entries(trace, arg, out);
+        return dt_iter_reversed_dict(trace, ((DtDictViewVar *)arg)->dict,
+                                     ((DtDictViewVar *)arg)->what, out);
     case DT_KIND_CONSTANT:
         if (PyUnicode_CheckExact(((DtConstVar *)arg)->value)
             || PyBytes_CheckExact(((DtConstVar *)arg)->value)) {

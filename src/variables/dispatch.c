@@ -315,6 +315,19 @@ may_be_one_scalar(DtTrace *trace, DtVar *left, DtVar *right)
            && (type->tp_as_mapping == NULL || type->tp_as_mapping->mp_ass_subscript == NULL);
 }
 
+/* Two trackers of inputs of one kind.  An object of most kinds has one tracker, so these are two
+ * objects now; that they stay so is a guard.  A tuple has a tracker wherever it is read. */
+static DtStatus
+compare_inputs(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
+{
+    *out = left->source == right->source;
+    if (left->type->kind == DT_KIND_TUPLE && !*out) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a %s",
+                        dt_kinds_type_name(trace, left));
+    }
+    return *out ? DT_OK : dt_guard_alias(trace, left->source, right->source, false);
+}
+
 DtStatus
 dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
@@ -362,10 +375,9 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (left->type->kind == DT_KIND_NAMESPACE || right->type->kind == DT_KIND_NAMESPACE) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a dict of names");
     }
-    /* Two trackers of inputs are two objects now; that they stay so is a guard. */
     if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
         && !has_known_object(left) && !has_known_object(right)) {
-        return dt_guard_alias(trace, left->source, right->source, false);
+        return compare_inputs(trace, left, right, out);
     }
     return DT_OK;
 }

@@ -44,6 +44,9 @@ DtStatus dt_iter_parts(DtTrace *trace, DtIterVar *self, DtVar *const *iterables,
                        uint32_t count) DT_MUST_CHECK;
 /* Appends to a list of the trace's own. */
 DtStatus dt_iter_append(DtTrace *trace, DtSeqVar *list, DtVar *item) DT_MUST_CHECK;
+/* reversed() of a dict or of a view: what 0 keys, 1 values, 2 items. */
+DtStatus dt_iter_reversed_dict(DtTrace *trace, DtDictVar *dict, int what,
+                               DtVar **out) DT_MUST_CHECK;
 bool dt_iter_is_over_tuple(const DtIterVar *self);
 
 /* An iterator that existed before, over a list or tuple, at its beginning. */

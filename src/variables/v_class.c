@@ -268,6 +268,10 @@ get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
                         cls->tp_name);
     }
     DT_TRY(dt_class_guard_unchanged(trace, self));
+    if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE)) { /* type has a descriptor of that name */
+        return dt_raise(trace, PyExc_AttributeError,
+                        "type object '%s' has no attribute '__annotations__'", cls->tp_name);
+    }
     const DtSource *source =
         self->source != NULL ? dt_source_attr(trace, self->source, name) : NULL;
     if (source == NULL || dt_made_find(trace, (PyObject *)cls) != NULL) {

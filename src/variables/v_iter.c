@@ -268,6 +268,16 @@ check_unchanged(DtTrace *trace, DtIterVar *self)
     return DT_OK;
 }
 
+static const DtIterRow reversed_dict_row;
+
+/* The entry that a step gives, of a dict that is as long as when the iteration began. */
+static DtEntry *
+entry_of_step(DtIterVar *self, int64_t step)
+{
+    DtDictVar *dict = (DtDictVar *)self->subject;
+    return &dict->items[self->row == &reversed_dict_row ? (int64_t)dict->count - 1 - step : step];
+}
+
 static DtStatus
 next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
 {
@@ -276,7 +286,7 @@ next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
     if (self->index >= (int64_t)dict->count) {
         return DT_OK;
     }
-    DtEntry *entry = &dict->items[self->index++];
+    DtEntry *entry = entry_of_step(self, self->index++);
     self->state[LAST_KEY] = entry->key_var;
     if (self->nparts == 2) {
         DtVar *pair[2] = {entry->key_var, entry->value};
@@ -294,6 +304,14 @@ type_of_dict_iterator(DtIterVar *self)
     return self->subject->type->kind == DT_KIND_SET ? &PySetIter_Type : types[self->nparts];
 }
 
+static PyTypeObject *
+type_of_reversed_dict_iterator(DtIterVar *self)
+{
+    PyTypeObject *const types[] = {&PyDictRevIterKey_Type, &PyDictRevIterValue_Type,
+                                   &PyDictRevIterItem_Type};
+    return types[self->nparts];
+}
+
 /* The one that is made again walks over the dict as it is then: it must not change any more. */
 static DtStatus
 position_in_dict(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
@@ -306,12 +324,13 @@ position_in_dict(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
     }
     if (changed
         || (self->index > 0 && !self->exhausted
-            && dict->items[self->index - 1].key_var != self->state[LAST_KEY])) {
+            && entry_of_step(self, self->index - 1)->key_var != self->state[LAST_KEY])) {
         return dt_break(trace, DT_BREAK_RECONSTRUCT,
                         "an iterator over a %s that was changed leaves the function",
                         dict->base.type->name);
     }
     out->subject = self->subject;
+    out->reversed = self->row == &reversed_dict_row;
     return self->nparts > 0 ? dt_dict_view(trace, dict, (int)self->nparts, &out->subject) : DT_OK;
 }
 
@@ -321,16 +340,34 @@ static const DtIterRow dict_row = {.name = "dict iterator",
                                    .position = position_in_dict,
                                    .latches = true};
 
-DtStatus
-dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
+static const DtIterRow reversed_dict_row = {.name = "reversed dict iterator",
+                                            .next = next_of_dict,
+                                            .python_type = type_of_reversed_dict_iterator,
+                                            .position = position_in_dict,
+                                            .latches = true};
+
+static DtStatus
+iterate_dict(DtTrace *trace, const DtIterRow *row, DtDictVar *dict, int what, DtVar **out)
 {
     DtIterVar *self;
-    DT_TRY(new_iterator(trace, &dict_row, &dict->base, &self));
+    DT_TRY(new_iterator(trace, row, &dict->base, &self));
     self->extra = dict->count;
     self->changes = dict->changes;
     self->nparts = (uint32_t)what; /* no inner iterators: says keys, values or items */
     *out = &self->base;
     return DT_OK;
+}
+
+DtStatus
+dt_iter_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
+{
+    return iterate_dict(trace, &dict_row, dict, what, out);
+}
+
+DtStatus
+dt_iter_reversed_dict(DtTrace *trace, DtDictVar *dict, int what, DtVar **out)
+{
+    return iterate_dict(trace, &reversed_dict_row, dict, what, out);
 }
 
 /* ---- Objects with __getitem__ ---------------------------------------------------------------- */

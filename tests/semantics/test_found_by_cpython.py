@@ -755,3 +755,81 @@ def test_hash_by_address_of_another():
         for value in [Plain(), Plain(), object(), object(), Plain, int, alike, compare] * 2:
             assert compiled(value) == hash_of_tuple(value)
             assert hashed(Kept(value)) == hash((value, Plain))
+
+
+# ---- Every attribute of every kind of object ----------------------------------------------------
+
+
+def shown(values):
+    """Iterators by their types and what is left in them."""
+    return [
+        (type(value), list(value)) if "iterator" in type(value).__name__ else value
+        for value in values
+    ]
+
+
+def reversed_of(mapping):
+    return [reversed(it) for it in (mapping, mapping.keys(), mapping.values(), mapping.items())]
+
+
+def walked_backwards(mapping):
+    one, two = reversed(mapping), mapping.items().__reversed__()
+    return next(one), list(one), next(two), type(one), type(two), one, two
+
+
+def grown_while_walked(mapping):
+    copy = dict(mapping)
+    seen = []
+    try:
+        for key in reversed(copy):
+            seen.append(key)
+            copy[key * 2] = 1
+    except RuntimeError as error:
+        seen.append(str(error))
+    return seen
+
+
+def exchanged_while_walked(mapping):
+    copy = dict(mapping)
+    seen = []
+    for key in reversed(copy):
+        seen.append((key, copy[key]))
+        copy["a"] = 5
+    return seen
+
+
+class Holder:
+    __slots__ = ("first", "second")
+
+
+def same_tuple(holder):
+    slots = Holder.__slots__ is Holder.__slots__
+    return holder.first is holder.first, holder.first is holder.second, slots
+
+
+def annotations_of(cls):
+    return getattr(cls, "__annotations__", None), hasattr(cls, "__annotations__")
+
+
+@pytest.mark.parametrize("mapping", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
+def test_dicts_backwards(mapping):
+    walks = [reversed_of, grown_while_walked, exchanged_while_walked]
+    for fn in walks + [walked_backwards] * bool(mapping):
+        plain = shown(fn(mapping))
+        with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+            compiled = Compiled(fn)
+            for _ in range(3):
+                assert shown(compiled(mapping)) == plain
+
+
+def test_one_tuple_read_twice():
+    holder = Holder()
+    holder.first = holder.second = (1, [2])
+    alike(same_tuple, holder)
+    holder.second = (1, [2])
+    alike(same_tuple, holder)
+
+
+@pytest.mark.parametrize("cls", [type, int, object, Holder, Meta])
+def test_annotations_of_classes_without(cls):
+    alike(annotations_of, cls)
