@@ -93,10 +93,16 @@ gauss_name(void)
 static bool
 is_generator(const DtAdapter *adapter, PyObject *object)
 {
+    static PyTypeObject *known; /* borrowed from generator_type() */
     (void)adapter;
-    return strcmp(Py_TYPE(object)->tp_name, "Random") == 0 && Py_TYPE(object) == generator_type()
-           && gauss_name() != NULL && dt_object_has_only(object, gauss_name())
-           && dt_twister_is_known();
+    if (Py_TYPE(object) != known) {
+        if (strcmp(Py_TYPE(object)->tp_name, "Random") != 0 || Py_TYPE(object) != generator_type()
+            || gauss_name() == NULL || !dt_twister_is_known()) {
+            return false;
+        }
+        known = Py_TYPE(object);
+    }
+    return dt_object_has_only(object, gauss_name());
 }
 
 /* A method as the standard library defines it: of C, or a function of the module under its own
@@ -382,18 +388,32 @@ call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs 
 
 /* ---- What a run does with the state ---------------------------------------------------------- */
 
+/* A tuple of the words and the other half of a pair of normal numbers.  The last one that was made
+ * is used again when nobody has it any more: to make one takes longer than to fill it. */
 static PyObject *
 save(const DtAdapter *adapter, PyObject *object, PyObject *key)
 {
+    static PyObject *spare; /* kept by the process */
+    PyObject *gauss;
     (void)adapter, (void)key;
-    PyObject *words = PyBytes_FromStringAndSize(NULL, DT_TWISTER_SIZE);
-    PyObject *gauss = words != NULL ? PyObject_GetAttr(object, gauss_name()) : NULL;
-    PyObject *saved = gauss != NULL ? PyTuple_Pack(2, words, gauss) : NULL;
-    if (saved != NULL) {
-        dt_twister_save(object, PyBytes_AS_STRING(words));
+    if (dt_object_instance_dict_get(object, gauss_name(), &gauss) != 1) {
+        PyErr_SetString(PyExc_AttributeError, "a generator without gauss_next");
+        return NULL;
     }
-    Py_XDECREF(words);
-    Py_XDECREF(gauss);
+    if (spare == NULL || Py_REFCNT(spare) > 1) {
+        PyObject *words = PyBytes_FromStringAndSize(NULL, DT_TWISTER_SIZE);
+        PyObject *made = words != NULL ? PyTuple_Pack(2, words, Py_None) : NULL;
+        Py_XDECREF(words);
+        if (made == NULL) {
+            return NULL;
+        }
+        Py_XSETREF(spare, made);
+    }
+    dt_twister_save(object, PyBytes_AS_STRING(PyTuple_GET_ITEM(spare, 0)));
+    PyObject *before = PyTuple_GET_ITEM(spare, 1);
+    PyTuple_SET_ITEM(spare, 1, Py_NewRef(gauss));
+    PyObject *saved = Py_NewRef(spare); /* before anything that dies could ask for one */
+    Py_DECREF(before);
     return saved;
 }
 
