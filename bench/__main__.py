@@ -9,6 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
+import dyntrace
 import numpy as np
 
 from . import arrays, dispatch, rows, torch_eager, tracing  # noqa: F401  (they register rows)
@@ -30,6 +31,7 @@ def main() -> int:
     if options.count:
         return count_again(options.rows)
 
+    dyntrace.config.num_threads = 1  # rows about more say so
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}\n")
     others = torch_eager.figures(options.rows)
     if others:

@@ -41,14 +41,15 @@ def ratio(chain: chains.Chain, size: int, kind: type, budget: float, rounds: int
     return fast / slow
 
 
-def mean_ratio(size: int, budget: float, rounds: int) -> tuple[float, str]:
+def mean_ratio(size: int, budget: float, rounds: int, threads: int = 1) -> tuple[float, str]:
     wanted = os.environ.get("DYNTRACE_BENCH_CHAINS", "")
     each = {}
     for chain in chains.CHAINS:
         name = chain.function.__name__
         for kind in KINDS:
             if not wanted or name in wanted.split(","):
-                each[f"{name}/{np.dtype(kind).char}"] = ratio(chain, size, kind, budget, rounds)
+                with dyntrace.config.patch(num_threads=threads):
+                    each[f"{name}/{np.dtype(kind).char}"] = ratio(chain, size, kind, budget, rounds)
     if os.environ.get("DYNTRACE_BENCH_EACH"):
         for name, value in each.items():
             print(f"    {name:18} {value:6.2f}", flush=True)
@@ -77,6 +78,11 @@ def chains_1e5() -> tuple[float, str]:
 @row("chains-1e7", "the same on 1e7 elements", bound=0.45, unit="")
 def chains_1e7() -> tuple[float, str]:
     return mean_ratio(10_000_000, 0.0, 4)
+
+
+@row("chains-1e7-two", "the same by two threads", bound=0.35, unit="")
+def chains_1e7_two() -> tuple[float, str]:
+    return mean_ratio(10_000_000, 0.0, 6, threads=2)
 
 
 def single(a, b):

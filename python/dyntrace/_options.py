@@ -75,6 +75,8 @@ OPTIONS = (
     Option("skip", _patterns, (), "PATTERNS", "modules or MODULE:FUNCTION that are left alone"),
     Option("hot_count", _count, 3, "N", "plain calls of a function before it is compiled"),
     Option("hot_time", _count, 5, "MS", "milliseconds that these calls took before, or a loop"),
+    Option("num_threads", _count, 0, "N",
+           "threads that share the work on large arrays; 0: as the processors allow"),
     Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
     Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
     Option("everything", _flag, False, None,
@@ -90,6 +92,7 @@ class Options:
     skip: "Sequence[str]"
     hot_count: int
     hot_time: int
+    num_threads: int
     report: str
     strict: bool
     everything: bool

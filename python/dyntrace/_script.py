@@ -292,6 +292,7 @@ def start(options: "Options") -> Script:
         raise OptionError(f"backend: unknown backend {options.backend!r}, known ones are: {known}")
     _core.set_config("hot_count", options.hot_count)
     _core.set_config("hot_ns", options.hot_time * 1_000_000)
+    _core.set_config("num_threads", options.num_threads)
     _core.set_config("strict", options.strict)
     _core.set_config("everything", options.everything)
     script = Script(options)

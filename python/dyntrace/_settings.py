@@ -17,6 +17,7 @@ _CORE_SETTINGS = (
     "hot_count",
     "hot_ns",
     "inline_depth",
+    "num_threads",
     "recompile_limit",
     "recompile_total_limit",
     "strict",
@@ -125,6 +126,10 @@ class Config:
         Operations of a graph from which on no loop is unrolled further: the loop stays a loop, and its
         body is compiled (default 1024; no limit under ``fullgraph=True`` or for other backends than
         "native").
+    num_threads : int
+        Threads that share the work on large arrays; 1: the calling one alone. 0 (default) stands for the
+        processors that the process may use, ``OMP_NUM_THREADS`` at most, and for 1 in processes that
+        ``fork`` or ``multiprocessing`` started. Set from ``DYNTRACE_NUM_THREADS``.
     trace_limit : int
         Instructions in one trace (default 1,000,000).
     trace_budget_ns : int
@@ -218,6 +223,12 @@ def _read_environment() -> None:
     names = os.environ.get("DYNTRACE_LOGS", "")
     if names:
         config.logs = names
+    threads = os.environ.get("DYNTRACE_NUM_THREADS", "")
+    # Of a whole script it is an option, which the command line may overrule.
+    if threads and os.environ.get("DYNTRACE", "0") in ("", "0"):
+        if not threads.isdecimal():
+            raise ValueError(f"DYNTRACE_NUM_THREADS: expected a number, got {threads!r}")
+        config.num_threads = int(threads)
 
 
 _read_environment()

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/workers.h"
 #include "eval_frame/state.h"
 
 typedef enum SettingType { SETTING_U32, SETTING_I64, SETTING_BOOL } SettingType;
@@ -28,6 +29,7 @@ static const Setting settings[] = {
     {"hot_count", SETTING_U32, &dt_state.hot_count, 0},
     {"hot_ns", SETTING_I64, &dt_state.hot_ns, 0},
     {"weigh_after", SETTING_U32, &dt_state.weigh_after, 0},
+    {"num_threads", SETTING_U32, &dt_workers_wanted, 0},
     {"strict", SETTING_BOOL, &dt_state.strict, 0},
     {"everything", SETTING_BOOL, &dt_state.everything, 0},
 };

@@ -5,6 +5,7 @@
  */
 #include "adapters/python.h"
 #include "backend/backend.h"
+#include "core/workers.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/hook.h"
 #include "eval_frame/prepared.h"
@@ -303,6 +304,10 @@ core_exec(PyObject *module)
         return -1;
     }
     dt_variables_init();
+    if (!dt_workers_init()) {
+        PyErr_NoMemory();
+        return -1;
+    }
     if (dt_callable_init() < 0 || dt_state_init() < 0 || dt_compiled_function_add_types(module) < 0
         || dt_graph_add_types(module) < 0 || dt_python_adapter_add(module) < 0
         || dt_testing_add(module) < 0) {

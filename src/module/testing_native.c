@@ -12,7 +12,8 @@
 #if DYNTRACE_HAVE_NUMPY
 
 #include "backend/backend.h"
-#include "backend/native/numpy.h"
+#include "backend/native/lanes.h"
+#include "core/workers.h"
 #include "graph/internal.h"
 
 typedef struct Maker {
@@ -293,12 +294,35 @@ replay(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     return dt_callable_init() < 0 ? NULL : Py_NewRef(dt_replay_sentinel);
 }
 
+static PyObject *
+set_lane_work(PyObject *Py_UNUSED(module), PyObject *number)
+{
+    Py_ssize_t before = dt_lanes_work, work = PyLong_AsSsize_t(number);
+    if (work < 1) {
+        PyErr_SetString(PyExc_ValueError, "expected a positive number");
+        return NULL;
+    }
+    dt_lanes_work = work;
+    return PyLong_FromSsize_t(before);
+}
+
+static PyObject *
+workers_helped(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromUnsignedLongLong(dt_workers_helped());
+}
+
 PyMethodDef dt_testing_native_methods[] = {
     {"replay", replay, METH_NOARGS, PyDoc_STR("replay() -> what asks for plain execution")},
     {"native_compile", native_compile, METH_VARARGS,
      PyDoc_STR("native_compile(backend, inputs, nodes, outputs) -> CompiledGraph")},
     {"bare_call", (PyCFunction)(void (*)(void))bare_call, METH_FASTCALL,
      PyDoc_STR("bare_call(compiled, *inputs): run the kernel, check nothing")},
+    {"set_lane_work", set_lane_work, METH_O,
+     PyDoc_STR(
+         "set_lane_work(n) -> before: steps on elements from which on a thread more is used")},
+    {"workers_helped", workers_helped, METH_NOARGS,
+     PyDoc_STR("workers_helped() -> how often a worker thread did a part of something")},
     {NULL, NULL, 0, NULL},
 };
 

@@ -342,11 +342,23 @@ def test_options_of_the_file_are_the_weakest(run, tmp_path):
     assert run(*args, DYNTRACE_HOT_COUNT="6")[1] == "7\n"
 
 
+def test_number_of_threads(run, tmp_path):
+    """The command line's counts, also if the program imports dyntrace itself."""
+    (tmp_path / "program.py").write_text("import dyntrace\nprint(dyntrace.config.num_threads)\n")
+    assert run("program.py", DYNTRACE="1")[1] == "0\n"
+    assert run("program.py", DYNTRACE_NUM_THREADS="2")[1] == "2\n"
+    assert run("program.py", DYNTRACE="1", DYNTRACE_NUM_THREADS="2")[1] == "2\n"
+    for on in ("0", "1"):
+        args = ["-m", "dyntrace", "--num-threads", "3", "program.py"]
+        assert run(*args, DYNTRACE=on, DYNTRACE_NUM_THREADS="2")[1] == "3\n"
+
+
 @pytest.mark.parametrize(
     "settings, file, named",
     [
         ({"DYNTRACE": "yes"}, "", "DYNTRACE: expected 0, 1 or everything, got 'yes'"),
         ({"DYNTRACE": "1", "DYNTRACE_HOT_COUNT": "x"}, "", "DYNTRACE_HOT_COUNT: expected a number"),
+        ({"DYNTRACE": "1", "DYNTRACE_NUM_THREADS": "-1"}, "", "DYNTRACE_NUM_THREADS: expected a number"),
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace]\nspeed = 3\n", "unknown option 'speed'"),

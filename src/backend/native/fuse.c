@@ -342,7 +342,9 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     step.slots[nin] = plan->slot;
     step.strides[nin] = loop->sizes[nin];
     fused->steps[fused->nsteps++] = step;
-    fused->raises = fused->raises || (loop->row->flags & DT_UFUNC_RAISES);
+    fused->raises =
+        fused->raises
+        || ((loop->row->flags & DT_UFUNC_RAISES) && PyTypeNum_ISINTEGER(loop->types[0]));
     fused->single_called = fused->single_called || (!by_row && loop->allow != DT_ALLOW_ANY);
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
 }

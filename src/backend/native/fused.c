@@ -15,149 +15,9 @@
 
 #include "backend/eager.h"
 #include "backend/native/fused.h"
+#include "backend/native/lanes.h"
 
-enum {
-    PREFETCH_BYTES = 6 << 20, /* operands and outputs of this size come from memory: ask ahead */
-    LONG_ROW = 64, /* from here on blocks end with rows, so that rows need no gathering */
-};
-
-/* Share `part` of `parts` of the `bytes` that follow `start`. */
-#define PREFETCH_SHARE(START, BYTES, PART, PARTS, WRITE)                                           \
-    for (npy_intp at = (BYTES) * (PART) / (PARTS), end = (BYTES) * ((PART) + 1) / (PARTS);         \
-         at < end; at += 64) {                                                                     \
-        __builtin_prefetch((START) + at, WRITE, 3);                                                \
-    }
-
-/* The same for operands that don't fit the caches: while a block is computed, the `next` elements
- * after it are on their way.  A share is asked for after each step, so that arithmetic and memory
- * overlap. */
-static void
-run_steps_ahead(const DtFused *fused, char *const *slots, npy_intp count, npy_intp next,
-                DtOutcome *outcome)
-{
-    npy_intp parts = fused->nsteps;
-    for (npy_intp part = 0; part < parts; part++) {
-        dt_fused_step(&fused->steps[part], slots, count, outcome);
-        for (uint32_t i = 0; i < fused->ninputs; i++) {
-            npy_intp size = fused->inputs[i].size;
-            PREFETCH_SHARE(slots[fused->inputs[i].slot] + count * size, next * size, part, parts, 0)
-        }
-        for (uint32_t i = 0; i < fused->noutputs; i++) {
-            npy_intp size = fused->outputs[i].size;
-            PREFETCH_SHARE(slots[fused->outputs[i].slot] + count * size, next * size, part, parts,
-                           1)
-        }
-    }
-}
-
-/* ---- Dense operands -------------------------------------------------------------------------- */
-
-/* A stage on its way. */
-typedef struct Walk {
-    const DtFused *fused;
-    npy_intp total, block, done; /* elements; `done` may have been written */
-    char *slots[DT_FUSED_MAX_SLOTS];
-    DtReader readers[DT_FUSED_MAX_INPUTS]; /* where operands are not all dense in one order */
-    DtTarget targets[DT_FUSED_MAX_OUTPUTS];
-    bool has_targets;
-    DtLayout layout; /* ditto */
-    DtOutcome outcome;
-} Walk;
-
-static void
-advance(Walk *walk, npy_intp count)
-{
-    const DtFused *fused = walk->fused;
-    for (uint32_t i = 0; i < fused->noutputs; i++) {
-        walk->slots[fused->outputs[i].slot] += count * fused->outputs[i].size;
-    }
-    walk->done += count;
-}
-
-/* What the targets hold in the next block is saved, and the block is made there. */
-static void
-begin_block(Walk *walk, const DtLayout *layout, npy_intp count)
-{
-    const DtFused *fused = walk->fused;
-    for (uint32_t i = 0; walk->has_targets && i < fused->noutputs; i++) {
-        if (walk->targets[i].array != NULL) {
-            walk->slots[fused->outputs[i].slot] =
-                dt_target_block(&walk->targets[i], layout, walk->done, count);
-        }
-    }
-}
-
-static void
-end_block(Walk *walk, npy_intp count)
-{
-    const DtFused *fused = walk->fused;
-    for (uint32_t i = 0; walk->has_targets && i < fused->noutputs; i++) {
-        if (walk->targets[i].array != NULL) {
-            dt_target_put(&walk->targets[i], &walk->layout, walk->done, count,
-                          walk->slots[fused->outputs[i].slot]);
-        }
-    }
-    advance(walk, count);
-}
-
-static void
-run_dense(Walk *walk)
-{
-    const DtFused *fused = walk->fused;
-    npy_intp bytes = 0, total = walk->total, block = walk->block;
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        bytes += total * fused->inputs[i].size;
-    }
-    for (uint32_t i = 0; i < fused->noutputs; i++) {
-        bytes += total * fused->outputs[i].size;
-    }
-    while (walk->done < total && !walk->outcome.failed) {
-        npy_intp left = total - walk->done;
-        npy_intp count = left < block ? left : block;
-        begin_block(walk, NULL, count);
-        if (bytes >= PREFETCH_BYTES) {
-            left -= count;
-            run_steps_ahead(fused, walk->slots, count, left < block ? left : block, &walk->outcome);
-        }
-        else {
-            dt_fused_steps(fused, walk->slots, count, &walk->outcome);
-        }
-        for (uint32_t i = 0; i < fused->ninputs; i++) {
-            walk->slots[fused->inputs[i].slot] += count * fused->inputs[i].size;
-        }
-        advance(walk, count);
-    }
-}
-
-/* ---- Other operands -------------------------------------------------------------------------- */
-
-static void
-run_walk(Walk *walk)
-{
-    const DtFused *fused = walk->fused;
-    const DtLayout *layout = &walk->layout;
-    npy_intp inner = layout->walk_shape[layout->nwalk - 1];
-    npy_intp block = walk->block;
-    if (inner < LONG_ROW) {
-        block -= block % inner; /* whole rows: an operand that is the same for each is read once */
-    }
-    while (walk->done < layout->total && !walk->outcome.failed) {
-        npy_intp left = layout->total - walk->done;
-        npy_intp count = left < block ? left : block;
-        if (inner >= LONG_ROW && inner - walk->done % inner < count) {
-            count = inner - walk->done % inner;
-        }
-        begin_block(walk, layout, count);
-        for (uint32_t i = 0; i < fused->ninputs; i++) {
-            walk->slots[fused->inputs[i].slot] = dt_reader_block(
-                &walk->readers[i], layout, walk->done, count, fused->inputs[i].size);
-        }
-        dt_fused_steps(fused, walk->slots, count, &walk->outcome);
-        end_block(walk, count);
-    }
-}
-
-/* ---- The stage ------------------------------------------------------------------------------- */
+enum { FROM_MEMORY = 6 << 20 }; /* bytes of operands and outputs that don't fit the caches */
 
 size_t
 dt_fused_place_registers(const DtFused *fused, char **slots, npy_intp block, char *scratch)
@@ -166,28 +26,6 @@ dt_fused_place_registers(const DtFused *fused, char **slots, npy_intp block, cha
     for (uint32_t i = 0; i < fused->nregisters; i++) {
         slots[fused->registers[i].slot] = scratch + used;
         used += dt_fused_aligned((size_t)block * fused->registers[i].size);
-    }
-    return used;
-}
-
-/* The same with every reader that gathers and every target that is not dense. */
-static size_t
-place_scratch(Walk *walk, bool walks, char *scratch)
-{
-    const DtFused *fused = walk->fused;
-    npy_intp block = walk->block;
-    size_t used = dt_fused_place_registers(fused, walk->slots, block, scratch);
-    for (uint32_t i = 0; walks && i < fused->ninputs; i++) {
-        if (!walk->readers[i].linear) {
-            walk->readers[i].scratch = scratch + used;
-            used += dt_fused_aligned((size_t)block * fused->inputs[i].size);
-        }
-    }
-    for (uint32_t i = 0; walks && i < fused->noutputs; i++) {
-        if (walk->targets[i].array != NULL && walk->targets[i].strides != NULL) {
-            walk->targets[i].scratch = scratch + used;
-            used += dt_fused_aligned((size_t)block * fused->outputs[i].size);
-        }
     }
     return used;
 }
@@ -201,6 +39,9 @@ dt_fused_finish(const DtOutcome *outcome, const DtFused *fused)
             return DT_FUSED_ERROR;
         }
         return DT_FUSED_REPLAY;
+    }
+    if (DT_UNLIKELY(outcome->interrupted)) {
+        return DT_FUSED_REPLAY; /* the plain call begins with the handler */
     }
     if (DT_LIKELY((outcome->flags & DT_FP_ALL) == 0)) {
         return DT_FUSED_OK;
@@ -309,14 +150,13 @@ give_scratch(DtNative *exe, Scratch *scratch)
 
 /* Computes the layout for operands that are not all dense in one order. */
 static bool
-lay_out(Walk *walk, PyArrayObject *const *arrays)
+lay_out(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets, DtLayout *layout)
 {
-    const DtFused *fused = walk->fused;
-    if (fused->dense_called || !dt_layout_compute(fused, arrays, walk->targets, &walk->layout)) {
+    if (fused->dense_called || !dt_layout_compute(fused, arrays, targets, layout)) {
         return false;
     }
     for (uint32_t i = 0; i < fused->ninputs; i++) {
-        if (!dt_layout_allows(fused, i, arrays[i], &walk->layout)) {
+        if (!dt_layout_allows(fused, i, arrays[i], layout)) {
             return false;
         }
     }
@@ -325,19 +165,19 @@ lay_out(Walk *walk, PyArrayObject *const *arrays)
 
 /* The array of an output: its target, an operand that dies, or a new one; NULL with MemoryError. */
 static DT_OWNED PyObject *
-make_output(Walk *walk, const DtNativeRun *run, uint32_t index, PyArrayObject *const *arrays,
-            const npy_intp *shape, int order)
+make_output(const DtLane *lane, const DtNativeRun *run, uint32_t index,
+            PyArrayObject *const *arrays, const npy_intp *shape, int order)
 {
-    const DtFusedOutput *output = &walk->fused->outputs[index];
-    if (walk->targets[index].array != NULL) {
-        return Py_NewRef((PyObject *)walk->targets[index].array);
+    const DtFusedOutput *output = &lane->fused->outputs[index];
+    if (lane->targets[index].array != NULL) {
+        return Py_NewRef((PyObject *)lane->targets[index].array);
     }
     if (output->reuse >= 0 && order != 0 && !run->committed && is_ours(arrays[output->reuse])
         && has_strides_of_new(arrays[output->reuse], order)) {
         return Py_NewRef((PyObject *)arrays[output->reuse]);
     }
-    return dt_memory_new_array(output->descr, (int)walk->fused->ndim, shape,
-                               order == 0 ? walk->layout.strides[index] : NULL, order);
+    return dt_memory_new_array(output->descr, (int)lane->fused->ndim, shape,
+                               order == 0 ? lane->layout->strides[index] : NULL, order);
 }
 
 DtFusedRun
@@ -360,11 +200,11 @@ dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots
 
 /* Makes what was written through targets known to the run, or takes it back. */
 static DtFusedRun
-close_targets(Walk *walk, DtNativeRun *run, DtFusedRun result)
+close_targets(const DtLane *lane, const DtDivision *division, DtNativeRun *run, DtFusedRun result)
 {
-    const DtFused *fused = walk->fused;
+    const DtFused *fused = lane->fused;
     for (uint32_t i = 0; i < fused->noutputs && result == DT_FUSED_OK; i++) {
-        const DtTarget *target = &walk->targets[i];
+        const DtTarget *target = &lane->targets[i];
         if (target->saved != NULL
             && dt_written_note(&run->log, fused->outputs[i].write, (PyObject *)target->array,
                                target->saved)
@@ -373,9 +213,50 @@ close_targets(Walk *walk, DtNativeRun *run, DtFusedRun result)
         }
     }
     for (uint32_t i = 0; i < fused->noutputs && result != DT_FUSED_OK; i++) {
-        dt_target_take_back(&walk->targets[i], &walk->layout, walk->done);
+        for (uint32_t j = 0; j < division->npieces; j++) {
+            const DtPiece *piece = &division->pieces[j];
+            dt_target_take_back(&lane->targets[i], lane->layout, piece->start, piece->done);
+        }
     }
     return result;
+}
+
+/* What of a stage's memory begins to be read or written at each element. */
+static npy_intp
+bytes_an_element(const DtFused *fused)
+{
+    npy_intp bytes = 0;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        bytes += fused->inputs[i].size;
+    }
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        bytes += fused->outputs[i].size;
+    }
+    return bytes;
+}
+
+/* Runs the loops, without the GIL if that pays. */
+static void
+run_lanes(DtLane *lane, DtDivision *division, DtNativeRun *run, char *memory, size_t need)
+{
+    const DtFused *fused = lane->fused;
+    lane->patience = NULL;
+    if (lane->total * (npy_intp)fused->nsteps < DT_FUSED_RELEASE_GIL) {
+        dt_lanes_run(lane, division, memory, need);
+        return;
+    }
+    bool may_stop = !run->committed;
+    for (uint32_t i = 0; lane->has_targets && i < fused->noutputs; i++) {
+        /* What an array held is lost if it is not saved here. */
+        may_stop = may_stop && (lane->targets[i].array == NULL || lane->targets[i].saved != NULL);
+    }
+    run->patience.thread = may_stop ? dt_signals_thread() : NULL;
+    lane->patience = run->patience.thread != NULL ? &run->patience : NULL;
+    PyThreadState *thread = fused->raises ? NULL : PyEval_SaveThread();
+    dt_lanes_run(lane, division, memory, need);
+    if (thread != NULL) {
+        PyEval_RestoreThread(thread);
+    }
 }
 
 static DtFusedRun
@@ -384,43 +265,53 @@ run_any(const DtFused *fused, DtNativeRun *run)
     PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
     char small[DT_FUSED_STACK_SCRATCH + 64];
+    char *starts[DT_FUSED_MAX_SLOTS];
     Scratch scratch = {NULL, 0};
-    Walk walk;
+    DtLane lane;
+    DtLayout layout;
+    DtGeometry geometry;
+    DtDivision division;
     int order;
 
-    walk.fused = fused;
-    walk.done = 0;
-    walk.outcome = (DtOutcome){0};
     if (!take_inputs(fused, run, arrays, &order)) {
         return DT_FUSED_CALL;
     }
-    const npy_intp *shape = order != 0 ? PyArray_DIMS(arrays[0]) : walk.layout.shape;
-    walk.has_targets = dt_targets_find(fused, run, shape, &order, walk.targets);
-    if (order == 0 && !lay_out(&walk, arrays)) {
+    const npy_intp *shape = order != 0 ? PyArray_DIMS(arrays[0]) : layout.shape;
+    lane.fused = fused;
+    lane.starts = starts;
+    lane.stop = NULL;
+    lane.outcome = (DtOutcome){0};
+    lane.has_targets = dt_targets_find(fused, run, shape, &order, lane.targets);
+    lane.layout = order != 0 ? NULL : &layout;
+    if (order == 0 && !lay_out(fused, arrays, lane.targets, &layout)) {
         return DT_FUSED_CALL;
     }
-    walk.total = order != 0 ? PyArray_SIZE(arrays[0]) : walk.layout.total;
-    if (walk.total == 0 || (walk.total == 1 && fused->single_called)) {
+    lane.total = order != 0 ? PyArray_SIZE(arrays[0]) : layout.total;
+    if (lane.total == 0 || (lane.total == 1 && fused->single_called)) {
         return DT_FUSED_CALL;
     }
-    walk.block = walk.total < fused->block ? walk.total : fused->block;
-    DtGeometry geometry;
+    lane.ahead = lane.total * bytes_an_element(fused) >= FROM_MEMORY;
+    lane.block = lane.total < fused->block ? lane.total : fused->block;
+    lane.geometry = fused->nreduce > 0 ? &geometry : NULL;
+    division.lanes = fused->raises ? 1 : dt_lanes_wanted(lane.total * (npy_intp)fused->nsteps);
     if (fused->nreduce > 0) {
-        if (!dt_reduced_geometry(fused, arrays, shape, order, order == 0 ? &walk.layout : NULL,
-                                 &geometry)) {
+        if (!dt_reduced_geometry(fused, arrays, shape, order, lane.layout, &geometry)) {
             return DT_FUSED_CALL;
         }
-        walk.block = geometry.block;
+        lane.block = geometry.block;
+        dt_reduced_divide(fused, &geometry, &division);
+    }
+    else {
+        dt_lanes_divide(&division, lane.total, dt_blocks_grain(&lane));
     }
     for (uint32_t i = 0; i < fused->ninputs; i++) {
-        walk.slots[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
+        starts[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
         if (order == 0) {
-            const npy_intp *strides = walk.layout.walk_strides[i];
-            walk.readers[i] =
-                dt_reader_make(&walk.layout, strides, arrays[i], fused->inputs[i].size);
+            const npy_intp *strides = layout.walk_strides[i];
+            lane.readers[i] = dt_reader_make(&layout, strides, arrays[i], fused->inputs[i].size);
         }
     }
-    DtFusedRun result = dt_fused_take_scalars(fused, run, walk.slots, cells);
+    DtFusedRun result = dt_fused_take_scalars(fused, run, starts, cells);
     if (result != DT_FUSED_OK) {
         return result;
     }
@@ -431,60 +322,44 @@ run_any(const DtFused *fused, DtNativeRun *run)
     uint64_t row_cells[DT_FUSED_MAX_OPS][2];
     bool has_rows = false;
     uint32_t nmade = 0;
-    for (uint32_t i = 0; walk.has_targets && i < fused->noutputs; i++) {
-        const DtLayout *layout = order == 0 ? &walk.layout : NULL;
-        if (walk.targets[i].array != NULL
-            && dt_target_open(&walk.targets[i], &fused->outputs[i], layout, i, shape, order) < 0) {
+    for (uint32_t i = 0; lane.has_targets && i < fused->noutputs; i++) {
+        if (lane.targets[i].array != NULL
+            && dt_target_open(&lane.targets[i], &fused->outputs[i], lane.layout, i, shape, order)
+                   < 0) {
             goto done;
         }
-    }
-    char *memory = (char *)dt_fused_aligned((size_t)small);
-    size_t need = place_scratch(&walk, order == 0, memory);
-    if (need > DT_FUSED_STACK_SCRATCH) {
-        memory = take_scratch(run->exe, need, &scratch);
-        if (memory == NULL) {
-            goto done;
-        }
-        place_scratch(&walk, order == 0, memory);
     }
     for (; nmade < fused->noutputs; nmade++) {
-        made[nmade] = make_output(&walk, run, nmade, arrays, shape, order);
+        made[nmade] = make_output(&lane, run, nmade, arrays, shape, order);
         if (made[nmade] == NULL) {
             goto done;
         }
-        walk.slots[fused->outputs[nmade].slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+        starts[fused->outputs[nmade].slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
     }
     if (fused->nreduce > 0) {
-        if (dt_reduced_make(fused, shape, row_arrays, row_cells, walk.slots) < 0) {
+        if (dt_reduced_make(fused, shape, row_arrays, row_cells, starts) < 0) {
             goto done;
         }
         has_rows = true;
     }
-
-    PyThreadState *thread = NULL;
-    if (walk.total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL && !fused->raises) {
-        thread = PyEval_SaveThread();
+    memcpy(lane.slots, starts, fused->nslots * sizeof(char *));
+    char *memory = (char *)dt_fused_aligned((size_t)small);
+    size_t need = dt_lanes_place(&lane, memory);
+    size_t parts = fused->nreduce > 0 ? dt_reduced_parts(fused, &geometry) : 0;
+    if (need * division.lanes + parts > DT_FUSED_STACK_SCRATCH) {
+        memory = take_scratch(run->exe, need * division.lanes + parts, &scratch);
+        if (memory == NULL) {
+            goto done;
+        }
+        dt_lanes_place(&lane, memory);
     }
-    dt_fpflags_clear();
-    if (fused->nreduce > 0) {
-        dt_reduced_run(fused, walk.slots, &geometry, &walk.layout, order == 0 ? walk.readers : NULL,
-                       &walk.outcome);
+    geometry.parts = (union DtPart *)(memory + need * division.lanes);
+    run_lanes(&lane, &division, run, memory, need);
+    result = dt_fused_finish(&lane.outcome, fused);
+    if (lane.has_targets) {
+        result = close_targets(&lane, &division, run, result);
     }
-    else if (order != 0) {
-        run_dense(&walk);
-    }
-    else {
-        run_walk(&walk);
-    }
-    walk.outcome.flags |= dt_fpflags_read();
-    if (thread != NULL) {
-        PyEval_RestoreThread(thread);
-    }
-    result = dt_fused_finish(&walk.outcome, fused);
-    if (walk.has_targets) {
-        result = close_targets(&walk, run, result);
-    }
-    if (result == DT_FUSED_OK && walk.outcome.unsure) {
+    if (result == DT_FUSED_OK && lane.outcome.unsure) {
         result = DT_FUSED_CALL;
     }
 done:
@@ -494,7 +369,7 @@ done:
         result = DT_FUSED_ERROR;
     }
     for (uint32_t i = 0; i < nmade; i++) {
-        if (result == DT_FUSED_OK && walk.targets[i].array == NULL) {
+        if (result == DT_FUSED_OK && lane.targets[i].array == NULL) {
             run->values[fused->outputs[i].node->index] = made[i];
         }
         else {
@@ -502,7 +377,7 @@ done:
         }
     }
     for (uint32_t i = 0; i < fused->noutputs; i++) {
-        Py_XDECREF(walk.targets[i].saved);
+        Py_XDECREF(lane.targets[i].saved);
     }
     return result;
 }

@@ -49,6 +49,14 @@ run_stage(const DtStage *stage, DtNativeRun *run)
     return dt_called_run(stage, run);
 }
 
+/* A signal waits: is the run dropped for it? */
+static bool
+gives_up(DtNativeRun *run)
+{
+    run->patience.thread = run->committed ? NULL : dt_signals_thread();
+    return run->patience.thread != NULL && dt_patience_ends(&run->patience);
+}
+
 static DtRun
 run_stages(const DtStages *stages, DtNativeRun *run)
 {
@@ -60,6 +68,10 @@ run_stages(const DtStages *stages, DtNativeRun *run)
         }
         for (uint32_t j = 0; j < stage->nrelease; j++) {
             Py_CLEAR(run->values[stage->release[j]->index]);
+        }
+        if (DT_UNLIKELY(dt_signals_wait(PyThreadState_GET())) && i + 1 < stages->count
+            && gives_up(run)) {
+            return DT_RUN_REPLAY;
         }
     }
     return DT_RUN_OK;

@@ -19,6 +19,7 @@
 #include "backend/native/fpflags.h"
 #include "backend/native/loops.h"
 #include "backend/written.h"
+#include "compat/signals.h"
 
 enum {
     DT_FUSED_MAX_NDIM = 8,
@@ -246,6 +247,22 @@ typedef struct DtNative {
 
 typedef struct DtPlan DtPlan; /* plan.h */
 
+/* How long a run goes on while a signal waits for its Python handler: lanes.c. */
+typedef struct DtPatience {
+    const PyThreadState *thread; /* which runs the handlers */
+    int64_t since;               /* when one was first seen to wait, on dt_clock_ns(); 0: none */
+} DtPatience;
+
+/* A signal waits: for too long?  False for a while from when it is first asked. */
+bool dt_patience_ends(DtPatience *patience);
+
+/* May be asked without the GIL. */
+static inline bool
+dt_patience_is_over(DtPatience *patience)
+{
+    return DT_UNLIKELY(dt_signals_wait(patience->thread)) && dt_patience_ends(patience);
+}
+
 /* One run. */
 typedef struct DtNativeRun {
     DtNative *exe;
@@ -256,6 +273,7 @@ typedef struct DtNativeRun {
     uint8_t fp_region;  /* that it was made for */
     bool committed;     /* an effect has happened */
     DtWrittenLog log;   /* what was written and can be taken back */
+    DtPatience patience;
 } DtNativeRun;
 
 /* From this many bytes on, passes over memory cost more than calls of NumPy. */
@@ -288,11 +306,12 @@ bool dt_scalar_read(PyObject *object, int type_num, void *cell);
 /* To be asked once, when the stage is complete: is it simple? */
 bool dt_fused_is_simple(const DtFused *fused);
 
-/* fused.c: the block loop's parts that reduced.c shares. */
+/* What comes of a stage's loops. */
 typedef struct DtOutcome {
-    unsigned flags; /* floating-point flags seen */
-    bool failed;    /* a loop said so */
-    bool unsure;    /* a result may have other bits than NumPy's: the nodes are called */
+    unsigned flags;   /* floating-point flags seen */
+    bool failed;      /* a loop said so */
+    bool unsure;      /* a result may have other bits than NumPy's: the nodes are called */
+    bool interrupted; /* a signal has been waiting for too long */
 } DtOutcome;
 
 static inline void
@@ -321,7 +340,7 @@ typedef struct DtTarget {
     const npy_intp *strides; /* of the walk, or NULL: dense in its order */
     char *scratch;           /* of a block, if there are strides */
     PyObject *saved;         /* DT_OWNED: what it held, dense in the order of the walk; or NULL */
-    char *to;                /* where the next block of that goes */
+    char *kept;              /* the data of that */
     uint8_t size;
 } DtTarget;
 
@@ -374,19 +393,32 @@ bool dt_targets_find(const DtFused *fused, const DtNativeRun *run, const npy_int
 int dt_target_open(DtTarget *target, const DtFusedOutput *output, const DtLayout *layout,
                    uint32_t index, const npy_intp *shape, int order);
 /* Saves what the next block holds; the address where it is to be made. */
-char *dt_target_block(DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count);
+char *dt_target_block(const DtTarget *target, const DtLayout *layout, npy_intp start,
+                      npy_intp count);
 /* The block has been made. */
 void dt_target_put(const DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count,
                    const char *block);
-/* Puts back what the first `done` elements held. */
-void dt_target_take_back(const DtTarget *target, const DtLayout *layout, npy_intp done);
+/* Puts back what these elements held. */
+void dt_target_take_back(const DtTarget *target, const DtLayout *layout, npy_intp start,
+                         npy_intp count);
 
-/* reduced.c: the block loop of a stage that reduces. */
+/* reduced.c: a stage that reduces; its block loop is in lanes.h. */
 typedef struct DtGeometry {
     bool columns;
     npy_intp rows, length; /* rows of so many elements */
     npy_intp block;        /* elements of scratch */
+    int depth;             /* rows longer than that are 2 to the power of so many parts ... */
+    union DtPart *parts;   /* ... and this is what they came to, if there is more than one */
 } DtGeometry;
+
+/* What NumPy's pairwise sum of so many elements adds up first. */
+static inline npy_intp
+dt_reduced_left(npy_intp count)
+{
+    npy_intp half = count / 2;
+    return half - half % 8;
+}
+
 /* False: not with NumPy's bits. `layout` is NULL for dense operands in `order`. */
 bool dt_reduced_geometry(const DtFused *fused, PyArrayObject *const *arrays, const npy_intp *shape,
                          int order, const DtLayout *layout, DtGeometry *geometry);
@@ -398,9 +430,6 @@ int dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made
  * exception. */
 int dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uint64_t (*cells)[2],
                     bool keep);
-/* `readers` is NULL for dense operands. */
-void dt_reduced_run(const DtFused *fused, char **slots, const DtGeometry *geometry,
-                    const DtLayout *layout, DtReader *readers, DtOutcome *outcome);
 /* Is NumPy's sum of a run of floats the pairwise tree over the whole run?  Tried out once. */
 bool dt_reduced_sums_whole_runs(void);
 

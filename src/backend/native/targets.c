@@ -79,20 +79,19 @@ dt_target_open(DtTarget *target, const DtFusedOutput *output, const DtLayout *la
         if (target->saved == NULL) {
             return -1;
         }
-        target->to = PyArray_BYTES((PyArrayObject *)target->saved);
+        target->kept = PyArray_BYTES((PyArrayObject *)target->saved);
     }
     return 0;
 }
 
 char *
-dt_target_block(DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count)
+dt_target_block(const DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count)
 {
-    char *block = target->data + start * target->size;
+    char *block = target->data + start * target->size, *to = target->kept + start * target->size;
     npy_intp bytes = count * target->size;
     if (target->strides == NULL) {
         if (target->saved != NULL) {
-            memcpy(target->to, block, (size_t)bytes);
-            target->to += bytes;
+            memcpy(to, block, (size_t)bytes);
         }
         return block;
     }
@@ -102,8 +101,8 @@ dt_target_block(DtTarget *target, const DtLayout *layout, npy_intp start, npy_in
     npy_intp length = dt_runs_length(&runs, layout, count);
     block = length == count && stride == target->size ? runs.at : target->scratch;
     while (target->saved != NULL) {
-        dt_copy_from(target->to, runs.at, stride, length, target->size);
-        target->to += length * target->size;
+        dt_copy_from(to, runs.at, stride, length, target->size);
+        to += length * target->size;
         count -= length;
         if (count == 0) {
             break;
@@ -143,16 +142,16 @@ dt_target_put(const DtTarget *target, const DtLayout *layout, npy_intp start, np
 }
 
 void
-dt_target_take_back(const DtTarget *target, const DtLayout *layout, npy_intp done)
+dt_target_take_back(const DtTarget *target, const DtLayout *layout, npy_intp start, npy_intp count)
 {
     if (target->saved == NULL) {
         return; /* for an earlier write it has been */
     }
-    const char *from = PyArray_BYTES((PyArrayObject *)target->saved);
+    const char *from = target->kept + start * target->size;
     if (target->strides == NULL) {
-        memcpy(target->data, from, (size_t)(done * target->size));
+        memcpy(target->data + start * target->size, from, (size_t)(count * target->size));
     }
     else {
-        spread(target, layout, 0, done, from);
+        spread(target, layout, start, count, from);
     }
 }
