@@ -223,6 +223,7 @@ take_point(Builder *builder, const DtDriverPoint *point)
         .depth = depth,
         .base = places->contexts[context].base,
         .quick = point->quick,
+        .there = there,
         .room = there > depth ? there - depth : 0,
     };
     builder->point_of[point->at] = point;

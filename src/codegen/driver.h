@@ -53,6 +53,7 @@ typedef struct DtDriverSite {
     int32_t depth;                /* of the stack at p */
     int32_t base;                 /* of p's handler context: slots below it stay untouched */
     int32_t quick;                /* q, DT_LAND_RETURN or DT_LAND_NOWHERE */
+    int32_t there;                /* depth of the stack at q */
     int32_t room;                 /* values that the driver has pushed for the quick edge */
     int32_t unit;                 /* of the switch */
     int32_t skip;                 /* argument of its jump */

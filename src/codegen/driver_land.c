@@ -152,17 +152,18 @@ dt_driver_plain(const DtDriverSite *site)
 }
 
 static PyObject *
-land_quickly(const DtDriverSite *site, DtPyFrame *frame, PyObject **stack, int32_t q,
-             int32_t common, PyObject *const *values)
+land_quickly(const DtDriverSite *site, DtPyFrame *frame, PyObject **stack, PyObject *const *values)
 {
-    int32_t depth = dt_driver_depth(site->map, q);
-    for (int32_t i = common; i < depth; i++) {
+    int32_t common = site->quick == DT_LAND_RETURN ? 0
+                     : site->there < site->depth   ? site->there
+                                                   : site->depth;
+    for (int32_t i = common; i < site->there; i++) {
         put(&stack[i], values[i - common]);
     }
-    for (int32_t i = depth; i < site->depth; i++) {
+    for (int32_t i = site->there; i < site->depth; i++) {
         put(&stack[i], new_none());
     }
-    open_blocks(site->map, frame, q);
+    open_blocks(site->map, frame, site->quick);
     return NULL;
 }
 
@@ -171,11 +172,11 @@ dt_driver_land(const DtDriverSite *site, DtPyFrame *frame, int32_t q, PyObject *
                PyObject *ticket)
 {
     PyObject **stack = dt_pyframe_memory(frame) + site->map->stack_start;
+    if (ticket == NULL) {
+        return land_quickly(site, frame, stack, values);
+    }
     int32_t depth = dt_driver_depth(site->map, q);
     int32_t common = q == DT_LAND_RETURN ? 0 : depth < site->depth ? depth : site->depth;
-    if (ticket == NULL) {
-        return land_quickly(site, frame, stack, q, common, values);
-    }
     Landing *landing = (Landing *)ticket;
     for (int32_t i = site->base; i < common; i++) {
         landing->values[i - site->base] = stack[i];

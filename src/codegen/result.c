@@ -278,6 +278,33 @@ mark_last_uses(Compile *compile)
     return DT_OK;
 }
 
+/* Steps that only move values, each output to where it stays. */
+static bool
+is_sure(const Compile *compile)
+{
+    bool sure = compile->codegen->pairs.count == 0;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; sure && i < compile->steps.count; i++) {
+        switch ((DtStep)compile->steps.items[i].step) {
+        case DT_STEP_OUTPUT_LAST:
+            taken++;
+            break;
+        case DT_STEP_CONST:
+        case DT_STEP_LOAD:
+        case DT_STEP_OUTPUT:
+        case DT_STEP_NULL:
+        case DT_STEP_STORE_PLACE:
+        case DT_STEP_CLEAR_PLACE:
+        case DT_STEP_LAND:
+        case DT_STEP_RETURN:
+            break;
+        default:
+            sure = false;
+        }
+    }
+    return sure && taken == compile->codegen->outputs.count;
+}
+
 static DtStatus
 make_program(const Compile *compile, DtResultProgram **out)
 {
@@ -303,6 +330,7 @@ make_program(const Compile *compile, DtResultProgram **out)
     program->single = program->noutputs == 1 && program->nsteps == 2
                       && program->steps[0].step == DT_STEP_OUTPUT_LAST
                       && program->steps[1].step == DT_STEP_RETURN;
+    program->sure = is_sure(compile);
     *out = program;
     return DT_OK;
 }

@@ -196,8 +196,8 @@ run_step(const DtResultProgram *program, const DtResultStep *step, const DtRunFr
     }
 }
 
-/* `slots`: temporaries, then the stack; all NULL.  Whatever is left in them is the caller's to
- * drop. */
+/* `slots`: temporaries, then the stack; all NULL, unless the program is sure.  Whatever is left in
+ * them is the caller's to drop. */
 static PyObject *
 run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads,
           const DtRunFrame *frame, PyObject **slots)
@@ -226,7 +226,7 @@ run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *l
             *top++ = Py_NewRef(slots[step->arg]);
             break;
         case DT_STEP_NULL:
-            top++;
+            *top++ = NULL;
             break;
         case DT_STEP_STORE_PLACE: {
             PyObject *old = frame->memory[step->arg];
@@ -298,6 +298,10 @@ dt_result_run(const DtResultProgram *program, PyObject **outputs, PyObject *cons
         PyObject *answer = outputs[0];
         outputs[0] = NULL;
         return answer;
+    }
+    if (DT_LIKELY(program->sure && program->depth <= ON_STACK)) {
+        PyObject *few[ON_STACK];
+        return run_steps(program, outputs, loads, frame, few);
     }
     return run_program(program, outputs, loads, frame);
 }

@@ -299,3 +299,15 @@ dt_pyframe_is_fresh_module(DtPyFrame *frame, int throwflag)
     return !throwflag && has_not_begun(frame) && !(dt_pyframe_code(frame)->co_flags & CO_NEWLOCALS)
            && frame->f_locals != NULL && frame->f_locals == dt_pyframe_globals(frame);
 }
+
+void
+dt_pyframe_read(DtPyFrame *frame, DtPyFrameParts *parts)
+{
+    *parts = (DtPyFrameParts){
+        .code = dt_pyframe_code(frame),
+        .memory = dt_pyframe_memory(frame),
+        .globals = dt_pyframe_globals(frame),
+        .builtins = dt_pyframe_builtins(frame),
+        .called = dt_pyframe_called(frame),
+    };
+}

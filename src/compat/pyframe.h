@@ -52,6 +52,16 @@ DT_OWNED PyObject *dt_pyframe_function(DtPyFrame *frame);
 /* Borrowed values of the argument slots, taken out of their cells where 3.10 has moved them. */
 void dt_pyframe_read_arguments(DtPyFrame *frame, PyObject **slots);
 
+/* What is read of a running frame at once: each as the function of its name says. */
+typedef struct DtPyFrameParts {
+    DT_BORROWED PyCodeObject *code;
+    PyObject **memory;
+    DT_BORROWED PyObject *globals;
+    DT_BORROWED PyObject *builtins;
+    DT_BORROWED PyObject *called;
+} DtPyFrameParts;
+void dt_pyframe_read(DtPyFrame *frame, DtPyFrameParts *parts);
+
 /* The innermost Python frame of this thread; a C function that Python called has none itself. */
 DT_BORROWED DtPyFrame *dt_pyframe_current(PyThreadState *tstate);
 

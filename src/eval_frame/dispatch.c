@@ -41,7 +41,8 @@ finish_segment(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *s
     if (landing == NULL) {
         PyErr_NoMemory();
     }
-    else if (dt_driver_reserve(segment->site, entry->target, &ticket) == DT_OK) {
+    else if (entry->target == segment->site->quick
+             || dt_driver_reserve(segment->site, entry->target, &ticket) == DT_OK) {
         DtRunFrame run = {frame->globals, segment->memory, landing};
         done = dt_result_run(entry->result, outputs, loads, &run);
     }
@@ -151,7 +152,8 @@ run_entry(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segmen
     if (DT_UNLIKELY(entry->plain || watches_inlined(entry))) {
         return DT_DISPATCH_PLAIN;
     }
-    if (segment != NULL && !dt_driver_reaches(segment->site, entry->target)) {
+    if (segment != NULL && entry->target != segment->site->quick
+        && !dt_driver_reaches(segment->site, entry->target)) {
         return DT_DISPATCH_PLAIN; /* the next driver can */
     }
     if (entry->result == NULL) {

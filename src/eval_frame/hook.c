@@ -38,6 +38,14 @@ typedef struct Capture {
 } Capture;
 
 static _Thread_local Capture capture_of_thread;
+
+/* Compilers would rather ask for the address again than keep it. */
+static Capture *__attribute__((noinline))
+find_capture(void)
+{
+    return &capture_of_thread;
+}
+
 static DtRegion *everywhere; /* captures in all threads and for good, or NULL; DT_OWNED */
 
 static uint32_t installed; /* threads inside dt_hook_call that need it; under the GIL */
@@ -93,7 +101,7 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
         dt_function_with_code((PyCodeObject *)entry->code, (PyFunctionObject *)function);
     PyObject *answer = NULL;
     if (rewritten != NULL) {
-        Capture *mine = &capture_of_thread;
+        Capture *mine = find_capture();
         DtRegion *region = mine->region;
         PyCodeObject *outer_root = mine->root;
         mine->region = NULL;
@@ -119,7 +127,7 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
     PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)function);
     PyObject *answer = NULL;
     if (driven != NULL) {
-        Capture *mine = &capture_of_thread;
+        Capture *mine = find_capture();
         PyCodeObject *outer_root = mine->root;
         bool refusing = cache->refusing >= 0;
         mine->root = driver;
@@ -226,7 +234,7 @@ run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObjec
 static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
-    Capture *mine = &capture_of_thread;
+    Capture *mine = find_capture();
     DtRegion *region = mine->region != NULL ? mine->region : everywhere;
     if (region == NULL || dt_compile_is_running() || dt_eager_is_calling()
         || !dt_pyframe_is_fresh(frame, throwflag)
@@ -302,7 +310,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
 {
     vectorcallfunc call = ((PyFunctionObject *)function)->vectorcall;
     PyObject *answer;
-    Capture *mine = &capture_of_thread;
+    Capture *mine = find_capture();
     Capture outer = *mine;
     if (cache != NULL && cache->refusing >= 0 && dt_refusals_push(cache->refusing == 1) < 0) {
         return NULL;

@@ -14,11 +14,10 @@
 #include "eval_frame/running_loops.h"
 
 static PyObject *
-run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame)
+run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts *parts)
 {
-    DtSegmentCall segment = {&self->site, frame, dt_pyframe_memory(frame)};
-    DtGuardFrame guarded = {segment.memory, dt_pyframe_globals(frame), dt_pyframe_builtins(frame),
-                            dt_pyframe_called(frame)};
+    DtSegmentCall segment = {&self->site, frame, parts->memory};
+    DtGuardFrame guarded = {parts->memory, parts->globals, parts->builtins, parts->called};
     DtEntry *framed = NULL;
     PyObject *answer = NULL;
     DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
@@ -62,8 +61,12 @@ probe_next(PyObject *object)
         }
         return dt_driver_plain(&self->site);
     }
-    if (DT_UNLIKELY(frame == NULL || dt_pyframe_code(frame) != self->driver
-                    || dt_tracing_is_active(tstate) || dt_tracing_code_is_watched(point->cache.code)
+    DtPyFrameParts parts = {0};
+    if (DT_LIKELY(frame != NULL)) {
+        dt_pyframe_read(frame, &parts);
+    }
+    if (DT_UNLIKELY(parts.code == NULL || parts.code != self->driver || dt_tracing_is_active(tstate)
+                    || dt_tracing_code_is_watched(point->cache.code)
                     || dt_tracing_code_is_watched(self->driver))) {
         return dt_driver_plain(&self->site);
     }
@@ -75,7 +78,7 @@ probe_next(PyObject *object)
     }
     DtRegion *region = point->cache.region;
     Py_INCREF(region); /* what runs now can let go of the function */
-    PyObject *answer = run_probe(self, point, frame);
+    PyObject *answer = run_probe(self, point, frame, &parts);
     Py_DECREF(region);
     return answer;
 }
