@@ -433,13 +433,40 @@ dt_places_landing_before(const DtPlaces *places, int32_t at)
     return -1;
 }
 
+bool
+dt_places_is_load(const DtPlaces *places, int32_t at)
+{
+    switch (places->bytecode->instrs[at].op) {
+    case DT_OP_PUSH_NULL:
+    case DT_OP_LOAD_CONST:
+    case DT_OP_LOAD_FAST:
+    case DT_OP_LOAD_DEREF:
+    case DT_OP_LOAD_GLOBAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A point at which nothing but a value's way off the stack comes before another one: the frame does
+ * that in less time than a segment, which would have to look at the value. */
+static bool
+only_takes(const DtPlaces *places, int32_t at)
+{
+    int op = places->bytecode->instrs[at].op;
+    const DtPlace *place = &places->places[at];
+    return (op == DT_OP_POP_TOP || op == DT_OP_STORE_FAST)
+           && at + 1 < (int32_t)places->bytecode->count && place[1].flags & DT_PLACE_POINT
+           && place[1].context == place->context;
+}
+
 /* Follows control from `at` to the next point, over what has no choice. */
 static int32_t
 next_point(const DtPlaces *places, int32_t at)
 {
     const DtInstr *instrs = places->bytecode->instrs;
     for (int step = 0; step < MAX_STEPS && at < (int32_t)places->bytecode->count; step++) {
-        if (places->places[at].flags & DT_PLACE_POINT) {
+        if (places->places[at].flags & DT_PLACE_POINT && !only_takes(places, at)) {
             return at;
         }
         if (!dt_canonical_falls_through(instrs[at].op) && instrs[at].op != DT_OP_JUMP) {

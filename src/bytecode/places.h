@@ -67,6 +67,10 @@ bool dt_places_is_edge(const DtPlaces *places, int32_t p, int32_t q);
  * -1: there is none. */
 int32_t dt_places_landing_before(const DtPlaces *places, int32_t at);
 
+/* Does the instruction at `at` do nothing but put a value on the stack that lies somewhere already?
+ * A frame does that itself in less time than a segment can put the value into its place. */
+bool dt_places_is_load(const DtPlaces *places, int32_t at);
+
 /* The points that control reaches first when landing q has run plainly without an exception:
  * 0, 1 or 2 of them. */
 int dt_places_after(const DtPlaces *places, int32_t q, int32_t points[2]);

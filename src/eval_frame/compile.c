@@ -110,7 +110,7 @@ trace_and_plan_segment(DtAttempt *attempt)
                 return DT_BREAK;
             }
             note_break(attempt);
-            segment->ended = attempt->trace->cut.at;
+            segment->ended = segment->landed = attempt->trace->cut_for;
         }
         if (status == DT_OK && result != NULL && segment->site->base > 0) {
             /* The frame can't return past handlers that run. */

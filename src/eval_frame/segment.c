@@ -59,7 +59,7 @@ dt_segment_begin(DtSegment *segment, DtArena *arena, const DtGuardFrame *frame, 
     for (int32_t i = 0; i < count; i++) {
         index[i] = dt_driver_slot(segment->site->map, i);
     }
-    segment->ended = -1;
+    segment->ended = segment->landed = -1;
     *from = (DtTraceFrame){
         .locals = frame->locals,
         .live = true,
@@ -123,7 +123,7 @@ dt_segment_keeps_a_loop(const DtTrace *trace)
 /* The latest cut at or before root instruction n, as stop_at; 0: there is none.  `statement`: only
  * where the stack is as it is between statements. */
 static uint32_t
-find_cut(const DtSegment *segment, const DtTrace *trace, uint32_t n, bool statement)
+find_cut(DtSegment *segment, const DtTrace *trace, uint32_t n, bool statement)
 {
     const DtBroken *broken = segment->point->broken;
     const DtPlaces *places = &broken->places;
@@ -141,7 +141,8 @@ find_cut(const DtSegment *segment, const DtTrace *trace, uint32_t n, bool statem
             || !dt_places_is_edge(places, from, q) || (statement && instrs[q].depth > lowest)) {
             continue;
         }
-        return n - back;
+        segment->landed = q;
+        return dt_segment_before_loads(trace, places, from, n - back);
     }
     return 0;
 }
@@ -189,6 +190,9 @@ dt_segment_shorten(DtSegment *segment, DtTrace *trace, bool planning, uint32_t *
     if (*stop_at != 0) {
         return DT_OK;
     }
+    if (segment->landed >= 0) {
+        DT_TRY(dt_broken_want_after(segment->point->broken, segment->landed));
+    }
     return dt_segment_forsake(segment, trace);
 }
 
@@ -201,10 +205,10 @@ dt_segment_note_end(DtSegment *segment, const DtTrace *trace)
     if (segment->ended >= 0) {
         DT_TRY(dt_broken_want_after(broken, segment->ended));
     }
-    if (trace->cut.made && trace->cut.at != segment->ended) {
+    if (trace->cut.made && segment->landed >= 0 && segment->landed != segment->ended) {
         /* What lies between the end and what could not be followed runs plainly, but loops and
          * branches out of it lead on. */
-        DT_TRY(dt_broken_want_after(broken, trace->cut.at));
+        DT_TRY(dt_broken_want_after(broken, segment->landed));
     }
     return DT_OK;
 }

@@ -15,7 +15,8 @@
 typedef struct DtSegment {
     DtPoint *point;
     const DtDriverSite *site;
-    int32_t ended; /* the instruction that ended it, or -1 */
+    int32_t ended;  /* the instruction that ended it, or -1 */
+    int32_t landed; /* where it could end before loads were left to the frame, or -1 */
 } DtSegment;
 
 /* The frame as the trace begins; tables in `arena`. */

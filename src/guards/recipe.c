@@ -269,6 +269,34 @@ dt_recipe_add(DtTrace *trace, const DtFact *fact)
     return DT_OK;
 }
 
+static bool
+is_of_a_load(const DtFact *fact)
+{
+    return fact->kind == DT_GUARD_PRESENT || fact->kind == DT_GUARD_GLOBAL_ABSENT;
+}
+
+DtStatus
+dt_recipe_forget_loads(DtTrace *trace, uint32_t count)
+{
+    DtGuardRecipe *recipe = trace->guards;
+    const void *key;
+    while (recipe->facts.count > count
+           && is_of_a_load(recipe->facts.items[recipe->facts.count - 1])) {
+        DtFact *fact = recipe->facts.items[--recipe->facts.count];
+        DtMap *chains = chain_of(recipe, fact, &key);
+        if (chains == NULL) {
+            recipe->sourceless = fact->previous;
+        }
+        else if (fact->previous == NULL) {
+            dt_map_remove(chains, key);
+        }
+        else if (dt_map_set(&trace->arena, chains, key, fact->previous) < 0) {
+            return dt_no_memory();
+        }
+    }
+    return DT_OK;
+}
+
 /* Fills in the user's position and adds. */
 static DtStatus
 add_here(DtTrace *trace, DtFact *fact)

@@ -65,6 +65,10 @@ DtStatus dt_recipe_init(DtTrace *trace) DT_MUST_CHECK;
  * objects. */
 DtStatus dt_recipe_add(DtTrace *trace, const DtFact *fact) DT_MUST_CHECK;
 
+/* Forgets the facts behind the first `count` that say where something was loaded from and no more:
+ * what was loaded is not used. */
+DtStatus dt_recipe_forget_loads(DtTrace *trace, uint32_t count) DT_MUST_CHECK;
+
 /* Notes that the trace relied on what the name is in the MRO of the type (names.h).  For
  * dt_type_listen(): nothing fails, but without memory no name is free. */
 void dt_names_note(DtTrace *trace, PyTypeObject *type, PyObject *name);

@@ -14,6 +14,7 @@
 #include "symbolic/interp.h"
 
 
+#include "guards/recipe.h"
 #include "sideeffects/journal.h"
 #include "symbolic/inline.h"
 #include "symbolic/segment.h"
@@ -58,6 +59,10 @@ begin_root_instr(DtTrace *trace, const DtFrame *root, bool *stop)
     *stop = begun == trace->stop_at;
     if (*stop) {
         return DT_OK;
+    }
+    if (trace->places != NULL && dt_places_is_load(trace->places, (int32_t)root->pc)
+        && (begun == 0 || !dt_places_is_load(trace->places, trace->history.items[begun - 1]))) {
+        trace->loads_facts = trace->guards->facts.count;
     }
     if (dt_vec_push(&trace->arena, &trace->history, (int32_t)root->pc) != 0) {
         return dt_no_memory();

@@ -24,6 +24,12 @@ typedef struct DtTraceFrame {
     PyObject *rebound;          /* names that its loops store, a set; or NULL */
 } DtTraceFrame;
 
+/* Where a segment that can end at root instruction `end` of the history does better to: at the
+ * first landing from which nothing but loads lead there.  The number of a root instruction; 0: all
+ * of the segment is loads. */
+uint32_t dt_segment_before_loads(const DtTrace *trace, const DtPlaces *places, int32_t from,
+                                 uint32_t end);
+
 /* Interprets the root frame to its RETURN_VALUE; *result is the returned tracker.  Cut
  * (trace->stop_at): *result is NULL and trace->cut says what is left.  DT_BREAK: trace->brk. */
 DtStatus dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result) DT_MUST_CHECK;

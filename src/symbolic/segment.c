@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "compat/dying.h"
+#include "guards/recipe.h"
 #include "sideeffects/journal.h"
 #include "variables/rules.h"
 
@@ -192,6 +193,25 @@ existing_object(DtVar *var)
                                                  : NULL;
 }
 
+uint32_t
+dt_segment_before_loads(const DtTrace *trace, const DtPlaces *places, int32_t from, uint32_t end)
+{
+    const int32_t *history = trace->history.items;
+    uint32_t best = end;
+    for (uint32_t i = end;
+         i > 0 && history[i - 1] == history[i] - 1 && dt_places_is_load(places, history[i - 1]);) {
+        i--;
+        if (i == 0) {
+            return 0;
+        }
+        if (places->places[history[i]].flags & DT_PLACE_PAD
+            && dt_places_is_edge(places, from, history[i])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 DtStatus
 dt_segment_check_call(DtTrace *trace, DtFrame *frame, DtVar *callable)
 {
@@ -203,18 +223,28 @@ dt_segment_check_call(DtTrace *trace, DtFrame *frame, DtVar *callable)
     if (status != DT_BREAK) {
         return status;
     }
-    /* Between the landing and the call lie only parts of the call, which leave the stack as it is.
-     */
-    int32_t landing = dt_places_landing_before(places, (int32_t)frame->pc);
-    uint32_t back = landing >= 0 ? frame->pc - (uint32_t)landing : 0;
+    /* Between the landing and the call lie only parts of the call, which leave the stack as it is;
+     * loads before them put on it what goes again. */
+    const int32_t *history = trace->history.items;
     uint32_t last = trace->history.count - 1;
-    if (landing >= 0 && back < last && trace->history.items[last - back] == landing
-        && dt_places_is_edge(places, trace->live_at, landing)) {
-        trace->cut_here = true;
-        trace->history.count = last - back;
-        frame->pc = (uint32_t)landing;
-        frame->sp = frame->bytecode->instrs[landing].depth;
+    int32_t landing = dt_places_landing_before(places, (int32_t)frame->pc);
+    uint32_t back = landing >= 0 ? frame->pc - (uint32_t)landing : last;
+    if (back >= last || history[last - back] != landing
+        || !dt_places_is_edge(places, trace->live_at, landing)) {
+        return DT_BREAK;
     }
+    uint32_t end = dt_segment_before_loads(trace, places, trace->live_at, last - back);
+    if (end == 0) {
+        return DT_BREAK;
+    }
+    if (end < last - back) {
+        DT_TRY(dt_recipe_forget_loads(trace, trace->loads_facts));
+    }
+    trace->cut_here = true;
+    trace->cut_for = history[last];
+    trace->history.count = end;
+    frame->pc = (uint32_t)history[end];
+    frame->sp = frame->bytecode->instrs[frame->pc].depth;
     return DT_BREAK;
 }
 

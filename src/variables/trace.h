@@ -173,8 +173,10 @@ struct DtTrace {
     DT_VEC(int32_t) history;    /* the root's instructions in the order they were begun */
     DtCut cut;
     const struct DtPlaces *places; /* live: where it may be cut; NULL: unknown */
+    uint32_t loads_facts; /* live: guards when the loads began that the root is at, or comes from */
     bool cut_here;   /* the segment ends before a call that breaks, and nothing of which was begun:
-                        trace->brk says why */
+                        trace->brk says why ... */
+    int32_t cut_for; /* ... and this is the call */
     bool cut_wanted; /* with DT_RESTART: the segment ends before the root's current instruction */
     DT_VEC(PyObject *)
     inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */

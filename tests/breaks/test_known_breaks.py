@@ -219,3 +219,85 @@ def test_it_is_an_error_where_breaks_are():
     with dyntrace.error_on_graph_break(True):
         with pytest.raises(dyntrace.Unsupported, match="marked with dyntrace.disable"):
             compiled(A + 1j)
+
+
+# ---- What the frame does itself: loads for the call, and taking its result off the stack
+
+
+class Noisy:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        LOG.append("del " + self.name)
+
+
+def overwritten(x):
+    a = Noisy("first")
+    y = x * 2
+    a = opaque(Noisy("second"))
+    z = y * 3
+    opaque(Noisy("dropped"))
+    w = z + 1
+    a = opaque(1)
+    return w * 2, a
+
+
+def unbound(x):
+    y = x * 2
+    if x.ndim:
+        del y
+    try:
+        opaque(y)
+    except UnboundLocalError as error:
+        return x * 3, str(error)
+    return y
+
+
+def missing(x):
+    y = x * 2
+    try:
+        opaque(vanishing_name)  # noqa: F821
+    except NameError as error:
+        y = y + 1
+        return y, str(error)
+    return y * 2
+
+
+def cells(x):
+    y = x * 2
+
+    def inner():
+        return y
+
+    opaque(y)
+    y = opaque(inner() * 2)
+    return inner() + y, opaque
+
+
+@pytest.mark.parametrize("function", [overwritten, unbound, missing, cells])
+def test_loads_and_stores_of_the_frame(function):
+    records = run(function)
+    assert not [r["fault"] for r in records if r["fault"]]
+
+
+def test_a_name_that_comes_and_goes():
+    def calls(x):
+        y = x * 2
+        opaque(comes_and_goes)  # noqa: F821
+        return y + 1
+
+    with dyntrace.config.patch(strict=True, trace_budget_ns=0):
+        compiled = Compiled(calls)
+        for _ in range(4):
+            compare(Outcome(calls, (A,), {}), Outcome(compiled, (A,), {}))
+            globals()["comes_and_goes"] = 3
+            compare(Outcome(calls, (A,), {}), Outcome(compiled, (A,), {}))
+            del globals()["comes_and_goes"]
+
+
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
+def test_what_the_frame_loads_is_not_guarded():
+    records = [r for r in run(statement) if r["segment"] is not None]
+    assert records and not any("opaque" in str(r["guards"]) for r in records)
+    assert not any("stack" in str(r["guards"]) for r in records)
