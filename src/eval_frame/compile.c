@@ -401,7 +401,8 @@ compile(DtAttempt *attempt)
 {
     DtCodeCache *cache = attempt->cache;
     DtRegion *region = cache->region;
-    int64_t began = dt_clock_ns(), busy = dt_clock_thread_ns();
+    clockid_t clock = dt_investment_busy_clock();
+    int64_t began = dt_clock_ns(), busy = dt_clock_read(clock);
     cache->compiling = true; /* what is loaded may want to be compiled */
     if (DT_UNLIKELY(dt_variables_load() < 0)) {
         PyErr_Clear(); /* whoever loads them on purpose is told: the frame can still run */
@@ -435,7 +436,7 @@ compile(DtAttempt *attempt)
     }
     dt_arena_release(&attempt->decoded);
     Py_XDECREF(attempt->broke);
-    dt_investment_spend(dt_clock_thread_ns() - busy);
+    dt_investment_spend(dt_clock_read(clock) - busy);
     cache->tried_ns = dt_clock_ns();
     cache->spent_ns += cache->tried_ns - began;
     running--;

@@ -24,6 +24,14 @@ dt_investment_clock(void)
     return (dt_state.hot_ns > 0 ? dt_clock_ns() : dt_clock_thread_ns()) - dt_state.compile_ns;
 }
 
+/* What attempts are measured with.  Where the sum of them decides what is tried, a busy machine
+ * must not: the thread's own time, which is a call of the system each time. */
+static inline clockid_t
+dt_investment_busy_clock(void)
+{
+    return dt_state.hot_ns > 0 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+}
+
 /* A call pays that is one of many, or a loop: is this one of code of `cache` too early, or waits it
  * for the account?  Then it is counted, and runs between the two that follow. */
 bool dt_investment_is_early(DtCodeCache *cache);
@@ -53,7 +61,7 @@ bool dt_investment_is_spent(const DtCodeCache *cache, int64_t now);
 /* How long the next trace of `cache` may take, in ns; 0: as long as config.trace_budget_ns says. */
 int64_t dt_investment_budget(const DtCodeCache *cache);
 
-/* An attempt has taken so much of a thread's time. */
+/* An attempt has taken so much on dt_investment_busy_clock(). */
 void dt_investment_spend(int64_t ns);
 
 #endif

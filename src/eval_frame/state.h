@@ -55,7 +55,7 @@ typedef struct DtState {
     PyObject *replay;   /* sentinel returned by rewritten code: make the call again plainly */
     PyObject *name_key; /* "__name__" */
     uint64_t compiled;  /* entries published */
-    int64_t compile_ns; /* of a thread's time, in attempts of all kinds */
+    int64_t compile_ns; /* on dt_investment_busy_clock(), in attempts of all kinds */
     /* investment.c */
     int64_t began_ns;        /* when the program began to compute, on dt_clock_process_ns(); or 0 */
     int64_t invested_ns;     /* since then, in attempts */

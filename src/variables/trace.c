@@ -26,10 +26,26 @@ const DtBreakRow dt_break_rows[DT_BREAK_COUNT] = {
 /* Deepest chain of inlined frames that a break reports. */
 #define MAX_CHAIN 64
 
+/* Asking for a thread's time is a call of the system, and most traces end before they look at the
+ * clock once: then they had no more than this. */
+#define BEFORE_FIRST_LOOK_NS 1000000
+
+/* The thread's time when the trace began. */
+static int64_t
+began_at(DtTrace *trace, int64_t now)
+{
+    if (trace->thread_ns == 0) {
+        int64_t passed = dt_clock_ns() - trace->started_ns;
+        trace->thread_ns = now - (passed < BEFORE_FIRST_LOOK_NS ? passed : BEFORE_FIRST_LOOK_NS);
+    }
+    return trace->thread_ns;
+}
+
 DtStatus
 dt_trace_check_budget(DtTrace *trace)
 {
-    int64_t ns = trace->options.budget_ns > 0 ? dt_clock_thread_ns() - trace->started_ns : 0;
+    int64_t now = trace->options.budget_ns > 0 ? dt_clock_thread_ns() : 0;
+    int64_t ns = now > 0 ? now - began_at(trace, now) : 0;
     return ns <= trace->options.budget_ns
                ? DT_OK
                : dt_break(trace, DT_BREAK_TRACE_BUDGET, "%.1f ms after %u instructions",
@@ -93,7 +109,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
         trace->options = *options;
     }
     trace->exc_info = &trace->root_exc_info;
-    trace->started_ns = dt_clock_thread_ns();
+    trace->started_ns = dt_clock_ns();
     if (fill_trace(trace, code, globals, builtins, function) != DT_OK) {
         dt_trace_release(trace);
         return NULL;

@@ -139,8 +139,9 @@ struct DtTrace {
     uint32_t hashing;       /* followed __hash__ methods that have not returned yet */
     bool hashed_changed; /* an attribute of something that a followed __hash__ read was written */
     uint32_t depth;
-    int64_t started_ns;
-    DtBreakInfo brk; /* after DT_BREAK */
+    int64_t started_ns; /* on dt_clock_ns() */
+    int64_t thread_ns;  /* the same on dt_clock_thread_ns(); 0: nobody has looked yet */
+    DtBreakInfo brk;    /* after DT_BREAK */
     /* dyntrace.error_on_graph_break as the trace has entered it; the innermost counts. */
     DT_VEC(bool) refusing;
     uint32_t refusing_since; /* root instructions begun when the outermost was entered */
