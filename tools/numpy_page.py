@@ -48,7 +48,7 @@ REASONS = {
     "changes settings for what comes after": """
         printoptions set_printoptions setbufsize seterr seterrcall errstate""",
     "of bytes, each of which would be a graph of its own": "frombuffer fromstring",
-    "of dates": "datetime_as_string isnat char rec strings",
+    "of texts": "char rec strings",
 }
 
 

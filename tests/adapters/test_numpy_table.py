@@ -113,6 +113,7 @@ FUNCTIONS = {
 # Called in the graph, with the result learned by a dry run; test_numpy_dry.py has the others.
 DRY_FUNCTIONS = {
     "array_equiv": "np.array_equiv(x, x[:1])",
+    "datetime_as_string": "np.datetime_as_string(np.datetime64('2020-01-01'), unit='h')",
     "diagonal": "np.diagonal(x)",
     "linalg.diagonal": "np.linalg.diagonal(x)",
     "linalg.lstsq": "np.linalg.lstsq(x, x[:, 0], rcond=None)[0]",

@@ -73,9 +73,6 @@ def test_unary_ufunc(name):
         def f(x):
             return ufunc(x)
 
-        if name == "isnat":
-            check(f, values(dtype), breaks="array-op")
-            continue
         quiet(f, values(dtype))
 
 
@@ -506,11 +503,7 @@ def test_kinds_that_are_not_captured():
         return x + x
 
     check(f, np.array([1, 2], dtype=object), breaks="array-kind")
-    check(
-        f,
-        np.array(["2020-01-01"], dtype="M8[D]") - np.datetime64("2020-01-01"),
-        breaks="array-kind",
-    )
+    check(f, np.array([1, 2], dtype="m8"), breaks="array-kind")
     check(f, np.ma.masked_array([1.0, 2.0], [True, False]), breaks="missing-slot")
 
 

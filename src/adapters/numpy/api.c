@@ -68,6 +68,7 @@ dt_numpy_init(void)
         PyErr_SetString(PyExc_SystemError, "too many kinds of arrays");
         return -1;
     }
-    return dt_adapter_register(&dt_np_adapter) < 0 ? -1
-                                                   : dt_adapter_register(&dt_np_random_adapter);
+    return dt_adapter_register(&dt_np_adapter) < 0 || dt_adapter_register(&dt_np_called_adapter) < 0
+               ? -1
+               : dt_adapter_register(&dt_np_random_adapter);
 }

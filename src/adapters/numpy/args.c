@@ -110,8 +110,8 @@ is_plain_dtype_spec(PyObject *object)
            || (PyType_Check(object) && dt_np_scalar_type_num((PyTypeObject *)object) >= 0);
 }
 
-DtStatus
-dt_np_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out)
+static DtStatus
+read_dtype(DtTrace *trace, const char *function, DtVar *var, bool only_numbers, PyObject **out)
 {
     PyArray_Descr *descr;
     *out = NULL;
@@ -127,12 +127,26 @@ dt_np_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out
     if (!PyArray_DescrConverter(object, &descr)) {
         return dt_break_on_exception(trace);
     }
-    if (!dt_np_dtype_captured(descr)) {
-        Py_DECREF(descr);
-        return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with such a dtype", function);
-    }
     *out = dt_trace_keep_take(trace, (PyObject *)descr);
-    return *out != NULL ? DT_OK : DT_ERROR;
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    bool called = !only_numbers && dt_np_dtype_called(descr);
+    return called || dt_np_dtype_captured(descr)
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with such a dtype", function);
+}
+
+DtStatus
+dt_np_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out)
+{
+    return read_dtype(trace, function, var, true, out);
+}
+
+DtStatus
+dt_np_any_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out)
+{
+    return read_dtype(trace, function, var, false, out);
 }
 
 DtStatus

@@ -67,7 +67,9 @@ bool
 dt_np_is_array(const DtAdapter *adapter, PyObject *object)
 {
     (void)adapter;
-    return Py_IS_TYPE(object, &PyArray_Type) || dt_np_scalar_type_num(Py_TYPE(object)) >= 0;
+    return Py_IS_TYPE(object, &PyArray_Type)
+               ? !dt_np_dtype_called(PyArray_DESCR((PyArrayObject *)object))
+               : dt_np_scalar_type_num(Py_TYPE(object)) >= 0;
 }
 
 bool
@@ -223,7 +225,7 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
             DtMeta **meta)
 {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    if (!dt_np_dtype_captured(descr)) {
+    if (dt_np_adapter_of_dtype((PyObject *)descr) == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of dtype %s",
                         descr->typeobj->tp_name);
     }
@@ -232,11 +234,11 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
                         PyArray_NDIM(array));
     }
     fill_spec(array, spec);
-    DT_TRY(dt_trace_keep(trace, (PyObject *)descr));
     *meta = dt_np_meta(trace, (PyObject *)descr, spec->ndim);
     if (*meta == NULL) {
         return DT_ERROR;
     }
+    spec->descr = dt_np_descr((*meta)->dtype);
     DT_TRY(fill_layout(trace, spec, PyArray_ISWRITEABLE(array), *meta));
     return fill_shape(trace, array, source, *meta);
 }
@@ -297,7 +299,8 @@ strides_hold(const ArraySpec *spec, PyArrayObject *array)
 static bool
 same_dtype(const PyArray_Descr *wanted, const PyArray_Descr *found)
 {
-    return found->type_num == wanted->type_num && dt_np_dtype_captured(found)
+    return found->type_num == wanted->type_num
+           && (dt_np_dtype_captured(found) || dt_np_dtype_called(found))
            && PyArray_EquivTypes((PyArray_Descr *)wanted, (PyArray_Descr *)found);
 }
 

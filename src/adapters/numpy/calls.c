@@ -18,7 +18,7 @@
 static DtStatus
 need_array(DtTrace *trace, const char *function, DtVar *var, DtArrayVar **out)
 {
-    *out = dt_np_array_of(var);
+    *out = dt_np_any_array(var);
     if (*out == NULL || !dt_np_is_ndarray(*out) || (*out)->meta->ndim == 0
         || !((*out)->meta->layout & DT_LAYOUT_NATIVE)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a %s", function, var->type->name);

@@ -76,6 +76,15 @@ late_result(DtNpDry *dry, PyObject *result, DtMeta *out)
     return DT_OK;
 }
 
+/* Arrays of the dtype are tracked, or its scalars. */
+static bool
+has_tracker(PyObject *dtype, bool scalar)
+{
+    return dt_np_adapter_of_dtype(dtype) != NULL
+           && (!scalar || dt_np_dtype_captured(dt_np_descr(dtype))
+               || dt_np_is_called_type((PyObject *)dt_np_descr(dtype)->typeobj));
+}
+
 static DtStatus
 read_result(DtNpDry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
 {
@@ -97,7 +106,7 @@ read_result(DtNpDry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
     if (scalar && (descr == NULL || dt_trace_keep_take(dry->trace, (PyObject *)descr) == NULL)) {
         return DT_ERROR;
     }
-    if (dry->late || !dt_np_dtype_captured(descr) || !PyArray_ISNBO(descr->byteorder)) {
+    if (dry->late || !has_tracker((PyObject *)descr, scalar) || !PyArray_ISNBO(descr->byteorder)) {
         return late_result(dry, result, out);
     }
     uint32_t ndim = scalar ? 0 : (uint32_t)PyArray_NDIM(array);

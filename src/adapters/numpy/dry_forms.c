@@ -177,7 +177,7 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     for (uint32_t i = 0; i < args->npos && plain; i++) {
         DtVar *var;
         DT_TRY(dt_var_realize(trace, args->pos[i], &var));
-        const DtArrayVar *array = dt_np_array_of(var);
+        const DtArrayVar *array = dt_np_any_array(var);
         plain = array != NULL && array->meta->ndim > 0;
         for (uint32_t axis = 0; plain && axis < array->meta->ndim; axis++) {
             plain = !dt_np_size_is(array->meta->shape[axis], 0);

@@ -43,8 +43,14 @@ make_dummy(const DtMeta *meta, bool small)
         count *= shape[i];
     }
     PyArray_Descr *descr = dt_np_descr(meta->dtype);
-    bool whole = PyTypeNum_ISINTEGER(descr->type_num) || PyTypeNum_ISBOOL(descr->type_num);
     int fortran = !(meta->layout & DT_LAYOUT_C) && (meta->layout & DT_LAYOUT_F);
+    if (!dt_np_dtype_captured(descr)) {
+        Py_INCREF(descr);
+        PyObject *zeros = PyArray_Zeros(meta->ndim, shape, descr, fortran);
+        return zeros != NULL && meta->type != &PyArray_Type ? PyArray_Return((PyArrayObject *)zeros)
+                                                            : zeros;
+    }
+    bool whole = PyTypeNum_ISINTEGER(descr->type_num) || PyTypeNum_ISBOOL(descr->type_num);
     PyObject *filled = whole ? PyArray_ZEROS(meta->ndim, shape, NPY_DOUBLE, 0)
                              : PyArray_SimpleNew(meta->ndim, shape, NPY_DOUBLE);
     if (filled == NULL) {
@@ -174,10 +180,10 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
     bool many;
     DT_TRY(dt_var_realize(dry->trace, var, &var));
     var = dt_var_peek(var);
-    DtArrayVar *array = dt_np_array_of(var);
+    DtArrayVar *array = dt_np_any_array(var);
     if (array != NULL) {
         DtNpOperand found;
-        DT_TRY(dt_np_need_operand(dry->trace, var, dry->function, &found));
+        DT_TRY(dt_np_read_operands(dry->trace, &var, 1, dry->function, &found));
         DT_TRY(fix_sizes(dry, array->meta));
         if (!(array->meta->layout & DT_LAYOUT_NATIVE)
             || !takes_type(dry, dt_np_descr(array->meta->dtype)->type_num)) {

@@ -326,10 +326,16 @@ view_layout(DtTrace *trace, const View *view, DtMeta *meta)
 
 /* The dtype in native byte order, as NumPy scalars have it. */
 static PyObject *
-native_dtype(PyObject *dtype)
+native_dtype(DtTrace *trace, PyObject *dtype)
 {
-    const PyArray_Descr *descr = dt_np_descr(dtype);
-    return PyArray_ISNBO(descr->byteorder) ? dtype : dt_np_dtype(descr->type_num);
+    PyArray_Descr *descr = dt_np_descr(dtype);
+    if (PyArray_ISNBO(descr->byteorder)) {
+        return dtype;
+    }
+    return dt_np_dtype_captured(descr)
+               ? dt_np_dtype(descr->type_num)
+               : dt_trace_keep_take(trace,
+                                    (PyObject *)PyArray_DescrNewByteorder(descr, NPY_NATIVE));
 }
 
 static DtStatus
@@ -344,7 +350,7 @@ emit_view(DtTrace *trace, DtArrayVar *self, DtVar *key, const View *view, DtVar 
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is no constant");
     }
-    PyObject *dtype = item ? native_dtype(self->meta->dtype) : self->meta->dtype;
+    PyObject *dtype = item ? native_dtype(trace, self->meta->dtype) : self->meta->dtype;
     DtMeta *meta = dtype != NULL ? dt_np_meta(trace, dtype, view->ndim) : NULL;
     if (meta == NULL) {
         return DT_ERROR;

@@ -43,6 +43,7 @@ typedef DtStatus (*DtNpMethod)(DtTrace *, DtArrayVar *self, const DtArgs *, DtVa
 typedef DtStatus (*DtNpAttr)(DtTrace *, DtArrayVar *self, DtVar **out);
 
 extern const DtAdapter dt_np_adapter;
+extern const DtAdapter dt_np_called_adapter; /* called.c */
 
 /* The callable of a row, or NULL when this NumPy has none (no error) or with an error set.
  * DT_BORROWED. */
@@ -92,6 +93,22 @@ DtStatus dt_np_guard_setting(DtTrace *, int which, long *value) DT_MUST_CHECK;
 DtStatus dt_np_guard_bufsize(DtTrace *) DT_MUST_CHECK;
 /* Is this dtype one that the adapter captures (booleans and numbers, no metadata)? */
 bool dt_np_dtype_captured(const PyArray_Descr *descr);
+/* Is it one of the dtypes of called.c: dates, texts, records? */
+bool dt_np_dtype_called(const PyArray_Descr *descr);
+/* The adapter whose arrays have this dtype; NULL: none captures them. */
+const DtAdapter *dt_np_adapter_of_dtype(PyObject *dtype);
+/* The one dtype that stands for all that are equal to this one, numbers in another byte order
+ * apart. DT_BORROWED; NULL with an exception. */
+PyObject *dt_np_one_dtype(PyObject *dtype);
+/* numpy.datetime64 and numpy.timedelta64. */
+bool dt_np_is_called_type(PyObject *object);
+/* Does an argument, or an item of one, hold an array of them? */
+DtStatus dt_np_holds_called(DtTrace *, const DtArgs *, bool *out) DT_MUST_CHECK;
+/* A call of the row with such arguments; a break unless ops.def says that the function takes them.
+ */
+DtStatus dt_np_call_any_dtype(DtTrace *, DtNpOp op, DtNpFunction rule, const DtArgs *,
+                              DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_make_date(DtTrace *, PyTypeObject *type, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 /* The exact NumPy scalar types: dtype number, or -1. */
 int dt_np_scalar_type_num(const PyTypeObject *type);
 
@@ -132,9 +149,20 @@ dt_np_is_ndarray(const DtArrayVar *array)
 
 /* This adapter's array behind the tracker (realised), or NULL. */
 DtArrayVar *dt_np_array_of(DtVar *var);
+/* The same, or one of dates, texts or records. */
+DtArrayVar *dt_np_any_array(DtVar *var);
 /* *ok = false: no operand that the adapter takes. */
 DtStatus dt_np_operand(DtTrace *, DtVar *var, DtNpOperand *out, bool *ok) DT_MUST_CHECK;
-/* The same, a break naming `what` in place of *ok = false. */
+/* The same with arrays of dates, texts and records. */
+DtStatus dt_np_any_operand(DtTrace *, DtVar *var, DtNpOperand *out, bool *ok) DT_MUST_CHECK;
+/* Breaks if the operand is no date (or span of time) and `dtype`, which it is brought to, is one:
+ * NumPy warns of numbers that are taken for spans of no unit. */
+DtStatus dt_np_need_date(DtTrace *, const DtNpOperand *operand, PyObject *dtype) DT_MUST_CHECK;
+/* All operands of an elementwise operation, those and known texts beside arrays of texts too; a
+ * break naming `what` if one is none. */
+DtStatus dt_np_read_operands(DtTrace *, DtVar *const *vars, uint32_t count, const char *what,
+                             DtNpOperand *out) DT_MUST_CHECK;
+/* dt_np_operand(), a break naming `what` in place of *ok = false. */
 DtStatus dt_np_need_operand(DtTrace *, DtVar *var, const char *what,
                             DtNpOperand *out) DT_MUST_CHECK;
 /* A size as an operand: a constant int or a symbol. */
@@ -226,6 +254,9 @@ DtStatus dt_np_need_default(DtTrace *, const char *function, const char *name,
                             DtVar *var) DT_MUST_CHECK;
 /* A dtype argument: *out = NULL when it was not given. */
 DtStatus dt_np_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject **out) DT_MUST_CHECK;
+/* The same, of dates, texts and records too. */
+DtStatus dt_np_any_dtype_arg(DtTrace *, const char *function, DtVar *var,
+                             PyObject **out) DT_MUST_CHECK;
 DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing,
                         bool *out) DT_MUST_CHECK;
 /* A constant int argument (a symbol is specialised). */
@@ -315,6 +346,8 @@ typedef struct DtNpRegion {
 } DtNpRegion;
 /* `key` is realised.  Guards what the shape rests on. */
 DtStatus dt_np_region(DtTrace *, DtArrayVar *self, DtVar *key, DtNpRegion *out) DT_MUST_CHECK;
+/* array[key] = array[key], a view: what x[1:] += 1 does after the addition. */
+bool dt_np_is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value);
 /* Breaks unless the array's memory is the graph's own or an input's, and may be written. */
 DtStatus dt_np_need_writable(DtTrace *, const DtArrayVar *self, const char *what) DT_MUST_CHECK;
 /* self[...] = value: the result of an operation that fits into `self` (up to broadcasting). */

@@ -364,7 +364,7 @@ read_arguments(DtTrace *trace, const char *function, DtVar *self, const DtArgs *
     DtVar *slots[9];
     DT_TRY(dt_np_bind(trace, function, self, args, names, count, npos, 1, slots));
     memset(r, 0, sizeof(*r));
-    r->array = dt_np_array_of(slots[0]);
+    r->array = dt_np_any_array(slots[0]);
     if (r->array == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", function, slots[0]->type->name);
     }

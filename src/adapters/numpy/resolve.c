@@ -102,7 +102,7 @@ static DtStatus
 check_captured(DtTrace *trace, DtNpOp op, PyObject *dtypes)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dtypes); i++) {
-        if (!dt_np_dtype_captured(dt_np_descr(PyTuple_GET_ITEM(dtypes, i)))) {
+        if (dt_np_adapter_of_dtype(PyTuple_GET_ITEM(dtypes, i)) == NULL) {
             return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of such dtypes", dt_np_target(op));
         }
     }
@@ -202,7 +202,7 @@ dt_np_resolve_reduce(DtTrace *trace, DtNpOp op, PyObject *input, PyObject *dtype
     }
     Py_DECREF(key);
     DT_TRY(status);
-    if (!dt_np_dtype_captured(dt_np_descr(*out))) {
+    if (dt_np_adapter_of_dtype(*out) == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of this dtype", dt_np_reduce_target(op));
     }
     return DT_OK;

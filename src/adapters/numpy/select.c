@@ -252,7 +252,14 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
     if (dt_np_is_none(slots[1])) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "astype(None)");
     }
-    DT_TRY(dt_np_dtype_arg(trace, "astype", slots[1], &dtype));
+    DT_TRY(dt_np_any_dtype_arg(trace, "astype", slots[1], &dtype));
+    dtype = dt_np_one_dtype(dtype);
+    if (dtype == NULL) {
+        return DT_ERROR;
+    }
+    if (!dt_np_is_ndarray(self) && !dt_np_dtype_captured(dt_np_descr(dtype))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "astype of a NumPy scalar with such a dtype");
+    }
     DT_TRY(default_str(trace, "astype", "order", slots[2], "K"));
     DT_TRY(default_str(trace, "astype", "casting", slots[3], "unsafe"));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[4], true, &subok));

@@ -19,10 +19,11 @@ dt_np_meta(DtTrace *trace, PyObject *dtype, uint32_t ndim)
         PyErr_NoMemory();
         return NULL;
     }
-    if (dt_trace_keep(trace, dtype) != DT_OK) {
+    dtype = dt_np_one_dtype(dtype);
+    if (dtype == NULL || dt_trace_keep(trace, dtype) != DT_OK) {
         return NULL;
     }
-    meta->adapter = &dt_np_adapter;
+    meta->adapter = dt_np_adapter_of_dtype(dtype);
     meta->type = &PyArray_Type;
     meta->dtype = dtype;
     meta->ndim = (uint8_t)ndim;

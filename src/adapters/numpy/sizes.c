@@ -292,6 +292,7 @@ DtStatus
 dt_np_fit_weak(DtTrace *trace, DtNpOperand *operand, PyObject *dtype)
 {
     const PyArray_Descr *descr = dt_np_descr(dtype);
+    DT_TRY(dt_np_need_date(trace, operand, dtype));
     if (operand->dtype != (PyObject *)&PyLong_Type || PyTypeNum_ISBOOL(descr->type_num)) {
         return DT_OK;
     }

@@ -280,7 +280,8 @@ dt_np_owns_callable(const DtAdapter *adapter, PyObject *object)
     }
     if (PyType_Check(object)) {
         return object == (PyObject *)&PyArrayDescr_Type
-               || dt_np_scalar_type_num((PyTypeObject *)object) >= 0;
+               || dt_np_scalar_type_num((PyTypeObject *)object) >= 0
+               || dt_np_is_called_type(object);
     }
     return method_ufunc(object) != NULL || is_from_numpy(object);
 }
@@ -383,6 +384,9 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (callable == (PyObject *)&PyArrayDescr_Type) {
         return call_dtype(trace, args, out);
     }
+    if (dt_np_is_called_type(callable)) {
+        return dt_np_make_date(trace, (PyTypeObject *)callable, args, out);
+    }
     if (PyType_Check(callable)) {
         return dt_np_call_scalar_type(trace, (PyTypeObject *)callable, args, out);
     }
@@ -395,6 +399,11 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         return dt_np_call_ufunc(trace, (DtNpOp)row, args, out);
     }
     if (row >= 0 && ufunc == NULL) {
+        bool called;
+        DT_TRY(dt_np_holds_called(trace, args, &called));
+        if (called) {
+            return dt_np_call_any_dtype(trace, (DtNpOp)row, rows[row].function, args, out);
+        }
         DtArgs rest = *args;
         DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
         DT_TRY(rows[row].function(trace, (DtNpOp)row, &rest, out));

@@ -270,9 +270,7 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(where_arg(trace, op, slots[nin + 1], &where));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[nin + 2], &options.dtype));
     DT_TRY(casting_arg(trace, op, slots[nin + 3], &options.casting));
-    for (uint32_t i = 0; i < nin; i++) {
-        DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
-    }
+    DT_TRY(dt_np_read_operands(trace, slots, nin, dt_np_target(op), operands));
     if (where != NULL && target == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP,
                         "%s with where= and without out=", dt_np_target(op));
@@ -464,7 +462,7 @@ remember_content(const DtTrace *trace, DtArrayVar *self, const DtArrayVar *value
 static DtStatus
 put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting, const char *what)
 {
-    DtArrayVar *result = dt_np_array_of(made);
+    DtArrayVar *result = dt_np_any_array(made);
     const DtMeta *meta = result->meta;
     bool same = is_replaceable(trace, self) && meta->ndim == self->meta->ndim
                 && same_axes_order(self->meta, meta) && dt_np_is_ndarray(result);
@@ -491,7 +489,7 @@ put_result(DtTrace *trace, DtArrayVar *self, DtVar *made, NPY_CASTING casting, c
     }
     if (meta->dtype != self->meta->dtype) {
         DT_TRY(dt_np_cast(trace, result, self->meta->dtype, &made));
-        result = dt_np_array_of(made);
+        result = dt_np_any_array(made);
     }
     self->node = result->node;
     self->result = result->result;
@@ -596,8 +594,7 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out
     if (plain == DT_BINARY_MATRIX_MULTIPLY) {
         return dt_np_matmul(trace, DT_NP_matmul, l, r, out);
     }
-    DT_TRY(dt_np_need_operand(trace, l, symbol, &operands[0]));
-    DT_TRY(dt_np_need_operand(trace, r, symbol, &operands[1]));
+    DT_TRY(dt_np_read_operands(trace, (DtVar *[]){l, r}, 2, symbol, operands));
     if (!any_ndarray(operands, 2)) {
         return scalar_math(trace, binary_rows[plain].ufunc, binary_rows[plain].scalar, operands, 2,
                            out);
@@ -607,7 +604,7 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out
         return power(trace, operands, r, out);
     }
     DT_TRY(apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out));
-    return in_place ? DT_OK : check_reuse(trace, operands, dt_np_array_of(*out)->meta);
+    return in_place ? DT_OK : check_reuse(trace, operands, dt_np_any_array(*out)->meta);
 }
 
 /* a @= b: NumPy's own call. */
@@ -672,7 +669,7 @@ dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, 
              DtVar **out)
 {
     int plain = DT_BINARY_PLAIN((int)op);
-    DtArrayVar *self = dt_np_array_of(l);
+    DtArrayVar *self = dt_np_any_array(l);
     (void)adapter;
     DT_TRY(ask_instance(trace, binary_rows[plain].ufunc, l, r, DT_BINARY_IS_INPLACE((int)op), out));
     if (*out != NULL) {
@@ -716,8 +713,7 @@ dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar 
     if (*out != NULL) {
         return DT_OK;
     }
-    DT_TRY(dt_np_need_operand(trace, l, "a comparison", &operands[0]));
-    DT_TRY(dt_np_need_operand(trace, r, "a comparison", &operands[1]));
+    DT_TRY(dt_np_read_operands(trace, (DtVar *[]){l, r}, 2, "a comparison", operands));
     if (any_ndarray(operands, 2)) {
         return apply(trace, rows[op].ufunc, operands, 2, NULL, out);
     }
@@ -739,7 +735,7 @@ dt_np_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar
     };
     DtNpOperand operand;
     (void)adapter;
-    DT_TRY(dt_np_need_operand(trace, &self->base, op, &operand));
+    DT_TRY(dt_np_read_operands(trace, (DtVar *[]){&self->base}, 1, op, &operand));
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
         if (strcmp(rows[i].name, op) == 0) {
             return dt_np_is_ndarray(self)

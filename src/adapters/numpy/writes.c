@@ -130,10 +130,13 @@ value_operand(DtTrace *trace, PyObject *dtype, DtVar *value, DtOperand *out, DtA
 {
     DtNpOperand operand;
     bool ok;
-    DT_TRY(dt_np_operand(trace, value, &operand, &ok));
+    bool numbers = dt_np_dtype_captured(dt_np_descr(dtype));
+    DT_TRY(numbers ? dt_np_operand(trace, value, &operand, &ok)
+                   : dt_np_any_operand(trace, value, &operand, &ok));
     *array = ok ? operand.array : NULL;
     *sequence = !ok;
     if (ok) {
+        DT_TRY(dt_np_need_date(trace, &operand, dtype));
         *out = operand.operand;
         if (is_complex(operand.dtype) && !is_complex(dtype)) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "complex numbers put into a real array");
@@ -142,7 +145,16 @@ value_operand(DtTrace *trace, PyObject *dtype, DtVar *value, DtOperand *out, DtA
     }
     DT_TRY(dt_var_realize(trace, value, &value));
     value = dt_var_peek(value);
-    if (value->type->kind == DT_KIND_TUPLE || value->type->kind == DT_KIND_LIST) {
+    PyObject *constant = dt_var_peek_constant(value);
+    int num = dt_np_descr(dtype)->type_num;
+    if (constant != NULL
+        && ((num == NPY_UNICODE && PyUnicode_CheckExact(constant))
+            || (num == NPY_STRING && PyBytes_CheckExact(constant)))) {
+        *out = dt_np_const(constant);
+        *sequence = false;
+        return DT_OK;
+    }
+    if (numbers && (value->type->kind == DT_KIND_TUPLE || value->type->kind == DT_KIND_LIST)) {
         DT_TRY(dt_graph_operand(trace, value, out, &ok));
         if (ok && is_real(out)) {
             return DT_OK;
@@ -215,9 +227,8 @@ same_key(const DtOperand *a, const DtOperand *b)
     return true;
 }
 
-/* array[key] = array[key], a view: what x[1:] += 1 does after the addition. */
-static bool
-is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value)
+bool
+dt_np_is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value)
 {
     if (value == NULL) {
         return false;
@@ -258,7 +269,7 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is no constant");
     }
-    if (is_put_back(self, &args[1], array)) {
+    if (dt_np_is_put_back(self, &args[1], array)) {
         return DT_OK;
     }
     return dt_np_emit_write(trace, DT_NP_op_setitem, args, 3, NULL, 0);
@@ -269,7 +280,7 @@ dt_np_write_all(DtTrace *trace, DtArrayVar *self, DtVar *value, const char *what
 {
     DtOperand args[3] = {dt_np_node(self), dt_np_const(Py_Ellipsis)};
     DtNpOperand operand;
-    DT_TRY(dt_np_need_operand(trace, value, what, &operand));
+    DT_TRY(dt_np_read_operands(trace, &value, 1, what, &operand));
     if (operand.array != NULL) {
         DT_TRY(check_fits(trace, operand.array->meta, self->meta->shape, self->meta->ndim, false,
                           what));

@@ -233,6 +233,7 @@ dense_alike(PyArrayObject *a, PyArrayObject *b)
         PyArray_FLAGS(a) & PyArray_FLAGS(b) & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
     int ndim = PyArray_NDIM(a);
     return order != 0 && ndim == PyArray_NDIM(b) && PyArray_TYPE(a) == PyArray_TYPE(b)
+           && dt_loop_knows_type(PyArray_TYPE(a)) /* of numbers: one type is one size and unit */
            && PyArray_ISNOTSWAPPED(a) && PyArray_ISNOTSWAPPED(b)
            && memcmp(PyArray_DIMS(a), PyArray_DIMS(b), (size_t)ndim * sizeof(npy_intp)) == 0;
 }
