@@ -2,7 +2,7 @@
  *
  *   globals of an active frame or of a module ─► read and written there
  *   a dict of the program ─► its items are the names; the code makes no functions, which would
- *                            have it for their globals
+ *                            have it for their globals, and calls no name global
  */
 #include "compat/code.h"
 #include "symbolic/inline.h"
@@ -51,7 +51,8 @@ put_builtins(DtTrace *trace, DtVar *dict)
 typedef struct Scope {
     PyObject *globals;
     const DtSource *function;
-    DtVar *names; /* NULL: the globals */
+    DtVar *names;  /* NULL: the globals */
+    bool is_apart; /* the globals are a dict of the program */
 } Scope;
 
 /* Globals that are a dict of the program: its names are looked up as locals are, and behind them
@@ -66,6 +67,7 @@ scope_of_dict(DtTrace *trace, PyCodeObject *code, DtVar *dict, DtVar *locals, Sc
     out->globals = dt_trace_keep_take(trace, PyDict_New());
     out->function = dt_source_get(trace, DT_SOURCE_SYNTHETIC, NULL, out->globals, 0);
     out->names = dict;
+    out->is_apart = true;
     return out->globals != NULL && out->function != NULL ? DT_OK : DT_ERROR;
 }
 
@@ -100,11 +102,26 @@ find_scope(DtTrace *trace, PyCodeObject *code, DtVar *globals, DtVar *locals, Sc
     return DT_OK;
 }
 
+/* A global statement, or an assignment in a comprehension: these go past the names. */
+static bool
+declares_globals(const DtBytecode *bytecode)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < bytecode->count && !found; i++) {
+        int op = bytecode->instrs[i].op;
+        found = op == DT_OP_LOAD_GLOBAL || op == DT_OP_STORE_GLOBAL || op == DT_OP_DELETE_GLOBAL;
+    }
+    return found;
+}
+
 static DtStatus
 run(DtTrace *trace, PyCodeObject *code, const Scope *scope, DtVar **out)
 {
     DtFrame *frame;
     DT_TRY(dt_frame_build(trace, code, scope->globals, scope->function, trace->frame, &frame));
+    if (scope->is_apart && declares_globals(frame->bytecode)) {
+        return refuse(trace, "with global names, in a dict of its own");
+    }
     frame->names = scope->names;
     frame->module = scope->names == NULL;
     DT_TRY(dt_inline_record(trace, code));

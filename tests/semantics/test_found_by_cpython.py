@@ -833,3 +833,27 @@ def test_one_tuple_read_twice():
 @pytest.mark.parametrize("cls", [type, int, object, Holder, Meta])
 def test_annotations_of_classes_without(cls):
     alike(annotations_of, cls)
+
+
+# ---- Texts that are executed in a dict ----------------------------------------------------------
+
+
+def executed(text):
+    names = {"x": 1}
+    exec(text, names)
+    del names["__builtins__"]
+    return names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = -1\nitems = [(x := y) for y in range(3)]\n",
+        "global x\nx = 2\ny = x\n",
+        "global x\ndel x\n",
+        "global z\nz = x\n",
+        "y = x + 1\nx = len([y])\n",
+    ],
+)
+def test_text_with_globals(text):
+    alike(executed, text)
