@@ -166,7 +166,7 @@ static DtPlanNode *
 inner_node(const Builder *builder, const DtPlanUse *use, const DtPlanNode *user)
 {
     DtPlanNode *producer = &builder->plan->nodes[use->operand->u.node->index];
-    return producer->stage == user->stage ? producer : NULL;
+    return producer->stage == user->stage ? dt_plan_maker(producer) : NULL;
 }
 
 static DtStep
@@ -429,9 +429,10 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     for (uint32_t i = 0; i < count; i++) {
         plan->nodes[stage->nodes.items[i]].op = i;
     }
+    dt_plan_find_equal(plan, stage);
     for (uint32_t i = 0; i < count; i++) {
         DtPlanNode *node = &plan->nodes[stage->nodes.items[i]];
-        for (uint32_t j = 0; j < node->nuses; j++) {
+        for (uint32_t j = 0; node->same == NULL && j < node->nuses; j++) {
             if (node->uses[j].kind == DT_USE_ARRAY) {
                 DtPlanNode *inner = inner_node(builder, &node->uses[j], node);
                 if (inner != NULL) {
@@ -442,6 +443,11 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     }
     for (uint32_t i = 0; i < count; i++) {
         DtPlanNode *node = &plan->nodes[stage->nodes.items[i]];
+        if (node->same != NULL) {
+            fused->ops[i] = fused->ops[node->same->op];
+            fused->ops[i].node = node->node;
+            continue;
+        }
         (node->level == DT_LEVEL_REDUCE ? build_reduce : build_node)(builder, node, i);
     }
     fused->nops = count;

@@ -284,8 +284,8 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
                                                                : " (can be taken back)");
         }
         else {
-            dt_strbuf_addf(buf, "  fused   %u ops, blocks of %ld:", stage->nnodes,
-                           (long)stage->fused->block);
+            dt_strbuf_addf(buf, "  fused   %u ops, %u steps, blocks of %ld:", stage->nnodes,
+                           stage->fused->nsteps, (long)stage->fused->block);
             for (uint32_t j = 0; j < stage->nnodes; j++) {
                 dt_strbuf_addf(buf, " %s", stage->nodes[j]->target);
             }

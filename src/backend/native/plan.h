@@ -39,9 +39,10 @@ typedef struct DtPlanNode {
     int32_t last_stage; /* that uses it; INT32_MAX: an output of the graph */
     bool outside;       /* used by another stage, or an output */
     /* While its stage is built: */
-    uint8_t level;    /* DtLevel */
-    uint32_t op;      /* position in the stage */
-    uint32_t last_op; /* that uses it */
+    struct DtPlanNode *same; /* an earlier one of the stage that computes it; or NULL */
+    uint8_t level;           /* DtLevel */
+    uint32_t op;             /* position in the stage */
+    uint32_t last_op;        /* that uses it */
     uint16_t slot;
 } DtPlanNode;
 
@@ -62,6 +63,15 @@ struct DtPlan {
     DtPlanNode *nodes; /* per node of the graph */
     DT_VEC(DtPlanStage *) stages;
 };
+
+/* The node that computes it in its stage. */
+static inline DtPlanNode *
+dt_plan_maker(DtPlanNode *node)
+{
+    return node->same != NULL ? node->same : node;
+}
+/* plan_equal.c: sets `same` of the stage's nodes. */
+void dt_plan_find_equal(DtPlan *plan, const DtPlanStage *stage);
 
 /* Does the operand, or anything in it, lie in memory that `write` may write? */
 bool dt_plan_looks_at(const DtOperand *operand, const DtNode *write);

@@ -1,0 +1,81 @@
+/* Equal nodes of a fused stage are computed once.
+ *
+ *   t = x * y                 t = x * y            one step
+ *   u = x * y + t      ──►    u = t + t
+ *
+ * The same loop on the same operands gives the same bits and raises the same flags; a write between
+ * the two to what they read would have put them into different stages.  A node whose array is seen
+ * outside of the stage is computed all the same: two results are two arrays.  Where the stage's
+ * nodes are called, all are.
+ */
+#include <string.h>
+
+#include "backend/native/plan.h"
+
+/* Are two numbers the same in the type of the loop? */
+static bool
+same_number(const DtOperand *a, const DtOperand *b, int type_num)
+{
+    uint64_t one[2] = {0}, other[2] = {0};
+    if (a->kind != b->kind) {
+        return false;
+    }
+    switch (a->kind) {
+    case DT_OPERAND_NODE:
+        return a->u.node == b->u.node && a->result == b->result;
+    case DT_OPERAND_SYM:
+        return a->u.sym == b->u.sym;
+    case DT_OPERAND_CONST:
+        return dt_cast_number(a->u.object, type_num, one)
+               && dt_cast_number(b->u.object, type_num, other)
+               && memcmp(one, other, sizeof(one)) == 0;
+    default:
+        return false;
+    }
+}
+
+static bool
+same_use(const DtPlan *plan, const DtPlanUse *a, const DtPlanUse *b, int type_num)
+{
+    if (a->kind != b->kind || a->type_num != b->type_num) {
+        return false;
+    }
+    if (a->kind != DT_USE_ARRAY) {
+        return same_number(a->operand, b->operand, type_num);
+    }
+    const DtNode *one = a->operand->u.node, *other = b->operand->u.node;
+    return a->operand->result == b->operand->result
+           && (one == other
+               || dt_plan_maker(&plan->nodes[one->index])
+                      == dt_plan_maker(&plan->nodes[other->index]));
+}
+
+static bool
+same_node(const DtPlan *plan, const DtPlanNode *a, const DtPlanNode *b)
+{
+    if (a->loop != b->loop || a->level != b->level || a->nuses != b->nuses
+        || a->reduce.kind != b->reduce.kind || a->reduce.axes != b->reduce.axes
+        || !dt_plan_same_shape(&a->node->results[0], &b->node->results[0])) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->nuses; i++) {
+        if (!same_use(plan, &a->uses[i], &b->uses[i], a->loop->types[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void
+dt_plan_find_equal(DtPlan *plan, const DtPlanStage *stage)
+{
+    for (uint32_t i = 1; i < stage->nodes.count; i++) {
+        DtPlanNode *own = &plan->nodes[stage->nodes.items[i]];
+        for (uint32_t j = 0; j < i && !own->outside && own->same == NULL; j++) {
+            DtPlanNode *earlier = &plan->nodes[stage->nodes.items[j]];
+            if (earlier->same == NULL && same_node(plan, earlier, own)) {
+                own->same = earlier;
+            }
+        }
+    }
+}
