@@ -295,6 +295,9 @@ def start(options: "Options") -> Script:
     _core.set_config("num_threads", options.num_threads)
     _core.set_config("strict", options.strict)
     _core.set_config("everything", options.everything)
+    if options.skip or options.modules:
+        import fnmatch  # noqa: F401 - whole, before each module that is imported is asked about
+    _core.leave_alone(tuple(p for p in options.skip if ":" not in p))
     script = Script(options)
     if "numpy" in sys.modules or options.everything:
         _load()

@@ -82,12 +82,15 @@ capturable_cache(DtRegion *region, DtPyFrame *frame)
     }
     if (!cache->judged && everywhere != NULL) {
         cache->judged = cache->reaches = true;
-        cache->closed = cache->closed || dt_reach_is_in_the_way(globals);
+        cache->closed = cache->closed || dt_reach_is_in_the_way(globals)
+                        || (region->quiet && dt_reach_is_excluded(globals));
     }
     if (!cache->judged && PyDict_CheckExact(globals)) {
         cache->judged = true;
-        cache->closed = cache->closed || dt_reach_is_skipped_module(globals)
-                        || (region->quiet && dt_reach_is_installed(cache->code));
+        cache->closed =
+            cache->closed || dt_reach_is_skipped_module(globals)
+            || (region->quiet
+                && (dt_reach_is_installed(cache->code) || dt_reach_is_excluded(globals)));
         cache->reaches = !cache->closed && dt_reach_code(cache->code, globals);
     }
     bool serves = !cache->closed || cache->entries != NULL || cache->broken != NULL;

@@ -158,7 +158,7 @@ dt_policy_trace_options(const DtCodeCache *cache)
     DtTraceOptions options = dt_state.trace_options;
     options.dynamic = cache->region->dynamic;
     options.varied = cache->varied;
-    if (cache->region->quiet && !dt_state.everything) {
+    if (cache->region->quiet) {
         options.leaves_alone = dt_reach_is_left_alone;
     }
     options.fp_regions = dt_backend_is_native(cache->region->backend);

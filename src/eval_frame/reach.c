@@ -1,6 +1,7 @@
 /* See reach.h. */
 #include "eval_frame/reach.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "compat/code.h"
@@ -69,6 +70,33 @@ dt_reach_is_skipped_module(PyObject *globals)
            || is_in_standard_library(package);
 }
 
+static PyObject *excluded; /* tuple of str, or NULL */
+
+void
+dt_reach_exclude(PyObject *patterns)
+{
+    Py_INCREF(patterns);
+    Py_XSETREF(excluded, patterns);
+}
+
+bool
+dt_reach_is_excluded(PyObject *globals)
+{
+    PyObject *name;
+    if (excluded == NULL || dt_dict_get(globals, dt_state.name_key, &name) != 1
+        || !PyUnicode_Check(name)) {
+        return false;
+    }
+    bool found = false;
+    const char *text = PyUnicode_AsUTF8(name);
+    for (Py_ssize_t i = 0; text != NULL && !found && i < PyTuple_GET_SIZE(excluded); i++) {
+        const char *pattern = PyUnicode_AsUTF8(PyTuple_GET_ITEM(excluded, i));
+        found = pattern != NULL && fnmatch(pattern, text, FNM_NOESCAPE) == 0;
+    }
+    PyErr_Clear(); /* a name that is no UTF-8 is nobody's */
+    return found;
+}
+
 bool
 dt_reach_is_installed(PyCodeObject *code)
 {
@@ -110,8 +138,10 @@ dt_reach_code(PyCodeObject *code, PyObject *globals)
 bool
 dt_reach_is_left_alone(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller)
 {
-    return dt_reach_is_installed(callee) && !dt_reach_is_installed(caller)
-           && !dt_reach_is_skipped_module(globals) && !dt_reach_code(callee, globals);
+    bool package =
+        !dt_state.everything && dt_reach_is_installed(callee) && !dt_reach_is_installed(caller);
+    return dt_reach_is_excluded(globals)
+           || (package && !dt_reach_is_skipped_module(globals) && !dt_reach_code(callee, globals));
 }
 
 bool

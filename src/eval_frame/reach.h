@@ -11,11 +11,16 @@
 /* Never captured: the standard library, the libraries that adapters stand for, and dyntrace. */
 bool dt_reach_is_skipped_module(PyObject *globals);
 
+/* Modules that are left alone from now on: patterns as fnmatch(3) takes them, a tuple of str. */
+void dt_reach_exclude(PyObject *patterns);
+bool dt_reach_is_excluded(PyObject *globals);
+
 /* Installed for all programs, and not this one's own. */
 bool dt_reach_is_installed(PyCodeObject *code);
 
-/* Called by the program's own code, of an installed package, and nothing that names an array
- * library: it would be followed for nothing, or with guards on state of the package's own. */
+/* Of a module that is to be left alone; or called by the program's own code, of an installed
+ * package, and nothing that names an array library: it would be followed for nothing, or with
+ * guards on state of the package's own. */
 bool dt_reach_is_left_alone(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller);
 
 /* A module that a trace may need itself: dyntrace's own, and the import system. */

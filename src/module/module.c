@@ -209,6 +209,23 @@ core_capture_everywhere(PyObject *Py_UNUSED(module), PyObject *region)
     Py_RETURN_NONE;
 }
 
+/* leave_alone(patterns): modules of which whole-script mode captures and follows nothing. */
+static PyObject *
+core_leave_alone(PyObject *Py_UNUSED(module), PyObject *patterns)
+{
+    Py_ssize_t count = PyTuple_Check(patterns) ? PyTuple_GET_SIZE(patterns) : -1;
+    bool good = count >= 0;
+    for (Py_ssize_t i = 0; i < count && good; i++) {
+        good = PyUnicode_Check(PyTuple_GET_ITEM(patterns, i));
+    }
+    if (!good) {
+        PyErr_SetString(PyExc_TypeError, "patterns: expected a tuple of str");
+        return NULL;
+    }
+    dt_reach_exclude(patterns);
+    Py_RETURN_NONE;
+}
+
 /* load_tracing(): what tracing needs of the standard library; done by load_numpy(), too. */
 static PyObject *
 core_load_tracing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -250,6 +267,7 @@ static PyMethodDef core_methods[] = {
     {"prepare_function", core_prepare_function, METH_VARARGS, NULL},
     {"module_driver", core_module_driver, METH_VARARGS, NULL},
     {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
+    {"leave_alone", core_leave_alone, METH_O, NULL},
     {"load_numpy", core_load_numpy, METH_NOARGS, NULL},
     {"load_tracing", core_load_tracing, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},

@@ -64,7 +64,9 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
         && trace->options.leaves_alone(function->code, function->globals,
                                        trace->frame->bytecode->code)) {
         return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION,
-                        "%s() is of an installed package and names no array library", name);
+                        "%s() is left alone: of a module that --skip names, or of an installed "
+                        "package that has nothing to do with arrays",
+                        name);
     }
     return DT_OK;
 }

@@ -475,6 +475,31 @@ def test_public_names_in_a_program(run, tmp_path):
     assert run("program.py", DYNTRACE="1") == (0, expected, "")
 
 
+@pytest.mark.parametrize("mode", ["1", "everything"])
+def test_a_module_that_is_skipped_is_not_followed(run, tmp_path, mode):
+    """Nor is anything of it captured where it is called."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "__init__.py").write_text("")
+    for name in "helper", "other":
+        (tmp_path / "tools" / f"{name}.py").write_text(
+            "import numpy as np\nimport dyntrace\n"
+            "def scale(x):\n    seen.add(dyntrace.is_compiling())\n    return np.sqrt(x) * 2 + 1\n"
+            "seen = set()\n"
+        )
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\nfrom tools import helper, other\n"
+        "def work(x):\n    return helper.scale(x) + other.scale(x)\n"
+        "x = np.ones(3)\nfor _ in range(200):\n    y = work(x)\n"
+        "print(y, helper.seen, True in other.seen)\n"
+    )
+    skip = {"DYNTRACE": mode, "DYNTRACE_SKIP": "tools.h*", "DYNTRACE_HOT_TIME": "0"}
+    code, out, err = run("program.py", **skip)
+    assert (code, err) == (0, "")
+    assert out == "[6. 6. 6.] {False} True\n"
+    chosen = {"DYNTRACE": mode, "DYNTRACE_MODULES": "tools*", "DYNTRACE_HOT_TIME": "0"}
+    assert run("program.py", **chosen)[::2] == (0, "")
+
+
 def test_definitions_in_all_places(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import numpy as np, inspect\n"
