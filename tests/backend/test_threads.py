@@ -437,6 +437,7 @@ def test_multiprocessing(tmp_path):
 
 
 INTERRUPT = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
 total(small)
 def press():
     time.sleep(0.5)
