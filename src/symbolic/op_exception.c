@@ -221,6 +221,9 @@ dt_op_reraise_triple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 
 /* ---- except* --------------------------------------------------------------------------------- */
 
+/* Depth of what was handled before, under the exception, the list, the rest and the type. */
+enum { HANDLED_BEFORE = 5 };
+
 /* except* takes no groups: what is in them is matched. */
 static DtStatus
 refuse_groups(DtTrace *trace, DtVar *wanted)
@@ -245,6 +248,9 @@ DtStatus
 dt_op_check_eg_match(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
+    if (dt_segment_holds(trace, frame, HANDLED_BEFORE)) {
+        return dt_segment_end_here(trace); /* the frame itself makes the match the handled one */
+    }
     DtVar *wanted = dt_frame_pop(frame), *exception, *match;
     PyTypeObject *type = dt_var_python_type(trace, *dt_frame_at(frame, 1));
     bool whole;

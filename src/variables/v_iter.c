@@ -700,6 +700,14 @@ iterator_reconstruct(DtCodegen *codegen, DtVar *var)
     if (self->exhausted) {
         return dt_iter_rebuild_never(trace, self, NULL, NULL);
     }
+    for (uint32_t i = 0; self->parts != NULL && i < self->nparts; i++) {
+        if (dt_var_peek(self->parts[i])->type->kind == DT_KIND_INSTANCE) {
+            return dt_break(trace, DT_BREAK_RECONSTRUCT,
+                            "a %s iterator leaves the function, over an iterator of the "
+                            "program's own, whose __iter__() would be called again",
+                            self->row->name);
+        }
+    }
     DtVar *args[DT_ITER_REBUILD_MAX];
     uint32_t count = 0;
     DT_TRY(self->row->rebuild(trace, self, args, &count));

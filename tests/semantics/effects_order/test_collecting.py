@@ -2,9 +2,10 @@
 
 import itertools
 
+import dyntrace
 import numpy as np
 import pytest
-from differential import check
+from differential import Compiled, Outcome, check, compare
 
 A = np.linspace(0.5, 2.0, 4)
 LOG = []
@@ -678,6 +679,35 @@ ORDERED = [
     joined_own_iterator, rest_of_own_iterator,
     too_few_for_unpacking, too_few_behind_the_star, bytes_of_a_generator, sets_united,
 ]  # fmt: skip
+
+
+def test_a_break_over_an_iterator_of_the_program():
+    """It is not asked for an iterator again."""
+
+    def enumerated(x):
+        rest = enumerate(OwnIterator(3, 1, 2))
+        dyntrace.graph_break()
+        return list(rest), x + 1.0
+
+    def zipped(x):
+        rest = zip(OwnIterator(3, 1, 2), "ab")
+        first = next(rest)
+        dyntrace.graph_break()
+        return first, list(rest), x + 1.0
+
+    def mapped(x):
+        rest = map(str, OwnIterator(3, 1, 2))
+        dyntrace.graph_break()
+        return next(rest), x + 1.0
+
+    for fn in (enumerated, zipped, mapped):
+        with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+            compiled = Compiled(fn)
+            for _ in range(3):
+                LOG.clear()
+                plain = Outcome(fn, (A,), {}, lambda: list(LOG))
+                LOG.clear()
+                compare(plain, Outcome(compiled, (A,), {}, lambda: list(LOG)))
 
 
 @pytest.mark.parametrize("fn", ORDERED, ids=lambda fn: fn.__name__)

@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE: the functions assert themselves.
 """
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import check, in_a_thread
@@ -721,6 +722,38 @@ def test_a_caught_group_that_is_returned_breaks():
         return y * 2.0, kept
 
     check(fn, A, breaks="reconstruct")
+
+
+def test_a_break_where_the_type_is_named():
+    """What is handled from then on is the match, which the frame itself makes so."""
+
+    @dyntrace.disable
+    def wanted():
+        return ValueError
+
+    def naked(x):
+        try:
+            try:
+                raise ValueError("naked")
+            except* wanted():
+                raise
+        except ExceptionGroup as eg:
+            return x + 1.0, len(eg.exceptions)
+        except ValueError as e:
+            return x + 2.0, e.args
+
+    def grouped(x):
+        try:
+            try:
+                raise three()
+            except* wanted() as eg:
+                y = x + len(eg.exceptions)
+                raise
+        except ExceptionGroup as eg:
+            return y * 2.0, sorted(type(e).__name__ for e in eg.exceptions)
+
+    for fn in (naked, grouped):
+        check(fn, A, breaks="skipped-function")
 
 
 def test_an_existing_group():
