@@ -9,6 +9,7 @@
 #include "symbolic/inline.h"
 
 #include "compat/recursion.h"
+#include "variables/kinds.h"
 #include "variables/rules.h"
 #include "variables/substitutes.h"
 
@@ -89,7 +90,13 @@ globals_source(DtTrace *trace, const DtFunctionVar *function, const DtSource **o
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the globals of %s can't be read again",
                         dt_frame_text(function->name));
     }
+    DtVar *dict = dt_map_get(&trace->by_object, function->globals), *names;
+    if (dict != NULL && dt_var_peek(dict)->type->kind == DT_KIND_DICT) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the globals of %s, which came in as a dict",
+                        dt_frame_text(function->name));
+    }
     *out = function->base.source;
+    DT_TRY(dt_namespace_new(trace, function->globals, NULL, *out, &names));
     if (dt_map_set(&trace->arena, &root->globals_sources, function->globals, (void *)*out) != 0) {
         return dt_no_memory();
     }

@@ -242,6 +242,11 @@ DtStatus dt_collect_step(DtTrace *trace, DtVar *iterator, uint32_t done, DtVar *
 DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_MUST_CHECK;
 /* The dict of names of a module's attributes, or (module NULL) of globals: those of an active
  * frame, or of the function that the source (or NULL) reads. */
+/* Does the dict hold the names of a module, or of functions that are followed?  Global variables
+ * and attributes of modules are kept by name, so that a tracker of such a dict would not see them;
+ * the keys of dicts are guarded, so no module's dict takes the place of another dict in a later
+ * call. */
+bool dt_namespace_is_one(DtTrace *, PyObject *dict);
 DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namespace_build_modules(DtTrace *trace, PyObject *object, const DtSource *source,

@@ -93,6 +93,15 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     if (object == PyImport_GetModuleDict()) {
         return dt_namespace_build_modules(trace, object, source, trusted, out);
     }
+    if (object == trace->globals) {
+        DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
+        DT_TRY(dt_namespace_new(trace, object, NULL, NULL, out));
+        (*out)->source = source;
+        return DT_OK;
+    }
+    if (object != trace->builtins && dt_namespace_is_one(trace, object)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "a dict that holds the names of a module");
+    }
     /* Contents change without what leads to the dict. */
     if (PyDict_GET_SIZE(object) > MAX_INPUT_ITEMS) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a dict of %zd items",

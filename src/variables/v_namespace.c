@@ -10,6 +10,16 @@
 #include "compat/dict.h"
 #include "variables/kinds.h"
 
+bool
+dt_namespace_is_one(DtTrace *trace, PyObject *dict)
+{
+    PyObject *value, *name = PyUnicode_InternFromString("__spec__"); /* of all modules */
+    bool found = name == NULL || dt_dict_get(dict, name, &value) == 1;
+    Py_XDECREF(name);
+    PyErr_Clear(); /* MemoryError: it is taken for one */
+    return found || dt_map_get(&trace->namespaces, dict) != NULL;
+}
+
 DtStatus
 dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
                  DtVar **out)

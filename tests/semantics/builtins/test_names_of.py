@@ -452,3 +452,84 @@ def test_what_looks_at_all_names_is_exact(fn):
         assert len(plain) == len(found)
         for one, other in zip(plain, found, strict=True):
             assert np.array_equal(one, other)
+
+
+def write_and_read_global(d, x):
+    d["CHANGED"] = 2.5
+    return x * CHANGED
+
+
+def global_and_read(d, x):
+    global CHANGED
+    CHANGED = 2.5
+    return x * d["CHANGED"]
+
+
+def write_and_read_attribute(d, x):
+    d["value"] = 2.5
+    return x * MODULE.value
+
+
+def attribute_and_read(d, x):
+    MODULE.value = 2.5
+    return x * d["value"]
+
+
+@dyntrace.disable
+def chosen():
+    return 2.5
+
+
+def global_across_a_break(d, x):
+    names = globals()
+    dyntrace.graph_break()
+    names["CHANGED"] = 2.5
+    return x * CHANGED
+
+
+def global_in_an_expression(d, x):
+    globals().__setitem__("CHANGED", chosen())
+    return x * CHANGED
+
+
+MODULE = types.ModuleType("module_of_a_test")
+MADE = {"np": np}
+exec("COUNT = 1.0\ndef times(x):\n    return x * COUNT\n", MADE)
+TIMES = MADE["times"]
+
+
+def write_and_call(d, x):
+    d["COUNT"] = 2.5
+    return TIMES(x)
+
+
+def call_and_write(d, x):
+    y = TIMES(x)
+    d["COUNT"] = 2.5
+    return y + TIMES(x)
+
+
+@pytest.mark.parametrize(
+    "fn, dicts",
+    [
+        (write_and_read_global, [{"CHANGED": 1.0}, globals(), {"CHANGED": 1.0}]),
+        (global_and_read, [globals(), {"CHANGED": 1.0}]),
+        (write_and_read_attribute, [{"value": 1.0}, MODULE.__dict__]),
+        (attribute_and_read, [MODULE.__dict__, {"value": 1.0}]),
+        (write_and_call, [{"COUNT": 1.0}, MADE]),
+        (call_and_write, [MADE, {"COUNT": 1.0}]),
+        (global_across_a_break, [None]),
+        (global_in_an_expression, [None]),
+    ],
+)
+def test_names_and_their_dict_are_one(fn, dicts):
+    compiled = dyntrace.compile(fn)
+    for d in dicts * 3:
+        results = []
+        for function in (fn, compiled):
+            globals()["CHANGED"] = MODULE.value = MADE["COUNT"] = 1.0
+            own = d if d is None or len(d) > 1 else dict(d)
+            found = function(own, A).tolist()
+            results.append((found, CHANGED, MODULE.value, MADE["COUNT"], own and own.get("CHANGED")))
+        assert results[0] == results[1]
+    globals()["CHANGED"] = 1.0
