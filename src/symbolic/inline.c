@@ -64,10 +64,11 @@ check_callee(DtTrace *trace, const DtFunctionVar *function)
     if (trace->options.leaves_alone != NULL
         && trace->options.leaves_alone(function->code, function->globals,
                                        trace->frame->bytecode->code)) {
-        return dt_break(trace, DT_BREAK_SKIPPED_FUNCTION,
-                        "%s() is left alone: of a module that --skip names, or of an installed "
-                        "package that has nothing to do with arrays",
-                        name);
+        return dt_break(
+            trace, DT_BREAK_SKIPPED_FUNCTION,
+            "%s() is of an installed package that has nothing to do with arrays, or of a "
+            "module that --skip names",
+            name);
     }
     return DT_OK;
 }
