@@ -249,8 +249,8 @@ DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_M
 bool dt_namespace_is_one(DtTrace *, PyObject *dict);
 DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *function,
                           DtVar **out) DT_MUST_CHECK;
-DtStatus dt_namespace_build_modules(DtTrace *trace, PyObject *object, const DtSource *source,
-                                    bool trusted, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_namespace_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                            DtVar **out) DT_MUST_CHECK;
 /* What an existing weak reference, read from the source, refers to: an input, or None. */
 DtStatus dt_weakref_referent(DtTrace *trace, PyObject *reference, const DtSource *source,
                              DtVar **out) DT_MUST_CHECK;

@@ -90,14 +90,8 @@ build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t inde
 DtStatus
 dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
-    if (object == PyImport_GetModuleDict()) {
-        return dt_namespace_build_modules(trace, object, source, trusted, out);
-    }
-    if (object == trace->globals) {
-        DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
-        DT_TRY(dt_namespace_new(trace, object, NULL, NULL, out));
-        (*out)->source = source;
-        return DT_OK;
+    if (object == PyImport_GetModuleDict() || object == trace->globals) {
+        return dt_namespace_build(trace, object, source, trusted, out);
     }
     if (object != trace->builtins && dt_namespace_is_one(trace, object)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "a dict that holds the names of a module");

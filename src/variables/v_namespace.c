@@ -42,12 +42,12 @@ dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *
 }
 
 DtStatus
-dt_namespace_build_modules(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
-                           DtVar **out)
+dt_namespace_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
+                   DtVar **out)
 {
     DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
     DT_TRY(dt_namespace_new(trace, object, NULL, NULL, out));
-    ((DtNamespaceVar *)*out)->modules = true;
+    ((DtNamespaceVar *)*out)->modules = object == PyImport_GetModuleDict();
     (*out)->source = source;
     return DT_OK;
 }
