@@ -98,21 +98,15 @@ dt_codegen_temporary(DtCodegen *codegen, int *slot)
     return dt_emit_add_slot(codegen->emit, name, DT_SLOT_LOCAL, slot);
 }
 
-/* 1 + the output that this operand is already, or 0. */
+/* 1 + the output that this operand is already, or 0.  Numbers that are computed alike are objects
+ * of their own. */
 static uintptr_t
 find_output(const DtCodegen *codegen, const DtOperand *operand)
 {
-    if (operand->kind == DT_OPERAND_NODE) {
-        const void *key = &operand->u.node->results[operand->result];
-        return (uintptr_t)dt_map_get(&codegen->output_of, key);
-    }
-    for (uint32_t i = 0; operand->u.sym->type != DT_SYM_FLOAT && i < codegen->outputs.count; i++) {
-        const DtOperand *known = &codegen->outputs.items[i].operand;
-        if (known->kind == DT_OPERAND_SYM && dt_sym_equal(known->u.sym, operand->u.sym)) {
-            return i + 1;
-        }
-    }
-    return 0;
+    return operand->kind == DT_OPERAND_NODE
+               ? (uintptr_t)dt_map_get(&codegen->output_of,
+                                       &operand->u.node->results[operand->result])
+               : 0;
 }
 
 DtStatus
@@ -196,7 +190,7 @@ array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
         operand.u.node = ((DtArrayVar *)var)->node;
         operand.result = ((DtArrayVar *)var)->result;
     }
-    else if (var->type->kind == DT_KIND_SYMBOLIC) {
+    else if (var->type->kind == DT_KIND_SYMBOLIC && ((DtSymVar *)var)->chooser == NULL) {
         operand.kind = DT_OPERAND_SYM;
         operand.u.sym = ((DtSymVar *)var)->sym;
     }
@@ -205,14 +199,13 @@ array_or_symbol(DtCodegen *codegen, DtVar *var, bool *done)
     }
     *done = true;
     int slot;
-    /* Two floats that are computed alike are two objects. */
-    bool is_float = operand.kind == DT_OPERAND_SYM && operand.u.sym->type == DT_SYM_FLOAT;
-    uintptr_t known = is_float ? (uintptr_t)dt_map_get(&codegen->output_of, var) : 0;
+    bool is_number = operand.kind == DT_OPERAND_SYM;
+    uintptr_t known = is_number ? (uintptr_t)dt_map_get(&codegen->output_of, var) : 0;
     if (known > 0) {
         return dt_emit_slot(codegen->emit, DT_OP_LOAD_FAST, codegen->outputs.items[known - 1].slot);
     }
     DT_TRY(dt_codegen_output(codegen, &operand, &slot));
-    if (is_float
+    if (is_number
         && dt_map_set(&codegen->trace->arena, &codegen->output_of, var,
                       (void *)(uintptr_t)codegen->outputs.count)
                < 0) {

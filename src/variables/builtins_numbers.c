@@ -150,8 +150,34 @@ typedef struct Best {
     DtVar *item, *key;
 } Best;
 
+/* The better of two numbers of which one at least is a symbol: an expression, and the very object
+ * of one of them. */
 static DtStatus
-offer(DtTrace *trace, DtVar *item, DtVar *key, int op, DtSymOp sym_op, Best *best)
+choose(DtTrace *trace, PyObject *chooser, DtSymOp op, DtVar *item, Best *best, bool *done)
+{
+    const DtSym *sym, *a = dt_symbolic_of(trace, best->item), *b = dt_symbolic_of(trace, item);
+    DtVar *made;
+    *done = false;
+    if (a == NULL || b == NULL || (dt_sym_is_const(a) && dt_sym_is_const(b))) {
+        return DT_OK;
+    }
+    DT_TRY(dt_sym_binary(&trace->arena, op, a, b, &sym));
+    *done = sym != NULL && !dt_sym_is_const(sym);
+    if (!*done || sym == a) { /* of equal ones the first */
+        return DT_OK;
+    }
+    DT_TRY(dt_var_sym(trace, sym, &made));
+    DtSymVar *choice = (DtSymVar *)made;
+    choice->chooser = chooser;
+    choice->candidates[0] = best->item;
+    choice->candidates[1] = item;
+    *best = (Best){made, made};
+    return DT_OK;
+}
+
+static DtStatus
+offer(DtTrace *trace, DtVar *item, DtVar *key, PyObject *chooser, int op, DtSymOp sym_op,
+      Best *best)
 {
     DtVar *item_key;
     DT_TRY(dt_var_realize(trace, item, &item));
@@ -165,15 +191,12 @@ offer(DtTrace *trace, DtVar *item, DtVar *key, int op, DtSymOp sym_op, Best *bes
         *best = (Best){item, item_key};
         return DT_OK;
     }
-    const DtSym *a = dt_symbolic_of(trace, best->item), *b = dt_symbolic_of(trace, item);
-    if (!by_key && a != NULL && b != NULL) {
-        const DtSym *sym;
-        DT_TRY(dt_sym_binary(&trace->arena, sym_op, a, b, &sym));
-        if (sym != NULL) {
-            DT_TRY(dt_var_sym(trace, sym, &best->item));
-            best->key = best->item;
-            return DT_OK;
-        }
+    bool chosen = false;
+    if (!by_key) {
+        DT_TRY(choose(trace, chooser, sym_op, item, best, &chosen));
+    }
+    if (chosen) {
+        return DT_OK;
     }
     DtVar *better;
     bool truth;
@@ -238,7 +261,7 @@ pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, Dt
         if (item == NULL) {
             break;
         }
-        DT_TRY(offer(trace, item, key, op, sym_op, &best));
+        DT_TRY(offer(trace, item, key, ((DtObjectVar *)self)->object, op, sym_op, &best));
     }
     *out = best.item != NULL ? best.item : otherwise;
     if (*out != NULL) {

@@ -55,10 +55,10 @@ dt_class_own_attr(const DtTrace *trace, PyTypeObject *cls, PyObject *name)
 }
 
 bool
-dt_class_is_written(const DtTrace *trace, PyTypeObject *cls)
+dt_class_is_written(const DtTrace *trace, PyObject *dict)
 {
     for (uint32_t i = 0; i < trace->class_writes.count; i++) {
-        if (trace->class_writes.items[i].cls == cls) {
+        if (dt_type_dict(trace->class_writes.items[i].cls) == dict) {
             return true;
         }
     }
@@ -197,13 +197,12 @@ is_acted_upon(PyObject *name)
 static DtStatus
 show_again(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtVar *value)
 {
-    DtProxyVar *shown = dt_map_get(&trace->shown_classes, cls);
-    DtVar *key;
+    DtVar *key, *shown = dt_map_get(&trace->shown_classes, dt_type_dict(cls));
     if (shown == NULL) {
         return DT_OK;
     }
     DT_TRY(dt_var_const(trace, name, &key));
-    return dt_var_ass_subscript(trace, shown->mapping, key, value);
+    return dt_var_ass_subscript(trace, shown, key, value);
 }
 
 static DtStatus
@@ -233,7 +232,7 @@ dt_class_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
     PyTypeObject *cls = class_of(self);
     const DtMade *made = dt_made_find(trace, (PyObject *)cls);
-    if (made == NULL && dt_map_get(&trace->shown_classes, cls) != NULL) {
+    if (made == NULL && dt_map_get(&trace->shown_classes, dt_type_dict(cls)) != NULL) {
         return refuse(trace, cls, name);
     }
     if (made != NULL) {

@@ -417,8 +417,8 @@ DtStatus dt_class_setattr(DtTrace *trace, DtVar *cls, PyObject *name, DtVar *val
  * it. */
 DtStatus dt_class_find_written(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtClassAttr *out,
                                bool *done) DT_MUST_CHECK;
-/* Whether the trace has written attributes of this existing class itself. */
-bool dt_class_is_written(const DtTrace *trace, PyTypeObject *cls);
+/* Whether the trace has written attributes of the existing class itself that has this dict. */
+bool dt_class_is_written(const DtTrace *trace, PyObject *dict);
 /* What the class itself, not its bases, has under the name: what was written, else what its dict
  * has; NULL: nothing.  DT_BORROWED. */
 PyObject *dt_class_own_attr(const DtTrace *trace, PyTypeObject *cls, PyObject *name);

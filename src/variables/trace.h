@@ -153,7 +153,7 @@ struct DtTrace {
     DtMap stand_ins;       /* objects that lead to a tracker of another one */
     DtMap changed_classes; /* existing class -> the tracker whose attributes are written */
     DT_VEC(DtClassWrite) class_writes; /* to existing classes, in order */
-    DtMap shown_classes;               /* class -> tracker of its __dict__ */
+    DtMap shown_classes;               /* dict of a class -> tracker of what it holds */
     DtMap namespaces;                  /* dict of globals -> its namespace tracker */
     DtMap weakrefs;             /* tracker of an object -> of the weak reference made to it */
     DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */

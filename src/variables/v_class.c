@@ -263,7 +263,7 @@ get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
         return DT_ERROR;
     }
     PyObject *value = dt_class_own_attr(trace, cls, name);
-    if (value == NULL || dt_class_is_written(trace, cls)) {
+    if (value == NULL || dt_class_is_written(trace, dt_type_dict(cls))) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "annotations of class %s, which has none so far",
                         cls->tp_name);
     }

@@ -2,13 +2,22 @@
  *
  * Invariant: the mapping of an existing proxy is an input like any other, read through a source of
  * its own (REFERENT).  What a class's proxy shows is a dict tracker with what lies in the class,
- * unbound; the version of the class is guarded, and a class whose dict was shown is not written in
- * the same trace.
+ * unbound; the version of the class is guarded.  A class whose dict was shown, by itself or through
+ * an existing proxy of it, is not written in the same trace, nor is the dict of a written class
+ * shown.
  */
 #include "compat/referents.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
+
+/* What is shown of a class's dict is remembered by that dict: an existing proxy knows no class. */
+static DtStatus
+remember(DtTrace *trace, PyObject *dict, DtVar *names)
+{
+    return dt_map_set(&trace->arena, &trace->shown_classes, dict, names) == 0 ? DT_OK
+                                                                              : dt_no_memory();
+}
 
 static DtStatus
 proxy_new(DtTrace *trace, DtVar *mapping, const DtSource *source, DtProxyVar **out)
@@ -33,21 +42,23 @@ dt_mapping_proxy_build(DtTrace *trace, PyObject *object, const DtSource *source,
     if (behind == NULL || real == NULL) {
         return DT_ERROR;
     }
+    if (dt_class_is_written(trace, real)) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the dict of a class, which was written");
+    }
     DT_TRY(dt_guard_type(trace, source, &PyDictProxy_Type));
     DT_TRY(dt_guard_present(trace, behind));
     DT_TRY(dt_var_build_lazy(trace, real, behind, &mapping));
     DT_TRY(proxy_new(trace, mapping, source, &self));
     *out = &self->base;
-    return DT_OK;
+    return dt_map_get(&trace->shown_classes, real) == NULL ? remember(trace, real, mapping) : DT_OK;
 }
 
 /* ---- The dict of a class --------------------------------------------------------------------- */
 
 static DtStatus
-show_class(DtTrace *trace, PyTypeObject *cls, DtDictVar *names)
+show_class(DtTrace *trace, PyTypeObject *cls, PyObject *dict, DtDictVar *names)
 {
-    PyObject *dict = dt_type_dict(cls);
-    PyObject *keys = dt_trace_keep_take(trace, dict != NULL ? PyDict_Keys(dict) : PyList_New(0));
+    PyObject *keys = dt_trace_keep_take(trace, PyDict_Keys(dict));
     if (keys == NULL) {
         return DT_ERROR;
     }
@@ -67,28 +78,42 @@ show_class(DtTrace *trace, PyTypeObject *cls, DtDictVar *names)
     return DT_OK;
 }
 
-DtStatus
-dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out)
+/* The names in the dict of the class, the same for whoever asks. */
+static DtStatus
+names_of_class(DtTrace *trace, DtVar *cls, PyObject *dict, DtVar **out)
 {
     PyTypeObject *type = (PyTypeObject *)dt_payload_object(cls);
-    DtProxyVar *self = dt_map_get(&trace->shown_classes, type);
     DtDictVar *names;
-    if (self != NULL) {
-        *out = &self->base;
+    *out = dt_map_get(&trace->shown_classes, dict);
+    if (*out != NULL) {
         return DT_OK;
     }
-    if (dt_class_is_written(trace, type) || dt_substitute_hides_class(type)) {
+    if (dt_class_is_written(trace, dict) || dt_substitute_hides_class(type)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "the dict of class %s, which was written",
                         type->tp_name);
     }
     DT_TRY(dt_class_guard_unchanged(trace, cls));
     DT_TRY(dt_dict_new(trace, &names));
-    DT_TRY(show_class(trace, type, names));
-    DT_TRY(proxy_new(trace, &names->base, NULL, &self));
+    DT_TRY(show_class(trace, type, dict, names));
+    *out = &names->base;
+    return remember(trace, dict, *out);
+}
+
+DtStatus
+dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out)
+{
+    PyTypeObject *type = (PyTypeObject *)dt_payload_object(cls);
+    PyObject *dict = dt_type_dict(type);
+    DtVar *names;
+    DtProxyVar *self;
+    if (dict == NULL) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "the dict of class %s", type->tp_name);
+    }
+    DT_TRY(names_of_class(trace, cls, dict, &names));
+    DT_TRY(proxy_new(trace, names, NULL, &self)); /* another object each time */
     self->cls = cls;
     *out = &self->base;
-    return dt_map_set(&trace->arena, &trace->shown_classes, type, self) == 0 ? DT_OK
-                                                                             : dt_no_memory();
+    return DT_OK;
 }
 
 /* ---- types.MappingProxyType() ---------------------------------------------------------------- */

@@ -425,12 +425,26 @@ emit_expression(DtCodegen *codegen, const DtSym *sym)
     return dt_codegen_op(codegen, emitted[sym->op].op, emitted[sym->op].arg);
 }
 
+/* What min() or max() has chosen is one of two objects. */
+static DtStatus
+emit_choice(DtCodegen *codegen, const DtSymVar *self)
+{
+    DT_TRY(dt_codegen_push_callable(codegen, self->chooser));
+    DT_TRY(dt_codegen_var(codegen, self->candidates[0]));
+    DT_TRY(dt_codegen_var(codegen, self->candidates[1]));
+    return dt_codegen_call(codegen, 2);
+}
+
 static DtStatus
 symbolic_reconstruct(DtCodegen *codegen, DtVar *self)
 {
     bool done;
     DT_TRY(dt_kinds_load_source(codegen, self, &done));
-    return done ? DT_OK : emit_expression(codegen, sym_of(self));
+    if (done) {
+        return DT_OK;
+    }
+    return ((DtSymVar *)self)->chooser != NULL ? emit_choice(codegen, (DtSymVar *)self)
+                                               : emit_expression(codegen, sym_of(self));
 }
 
 static void

@@ -149,6 +149,8 @@ typedef struct DtSymVar { /* DT_KIND_SYMBOLIC: a Python int, float or bool that 
                            */
     DtVar base;
     const DtSym *sym;
+    PyObject *chooser; /* min or max if it is the very object of one of two; else NULL */
+    DtVar *candidates[2];
 } DtSymVar;
 
 typedef struct DtArrayVar { /* DT_KIND_ARRAY */

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import dyntrace
 import numpy as np
 import pytest
 
@@ -80,3 +81,43 @@ def test_identity(fn, items, dtype):
 
 def test_of_other_types_is_known():
     check(other_types, np.array([5.0, 5.0]))
+
+
+def greater_argument(x, a, b):
+    greater = max(a, b)
+    return x * greater, greater is a, greater is b, max(a, b, 5) is b
+
+
+def smaller_and_greater(x, a, b):
+    least, most = min(a, b), max(a, b)
+    return x * most, least, most, [most, least], a, b
+
+
+def greater_of_computed(x, a, b):
+    most = a * 1000
+    return x * a, max(most, 5), most, a * 1000, b
+
+
+LIMIT = 3.5
+
+
+def limited(x, a, b):
+    return x * a, max(LIMIT, 1.5), max(LIMIT, a), min((LIMIT, 99.0)), LIMIT
+
+
+@pytest.mark.parametrize(
+    "fn", [greater_argument, smaller_and_greater, greater_of_computed, limited]
+)
+@pytest.mark.parametrize("number", [float, int])
+def test_the_greater_number_is_one_of_the_two(fn, number):
+    def same(values):
+        flat = [v for value in values[1:] for v in (value if isinstance(value, list) else [value])]
+        return flat, [[one is other for one in flat] for other in flat]
+
+    compiled = dyntrace.compile(fn)
+    x = np.arange(3.0)
+    for first, second in [(1000, 2000), (2000, 1000), (3000, 3000), (1001, 2001), (2001, 1001)]:
+        a, b = number(first), number(second)
+        plain, found = fn(x, a, b), compiled(x, a, b)
+        assert plain[0].tobytes() == found[0].tobytes()
+        assert same(plain) == same(found)

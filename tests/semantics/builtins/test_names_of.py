@@ -433,6 +433,40 @@ def class_changed_after_looking(x):
     return x * 2, found
 
 
+def class_changed_behind_a_proxy(x, names=None):
+    found = "more" in names
+    Own.more = 1
+    found = found, "more" in names, Own.more, len(vars(Own)) == len(names)
+    del Own.more
+    return x * 2, found, "more" in names
+
+
+def class_changed_before_its_proxy_is_seen(x, names=None):
+    Own.more = 1
+    found = "more" in names
+    del Own.more
+    return x * 2, found
+
+
+def proxies_are_objects(x, names=None):
+    first, second = vars(Own), vars(Own)
+    return x * 2, first is second, first is names, list(first) == list(second) == list(names)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [class_changed_behind_a_proxy, class_changed_before_its_proxy_is_seen, proxies_are_objects],
+)
+def test_a_proxy_of_a_class_that_changes(fn):
+    names = vars(Own)
+    plain = fn(A, names)
+    compiled = dyntrace.compile(fn)
+    for _ in range(3):
+        found = compiled(A, names)
+        assert np.array_equal(plain[0], found[0])
+        assert plain[1:] == found[1:]
+
+
 @pytest.mark.parametrize(
     "fn",
     [
@@ -530,6 +564,8 @@ def test_names_and_their_dict_are_one(fn, dicts):
             globals()["CHANGED"] = MODULE.value = MADE["COUNT"] = 1.0
             own = d if d is None or len(d) > 1 else dict(d)
             found = function(own, A).tolist()
-            results.append((found, CHANGED, MODULE.value, MADE["COUNT"], own and own.get("CHANGED")))
+            results.append(
+                (found, CHANGED, MODULE.value, MADE["COUNT"], own and own.get("CHANGED"))
+            )
         assert results[0] == results[1]
     globals()["CHANGED"] = 1.0
