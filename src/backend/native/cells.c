@@ -47,6 +47,40 @@ load(const DtCellOp *op, const DtNativeRun *run, DtCell *cell)
     return unbox(object, (DtCellType)op->c, cell);
 }
 
+bool
+dt_cells_index(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out)
+{
+    DtNumber number;
+    DtCell cell;
+    PyObject *object = NULL;
+    switch (index->kind) {
+    case DT_INDEX_SYM:
+        if (!dt_sym_eval(index->sym, run->symbols, &number)) {
+            return false;
+        }
+        *out = (npy_intp)number.i;
+        return true;
+    case DT_INDEX_CELL:
+        object = index->from.node != NULL ? run->values[index->from.node->index] : NULL;
+        if (object == NULL) {
+            *out = (npy_intp)run->cells[index->cell].i;
+            return true;
+        }
+        break;
+    case DT_INDEX_VALUE:
+        object = dt_native_value(run, &index->from);
+        break;
+    case DT_INDEX_CONST:
+        *out = index->value;
+        return true;
+    }
+    if (object == NULL || !unbox(object, DT_CELL_INT, &cell)) {
+        return false;
+    }
+    *out = (npy_intp)cell.i;
+    return true;
+}
+
 char *
 dt_cells_item(const DtCellItem *item, const DtNativeRun *run)
 {
@@ -62,22 +96,9 @@ dt_cells_item(const DtCellItem *item, const DtNativeRun *run)
     char *data = PyArray_BYTES(array);
     const npy_intp *dims = PyArray_DIMS(array), *strides = PyArray_STRIDES(array);
     for (uint32_t i = 0; i < item->ndim; i++) {
-        const DtCellIndex *index = &item->index[i];
-        npy_intp at = index->value;
-        if (index->kind == DT_INDEX_SYM) {
-            DtNumber number;
-            if (!dt_sym_eval(index->sym, run->symbols, &number)) {
-                return NULL;
-            }
-            at = (npy_intp)number.i;
-        }
-        else if (index->kind == DT_INDEX_CELL) {
-            const DtNode *node = index->node;
-            PyObject *number = node == NULL ? NULL : run->values[node->index];
-            if (number != NULL && !unbox(number, DT_CELL_INT, &run->cells[index->cell])) {
-                return NULL;
-            }
-            at = (npy_intp)run->cells[index->cell].i;
+        npy_intp at;
+        if (!dt_cells_index(&item->index[i], run, &at)) {
+            return NULL;
         }
         at += at < 0 ? dims[i] : 0;
         if (at < 0 || at >= dims[i]) {
@@ -413,6 +434,16 @@ dt_cells_box(const DtBox *box, DtNativeRun *run)
         object = PyArrayScalar_New(Double);
         if (object != NULL) {
             PyArrayScalar_ASSIGN(object, Double, cell->d);
+        }
+    }
+    else if (box->type == DT_CELL_BOOL) {
+        object = PyArrayScalar_FromLong(cell->b);
+        Py_INCREF(object);
+    }
+    else if (box->type == DT_CELL_INT && ((PyArray_Descr *)meta->dtype)->type_num == NPY_LONG) {
+        object = PyArrayScalar_New(Long);
+        if (object != NULL) {
+            PyArrayScalar_ASSIGN(object, Long, (long)cell->i);
         }
     }
     else {

@@ -94,13 +94,13 @@ typedef enum DtCellCode {
     DT_CELLS_IS_NAN,
 } DtCellCode;
 
-/* One dimension of an item's position. */
+/* One dimension of an item's position, a bound, a size. */
 typedef struct DtCellIndex {
-    enum { DT_INDEX_CONST, DT_INDEX_SYM, DT_INDEX_CELL } kind;
+    enum { DT_INDEX_CONST, DT_INDEX_SYM, DT_INDEX_CELL, DT_INDEX_VALUE } kind;
     npy_intp value;
     const DtSym *sym;
     uint16_t cell;
-    const DtNode *node; /* CELL: whose; NULL: the stage has loaded it */
+    DtValue from; /* VALUE: the object; CELL: whose, node NULL: the stage has loaded it */
 } DtCellIndex;
 
 enum { DT_ITEM_MAX_NDIM = 4 };
@@ -157,6 +157,8 @@ dt_cells_box_all(const DtBox *boxes, uint32_t count, DtNativeRun *run)
     return 0;
 }
 
+/* False: it is no int, or none that fits. */
+bool dt_cells_index(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out);
 /* Where the item lies; NULL: not such an array, or no such item. */
 char *dt_cells_item(const DtCellItem *item, const DtNativeRun *run);
 /* Fills in the item of getitem or setitem operands; false: it isn't one element. */

@@ -5,6 +5,7 @@
 
 #include "adapters/numbers.h"
 #include "backend/eager.h"
+#include "backend/native/cells_choose.h"
 
 bool
 dt_kernel_gives_number(const DtNode *node)
@@ -84,10 +85,25 @@ dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num, DtF
                                       : dt_cast_get(out->from_type, type_num) != NULL;
 }
 
+/* An int that the graph computes, or that comes in. */
+static bool
+take_node_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out)
+{
+    DtCellOperand looked;
+    const DtPlanNode *own = &plan->nodes[operand->u.node->index];
+    out->kind = own->cells ? DT_INDEX_CELL : DT_INDEX_VALUE;
+    out->cell = own->cell;
+    out->from = (DtValue){operand->u.node, operand->result};
+    return dt_cells_look(operand, &looked) && looked.type == DT_CELL_INT && !looked.is_array;
+}
+
 bool
-dt_kernel_index(const DtOperand *operand, DtCellIndex *out)
+dt_kernel_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out)
 {
     *out = (DtCellIndex){0};
+    if (operand->kind == DT_OPERAND_NODE) {
+        return take_node_index(plan, operand, out);
+    }
     if (operand->kind == DT_OPERAND_SYM) {
         out->kind = DT_INDEX_SYM;
         out->sym = operand->u.sym;
@@ -105,24 +121,10 @@ dt_kernel_index(const DtOperand *operand, DtCellIndex *out)
 bool
 dt_kernel_constant(const DtOperand *operand, npy_intp *out)
 {
-    DtCellIndex index;
-    bool ok = dt_kernel_index(operand, &index) && index.kind == DT_INDEX_CONST;
+    DtCellIndex index = {0};
+    bool ok = operand->kind == DT_OPERAND_CONST && dt_kernel_index(NULL, operand, &index);
     *out = ok ? index.value : 0;
     return ok;
-}
-
-bool
-dt_kernel_index_value(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out)
-{
-    *out = index->value;
-    if (index->kind == DT_INDEX_SYM) {
-        DtNumber number;
-        if (!dt_sym_eval(index->sym, run->symbols, &number)) {
-            return false;
-        }
-        *out = (npy_intp)number.i;
-    }
-    return true;
 }
 
 /* ---- Writing an item ------------------------------------------------------------------------- */
@@ -169,12 +171,7 @@ choose_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, 
         node->args[1].kind == DT_OPERAND_TUPLE ? node->args[1].items : &node->args[1];
     for (uint32_t i = 0; *ok && i < kernel->item->ndim; i++) {
         DtCellIndex *index = &kernel->item->index[i];
-        if (index->kind == DT_INDEX_CELL) {
-            const DtPlanNode *own = &plan->nodes[keys[i].u.node->index];
-            index->cell = own->cell;
-            index->node = keys[i].u.node;
-            *ok = own->cells;
-        }
+        *ok = index->kind != DT_INDEX_CELL || dt_kernel_index(plan, &keys[i], index);
     }
     kernel->run = run_write;
     return DT_OK;

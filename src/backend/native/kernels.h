@@ -83,9 +83,8 @@ bool dt_kernel_take_value(const DtNode *node, uint32_t i, DtKernel *kernel);
 bool dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num,
                       DtFusedScalar *out);
 /* An index or a bound. */
-bool dt_kernel_index(const DtOperand *operand, DtCellIndex *out);
+bool dt_kernel_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out);
 /* One that is known. */
 bool dt_kernel_constant(const DtOperand *operand, npy_intp *out);
-bool dt_kernel_index_value(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out);
 
 #endif

@@ -19,7 +19,7 @@ read_shape(const DtKernel *kernel, const DtNativeRun *run, npy_intp *shape, npy_
 {
     *bytes = kernel->size;
     for (uint32_t i = 0; i < kernel->ndim; i++) {
-        if (!dt_kernel_index_value(&kernel->shape[i], run, &shape[i]) || shape[i] < 0
+        if (!dt_cells_index(&kernel->shape[i], run, &shape[i]) || shape[i] < 0
             || shape[i] > DT_KERNEL_MAX_BYTES) {
             return false;
         }
@@ -40,13 +40,13 @@ is_in_c_order(const DtNode *node)
 
 /* The operand that says the shape: a tuple, or one number. */
 static bool
-take_shape(const DtNode *node, const DtOperand *operand, DtKernel *kernel)
+take_shape(const DtPlan *plan, const DtNode *node, const DtOperand *operand, DtKernel *kernel)
 {
     const DtOperand *items = operand->kind == DT_OPERAND_TUPLE ? operand->items : operand;
     kernel->ndim = operand->kind == DT_OPERAND_TUPLE ? operand->count : 1;
     bool ok = kernel->ndim == node->results[0].ndim && is_in_c_order(node);
     for (uint32_t i = 0; i < kernel->ndim && ok; i++) {
-        ok = dt_kernel_index(&items[i], &kernel->shape[i]);
+        ok = dt_kernel_index(plan, &items[i], &kernel->shape[i]);
     }
     return ok;
 }
@@ -126,7 +126,7 @@ choose_filled(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
         *ok = is_in_c_order(node) && node->nargs == 2 && dt_kernel_take_value(node, 0, kernel);
     }
     else {
-        *ok = take_shape(node, &node->args[0], kernel)
+        *ok = take_shape(plan, node, &node->args[0], kernel)
               && node->nargs == (strcmp(name, "full") == 0 ? 3 : 2);
     }
     if (*ok && strncmp(name, "full", 4) == 0) {
@@ -174,8 +174,8 @@ choose_eye(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bo
     }
     bool eye = strcmp(node->target, "numpy.eye") == 0;
     *ok = is_in_c_order(node) && node->nargs == (eye ? 4 : 1) && constant(kernel, 1)
-          && dt_kernel_index(&node->args[0], &kernel->shape[0])
-          && dt_kernel_index(&node->args[eye ? 1 : 0], &kernel->shape[1]);
+          && dt_kernel_index(plan, &node->args[0], &kernel->shape[0])
+          && dt_kernel_index(plan, &node->args[eye ? 1 : 0], &kernel->shape[1]);
     if (*ok && eye) {
         *ok = dt_kernel_constant(&node->args[2], &diagonal) && diagonal == 0;
     }

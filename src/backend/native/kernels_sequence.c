@@ -361,7 +361,7 @@ run_roll(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     PyArrayObject *array = c_operand(kernel, run, 1, false);
     npy_intp shift;
     (void)stage;
-    if (array == NULL || !dt_kernel_index_value(kernel->shape, run, &shift)) {
+    if (array == NULL || !dt_cells_index(kernel->shape, run, &shift)) {
         return DT_FUSED_CALL;
     }
     npy_intp count = PyArray_SIZE(array), size = kernel->size;
@@ -387,7 +387,8 @@ choose_roll(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
         return dt_no_memory();
     }
     kernel->axis = node->nargs == 3 && !is_none(&node->args[2]);
-    *ok = node->nargs == 3 && is_c_result(node, 1) && dt_kernel_index(&node->args[1], kernel->shape)
+    *ok = node->nargs == 3 && is_c_result(node, 1)
+          && dt_kernel_index(plan, &node->args[1], kernel->shape)
           && dt_kernel_take_value(node, 0, kernel);
     return DT_OK;
 }

@@ -11,7 +11,7 @@ cut(const DtKernelAxis *axis, const DtNativeRun *run, npy_intp size, npy_intp *s
     npy_intp *step, npy_intp *count)
 {
     if (axis->kind == DT_AXIS_INT) {
-        if (!dt_kernel_index_value(&axis->at, run, start)) {
+        if (!dt_cells_index(&axis->at, run, start)) {
             return false;
         }
         *start += *start < 0 ? size : 0;
@@ -19,7 +19,7 @@ cut(const DtKernelAxis *axis, const DtNativeRun *run, npy_intp size, npy_intp *s
     }
     Py_ssize_t bounds[3] = {0, PY_SSIZE_T_MAX, 1};
     for (int i = 2; i >= 0; i--) {
-        if (axis->has[i] && !dt_kernel_index_value(&axis->bounds[i], run, &bounds[i])) {
+        if (axis->has[i] && !dt_cells_index(&axis->bounds[i], run, &bounds[i])) {
             return false;
         }
     }
@@ -104,7 +104,7 @@ is_constant(const DtOperand *operand, PyObject *object)
 }
 
 static bool
-take_axis(const DtOperand *operand, DtKernelAxis *axis)
+take_axis(const DtPlan *plan, const DtOperand *operand, DtKernelAxis *axis)
 {
     *axis = (DtKernelAxis){.kind = DT_AXIS_INT};
     if (is_constant(operand, Py_None)) {
@@ -112,13 +112,13 @@ take_axis(const DtOperand *operand, DtKernelAxis *axis)
         return true;
     }
     if (operand->kind != DT_OPERAND_SLICE) {
-        return dt_kernel_index(operand, &axis->at);
+        return dt_kernel_index(plan, operand, &axis->at);
     }
     axis->kind = DT_AXIS_SLICE;
     for (int i = 0; i < 3; i++) {
         const DtOperand *bound = &operand->items[i];
         axis->has[i] = !is_constant(bound, Py_None);
-        if (axis->has[i] && !dt_kernel_index(bound, &axis->bounds[i])) {
+        if (axis->has[i] && !dt_kernel_index(plan, bound, &axis->bounds[i])) {
             return false;
         }
     }
@@ -153,7 +153,7 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     *ok = named <= ndim;
     for (uint32_t i = 0; i < nitems && *ok; i++) {
         if (!is_constant(&items[i], Py_Ellipsis)) {
-            *ok = take_axis(&items[i], &kernel->axes[kernel->naxes++]);
+            *ok = take_axis(plan, &items[i], &kernel->axes[kernel->naxes++]);
             continue;
         }
         for (; named < ndim; named++) { /* there is but one ellipsis */

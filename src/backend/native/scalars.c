@@ -7,15 +7,37 @@
 
 #include "backend/native/cells.h"
 
+/* NumPy's own way asks for a dtype, which takes longer than the arithmetic. */
+static inline bool
+read_exact(PyObject *object, int type_num, void *cell)
+{
+#define EXACT(NUMBER, NAME)                                                                        \
+    case NPY_##NUMBER:                                                                             \
+        if (!Py_IS_TYPE(object, &Py##NAME##ArrType_Type)) {                                        \
+            return false;                                                                          \
+        }                                                                                          \
+        memcpy(cell, &PyArrayScalar_VAL(object, NAME), sizeof(PyArrayScalar_VAL(object, NAME)));   \
+        return true;
+    switch (type_num) {
+        EXACT(DOUBLE, Double)
+        EXACT(LONG, Long)
+        EXACT(LONGLONG, LongLong)
+        EXACT(FLOAT, Float)
+        EXACT(INT, Int)
+        EXACT(BOOL, Bool)
+    default:
+        return false;
+    }
+#undef EXACT
+}
+
 bool
 dt_scalar_read(PyObject *object, int type_num, void *cell)
 {
     if (object == NULL) {
         return false;
     }
-    if (type_num == NPY_DOUBLE && PyArray_IsScalar(object, Double)
-        && Py_IS_TYPE(object, &PyDoubleArrType_Type)) {
-        *(double *)cell = PyArrayScalar_VAL(object, Double);
+    if (read_exact(object, type_num, cell)) {
         return true;
     }
     if (PyArray_CheckExact(object)) {

@@ -176,7 +176,9 @@ def test_singular_matrix():
         except np.linalg.LinAlgError as error:
             return str(error)
 
-    check_calls(f, (square(3), X[:3]), (np.ones((3, 3)), X[:3]), (np.zeros((3, 3)), X[:3]), whole=False)
+    check_calls(
+        f, (square(3), X[:3]), (np.ones((3, 3)), X[:3]), (np.zeros((3, 3)), X[:3]), whole=False
+    )
 
 
 def test_shapes_that_do_not_fit():
@@ -220,6 +222,56 @@ def test_writes_through_views():
         return row, m[0, 1], x[1:] * 2
 
     check_calls(f, (X, M), (X[::-1], M.T))
+
+
+# ---- Positions that are numbers of NumPy ---------------------------------------------------------
+
+POSITIONS = """
+m[j], m[j, 1:], m[1:, j], m[j - 1:, j - 1], m[:j], m[j:, ::j], m[j, j], m[j][j], m[int(j)], m[j, None]
+x[j:], x[:j], x[j], x[-j:], x[i[1]:], m[i[1]], m[i[1], :i[2]], m[:, i[1] + 1]
+x[np.argmax(x)], m[np.argmax(x) - 1]
+np.zeros(i[0]), np.ones((j, 2)), np.roll(x, j), np.roll(x, i[1]), np.full(j, x[j]), np.eye(j)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("integer", [np.int64, np.int32, np.uint8, int])
+@pytest.mark.parametrize("expression", POSITIONS)
+def test_positions(expression, integer):
+    calls = [(X, M, I, integer(2)), (X[::-1], M.T, I, integer(1)), (X, M, -I, integer(0))]
+    calls.append((X, M, I, integer(3)))
+    calls.append((X, M, I * 2**40, integer(100)))
+    check_calls(function(expression, "x, m, i, j"), *calls, whole=False)
+
+
+def update(q, s, t, a, b):
+    q[s[0], s[1], a] += 0.5 * (-1.0 + q[t[0], t[1], b] - q[s[0], s[1], a])
+    q[s[1], s[0], q[s[0], s[1]].argmax()] = q[t[0], t[1], b]
+    return q[s[0], s[1], a]
+
+
+@pytest.mark.parametrize("integer", [np.int64, np.int32, np.uint8, int])
+def test_updates_of_a_table(integer):
+    q = RANDOM.standard_normal((4, 4, 4))
+    calls = [(q, [1, 2], [2, 1], integer(a), integer(b)) for a in range(4) for b in range(4)]
+    calls += [
+        (q, [1, 2], [1, 2], integer(4), integer(0)),
+        (q, [1, 2], [1, 4], integer(1), integer(0)),
+    ]
+    calls += [
+        (q * NAN, [1, 2], [1, 2], integer(1), integer(2)),
+        (q[::-1].T, [0, 2], [1, 2], integer(1), integer(2)),
+    ]
+    check_calls(update, *calls, whole=False)
+
+
+@pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
+def test_an_update_of_a_table_calls_nothing():
+    def f(q, a, b):
+        q[1, a] += 0.5 * (q[2, b] - q[1, a])
+        return q[b, 1:] * 2
+
+    text = str(dyntrace.explain(f)(np.arange(12.0).reshape(3, 4), np.int64(1), np.int64(2)))
+    assert "cells" in text and "called" not in text, text
 
 
 # ---- Writes of items -----------------------------------------------------------------------------
