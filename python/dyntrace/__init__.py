@@ -11,12 +11,11 @@ array([0., 0., 0., 0.])
 
 import os
 
-from dyntrace._version import __version__
-
 TYPE_CHECKING = False  # typing itself is not imported where a program only starts
 if TYPE_CHECKING:
     from dyntrace._errors import BackendError, RecompileError, Unsupported
     from dyntrace._settings import config
+    from dyntrace._version import __version__
     from dyntrace.api import (
         assume_constant_result,
         compile,
@@ -62,6 +61,7 @@ _LAZY = {
     "explain": ("dyntrace.explanation", "explain"),
     "ExplainOutput": ("dyntrace.explanation", "ExplainOutput"),
     "adapters": ("dyntrace.adapters", None),
+    "__version__": ("dyntrace._version", "__version__"),
 }
 
 
@@ -101,6 +101,6 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module 'dyntrace' has no attribute {name!r}")
 
 
-# A whole script that may never need it loads it when NumPy is there.
+# A whole script that may never need it loads it at the first attempt to compile something.
 if os.environ.get("DYNTRACE", "0") in ("", "0"):
     _load()

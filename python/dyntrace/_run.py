@@ -36,7 +36,11 @@ def run_script(path: str, args: list[str], options: Options) -> None:
     script = start(options)
     sys.argv = [path, *args]
     sys.path[0] = os.path.dirname(os.path.abspath(path))
-    _run_main(lambda: script.main_code(source, path), {"__file__": path, "__cached__": None})
+    _run_main(
+        script,
+        lambda: compile(source, path, "exec", dont_inherit=True),
+        {"__file__": path, "__cached__": None},
+    )
 
 
 def run_module(name: str, args: list[str], options: Options) -> None:
@@ -64,7 +68,8 @@ def run_module(name: str, args: list[str], options: Options) -> None:
         raise NoProgram(f"no module named {name!r}")
     sys.argv = [spec.origin or name, *args]
     _run_main(
-        lambda: script.code_for_main(code) or code,
+        script,
+        lambda: code,
         {
             "__file__": spec.origin,
             "__cached__": spec.cached,
@@ -81,13 +86,14 @@ def _module_code(spec: Any) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
-def _run_main(make_code: Any, attributes: dict[str, object]) -> None:
+def _run_main(script: Any, make_code: Any, attributes: dict[str, object]) -> None:
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __spec__=None)
     module.__dict__.update(attributes)
     sys.modules["__main__"] = module
     try:
-        exec(make_code(), module.__dict__)
+        code = make_code()
+        exec(script.code_for_main(code) or code, module.__dict__)
     except SystemExit:
         raise
     except BaseException as error:

@@ -12,7 +12,6 @@ from dyntrace._support import core as _core
 
 TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Sequence
     from types import CodeType, FunctionType, ModuleType
     from typing import Any
@@ -22,68 +21,12 @@ else:
     FunctionType = type(lambda: None)
     CodeType = type(FunctionType.__code__.__get__(lambda: None))
 
-#: Stands for the preparing function among the constants of a module's code until it is put there.
-_MARKER = "dyntrace: prepare this function"
-
-#: Fields of statements that hold statements, or what holds them.
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _CO_OPTIMIZED = 1  # code of a function, not of a class or module
-_OTHER_FLAGS = 0xFFFF  # below those of ``from __future__ import``
 
 
-def _defines_functions(code: "CodeType") -> bool:
-    """Is there a ``def`` in the module or in one of its classes?  Lambdas are none."""
-    return any(
-        (constant.co_flags & _CO_OPTIMIZED and not constant.co_name.startswith("<"))
-        or _defines_functions(constant)
-        for constant in code.co_consts
-        if isinstance(constant, CodeType)
-    )
-
-
-def _mark_definitions(statements: "Sequence[Any]") -> None:
-    """Gives each function of the module and of its classes an innermost decorator; coroutines run plainly.
-
-    Its position is that of the ``def`` line, so that tracebacks, ``inspect`` and tracers see the same lines.
-    """
-    from _ast import AsyncFunctionDef, Constant, FunctionDef
-
-    for node in statements:
-        kind = type(node)
-        if kind is FunctionDef:
-            mark = Constant(_MARKER)
-            mark.lineno = mark.end_lineno = node.lineno
-            mark.col_offset = mark.end_col_offset = node.col_offset
-            node.decorator_list.append(mark)
-        elif kind is not AsyncFunctionDef:
-            for name in _BLOCKS:
-                block = getattr(node, name, None)
-                if type(block) is list:
-                    _mark_definitions(block)
-
-
-def _put_constant(code: "CodeType", value: object) -> "CodeType":
-    """The code with `value` in the marker's place, class bodies included."""
-    constants = tuple(
-        value
-        if isinstance(constant, str) and constant == _MARKER
-        else _put_constant(constant, value)
-        if isinstance(constant, CodeType)
-        else constant
-        for constant in code.co_consts
-    )
-    return code.replace(co_consts=constants)
-
-
-def _flags(code: "CodeType | None") -> int:
-    if code is None or code.co_flags <= _OTHER_FLAGS:
-        return 0
-    import __future__
-
-    known = 0
-    for name in __future__.all_feature_names:
-        known |= getattr(__future__, name).compiler_flag
-    return code.co_flags & known
+def _defines(code: "CodeType") -> bool:
+    """Does the code make functions or classes as a module does: a class body, or type parameters?"""
+    return not code.co_flags & _CO_OPTIMIZED or code.co_name.startswith("<generic parameters of ")
 
 
 def _matches(name: str, patterns: "Sequence[str]") -> bool:
@@ -107,7 +50,6 @@ class Script:
             record=bool(options.report),
             quiet=True,
         )
-        self._main_reaches_arrays = False
 
     # ---- Which functions
 
@@ -137,53 +79,38 @@ class Script:
 
     # ---- The main module
 
-    def main_code(self, source: bytes, path: str, like: "CodeType | None" = None) -> "CodeType":
-        """The code of the main module, whose functions are prepared as they are defined."""
-        from _ast import PyCF_ONLY_AST
+    def code_for_main(self, code: "CodeType") -> "CodeType | None":
+        """What runs in the place of the main module's code; None: that code itself.
 
+        Functions of the module and of its classes are prepared as they are defined: before their
+        decorators see them.
+        """
         assert _core is not None
-        if not self.is_wanted("__main__", path):
-            plain: CodeType = compile(source, path, "exec", _flags(like), dont_inherit=True)
-            return plain
-        tree: ast.Module = compile(
-            source, path, "exec", PyCF_ONLY_AST | _flags(like), dont_inherit=True
-        )
-        _mark_definitions(tree.body)
-        code = compile(tree, path, "exec", _flags(like), dont_inherit=True)
-        code = _put_constant(code, self._prepare_main)
+        if not self.is_wanted("__main__", code.co_filename):
+            return None
+        code = self._following(code)
         return _core.module_driver(self.region, code) or code
 
-    def _prepare_main(self, function: object) -> object:
-        if isinstance(function, FunctionType) and self._is_function_wanted(
-            "__main__", None, function.__qualname__
-        ):
-            # What a module has imported it seldom loses: once is enough.
-            self._main_reaches_arrays = self._main_reaches_arrays or self._reaches_arrays(
-                function.__globals__
-            )
-            if self._main_reaches_arrays:
-                self._prepare(function)
-        return function
+    def _following(self, code: "CodeType") -> "CodeType":
+        assert _core is not None
+        inner = tuple(
+            self._following(constant)
+            if isinstance(constant, CodeType) and _defines(constant)
+            else constant
+            for constant in code.co_consts
+        )
+        if any(new is not old for new, old in zip(inner, code.co_consts, strict=True)):
+            code = code.replace(co_consts=inner)
+        wanted = self._is_main_function_wanted if self.options.skip or self.options.modules else None
+        followed: CodeType = _core.follow_definitions(self.region, code, wanted)
+        return followed
+
+    def _is_main_function_wanted(self, function: "FunctionType") -> bool:
+        return self._is_function_wanted("__main__", None, function.__qualname__)
 
     def _reaches_arrays(self, namespace: "dict[str, Any]") -> bool:
         assert _core is not None
         return self.options.everything or _core.reaches_arrays(namespace)
-
-    def code_for_main(self, code: "CodeType") -> "CodeType | None":
-        """What runs in the place of the main module's code; None: that code itself."""
-        if not self.is_wanted("__main__", code.co_filename):
-            return None
-        if not _defines_functions(code):
-            assert _core is not None
-            driver: CodeType | None = _core.module_driver(self.region, code)
-            return driver
-        source = _source_of(code)
-        if source is None:
-            return None
-        try:
-            return self.main_code(source, code.co_filename, code)
-        except (SyntaxError, ValueError):
-            return None  # not the source that this code was made of
 
     # ---- Imported modules
 
@@ -195,7 +122,7 @@ class Script:
             return
         name, path = namespace.get("__name__"), namespace.get("__file__")
         if name == "numpy":
-            _load()
+            _core.load_numpy()
         if type(name) is not str or not (path is None or type(path) is str):
             return
         if not self.is_wanted(name, path):
@@ -255,27 +182,6 @@ def _is_own_code(path: str) -> bool:
     return own
 
 
-def _source_of(code: "CodeType") -> "bytes | None":
-    if code.co_filename == "<string>":
-        arguments = sys.orig_argv
-        at = arguments.index("-c") + 1 if "-c" in arguments else len(arguments)
-        return arguments[at].encode() if at < len(arguments) else None
-    try:
-        with open(code.co_filename, "rb") as stream:
-            return stream.read()
-    except OSError:
-        return None
-
-
-def _load() -> None:
-    """Everything that compiling needs: arrays are there now, or may come in by any door."""
-    import dyntrace
-
-    assert _core is not None
-    dyntrace._load()
-    _core.load_numpy()
-
-
 def start(options: "Options") -> Script:
     """Switches whole-script mode on for this process.
 
@@ -300,13 +206,15 @@ def start(options: "Options") -> Script:
     _core.leave_alone(tuple(p for p in options.skip if ":" not in p))
     script = Script(options)
     if "numpy" in sys.modules or options.everything:
-        _load()
+        _core.load_numpy()
     if "DYNTRACE_LOGS" in os.environ:
         import dyntrace._settings  # reads it
     _watch_imports(script)
     if options.everything:
         import dyntrace._report
-        import dyntrace.polyfills  # noqa: F401 - what a trace may need must not be traced on its way in
+        import dyntrace.polyfills  # what a trace may need must not be traced on its way in
+
+        dyntrace._load()
 
         _core.capture_everywhere(script.region)
     if options.report:

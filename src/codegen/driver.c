@@ -13,7 +13,10 @@
  *   per context: a ladder of POP_TOPs down to base + 1, where the landing is on top; a binary
  *   search for its q; a pad per landing: make room, let the landing fill it, go to q
  *
- * Everything new lies behind the user's instructions, so their jumps keep their directions.
+ *   behind an instruction, what only looks: LOAD_CONST, FOR_ITER to the next one
+ *
+ * All but sites and onlookers lies behind the user's instructions, so their jumps keep their
+ * directions.
  */
 #include "codegen/driver.h"
 
@@ -38,6 +41,7 @@ typedef struct Builder {
     const DtPlaces *places;
     const DtBytecode *bytecode;
     const DtDriverPoint **point_of; /* per canonical instruction, or NULL */
+    PyObject *const *behind;        /* the same, or NULL */
     DtDriverMap *map;
     DtDriverCode code;
     RawSource *raws;
@@ -307,6 +311,19 @@ emit_site(Builder *builder, const DtDriverPoint *point)
     dt_driver_code_pop(code, site->room + 1);
 }
 
+/* `instr` is not the last one of the code. */
+static void
+emit_onlooker(Builder *builder, int32_t instr, PyObject *object)
+{
+    DtDriverCode *code = &builder->code;
+    int32_t next = dt_driver_code_label(code);
+    need_stack(builder, builder->bytecode->instrs[instr + 1].depth + 2);
+    dt_driver_code_load(code, object);
+    dt_driver_code_for_iter(code, next);
+    dt_driver_code_return(code); /* never: it is exhausted at once */
+    dt_driver_code_loop_end(code, next);
+}
+
 static void
 emit_copies(Builder *builder)
 {
@@ -320,6 +337,9 @@ emit_copies(Builder *builder)
         dt_driver_code_bind(code, body_label(builder, raw->instr));
         stand_at(builder, raw->instr);
         dt_driver_code_put(code, raw->opcode, raw->arg, raw->target < 0 ? -1 : 2 * raw->target);
+        if (builder->behind != NULL && builder->behind[raw->instr] != NULL) {
+            emit_onlooker(builder, raw->instr, builder->behind[raw->instr]);
+        }
     }
 }
 
@@ -590,12 +610,13 @@ build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObj
 
 DtStatus
 dt_driver_build(DtArena *arena, const DtPlaces *places, const DtDriverPoint *points,
-                uint32_t npoints, DT_OWNED PyCodeObject **driver)
+                uint32_t npoints, PyObject *const *behind, DT_OWNED PyCodeObject **driver)
 {
     Builder builder = {
         .arena = arena,
         .places = places,
         .bytecode = places->bytecode,
+        .behind = behind,
         .map = dt_driver_map_new(places),
         .code = {.arena = arena, .bytecode = places->bytecode, .handler = -1},
     };

@@ -30,6 +30,9 @@
  * with room for q's values on the stack already.  Everything else that is legal and has a pad
  * (DT_PLACE_PAD) is reached by a search, also edges that were not known when the driver was built.
  *
+ * Behind an instruction an object may stand whose tp_iternext only looks: it returns NULL, and the
+ * frame goes on as if it were not there, or with the exception that is set.
+ *
  * Not in here: what probes do, and when a driver is worth it (eval_frame/).
  */
 #ifndef DT_CODEGEN_DRIVER_H
@@ -68,10 +71,12 @@ typedef struct DtDriverPoint {
     bool asleep;                 /* to begin with */
 } DtDriverPoint;
 
-/* Builds the driver of places->bytecode->code; one probe per point, in any order of points.  An
- * illegal point or edge is DT_ERROR with SystemError.  Runs no user code. */
+/* Builds the driver of places->bytecode->code; one probe per point, in any order of points.
+ * `behind`: per instruction what stands behind it, or NULL; or NULL: nowhere.  An illegal point or
+ * edge is DT_ERROR with SystemError.  Runs no user code. */
 DtStatus dt_driver_build(DtArena *arena, const DtPlaces *places, const DtDriverPoint *points,
-                         uint32_t npoints, DT_OWNED PyCodeObject **driver) DT_MUST_CHECK;
+                         uint32_t npoints, PyObject *const *behind,
+                         DT_OWNED PyCodeObject **driver) DT_MUST_CHECK;
 
 /* Whether this driver can go from the site to q. */
 bool dt_driver_reaches(const DtDriverSite *site, int32_t q);

@@ -253,7 +253,7 @@ build_driver(DtBroken *broken, DtArena *arena)
     }
     PyCodeObject *driver = NULL;
     if (count > 0) {
-        DT_TRY(dt_driver_build(arena, &broken->places, rows, count, &driver));
+        DT_TRY(dt_driver_build(arena, &broken->places, rows, count, NULL, &driver));
     }
     for (uint32_t i = first; i < broken->probes.count; i++) {
         broken->probes.items[i]->driver = driver;

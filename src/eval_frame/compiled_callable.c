@@ -8,6 +8,7 @@
 
 #include "eval_frame/broken.h"
 #include "eval_frame/compiled_function.h"
+#include "eval_frame/definitions.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/prepared.h"
@@ -153,8 +154,8 @@ int
 dt_compiled_function_add_types(PyObject *module)
 {
     if (dt_adoption_init() < 0 || dt_function_subtype_ready(&DtCompiledFunction_Type) < 0
-        || dt_prepared_init() < 0 || dt_script_init() < 0 || PyType_Ready(&DtEntry_Type) < 0
-        || PyType_Ready(&DtProbe_Type) < 0) {
+        || dt_prepared_init() < 0 || dt_script_init() < 0 || dt_definitions_init() < 0
+        || PyType_Ready(&DtEntry_Type) < 0 || PyType_Ready(&DtProbe_Type) < 0) {
         return -1;
     }
     return PyModule_AddType(module, &compiled_callable_type) < 0

@@ -198,9 +198,6 @@ dt_region_reset_all(void)
 int
 dt_region_load_numpy(void)
 {
-    if (dt_variables_load() < 0) {
-        return -1;
-    }
 #if DYNTRACE_HAVE_NUMPY
     return dt_adapter_by_name("numpy") != NULL ? 0 : dt_numpy_init();
 #else

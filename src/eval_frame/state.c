@@ -72,17 +72,21 @@ dt_state_init(void)
     dt_state.weigh_after = 8;
     dt_state.replay = dt_replay_sentinel;
     dt_state.name_key = PyUnicode_InternFromString("__name__");
+    return dt_state.name_key != NULL ? 0 : -1;
+}
+
+int
+dt_state_load(void)
+{
     PyObject *errors = PyImport_ImportModule("dyntrace._errors");
-    if (errors == NULL || dt_state.name_key == NULL) {
-        Py_XDECREF(errors);
+    if (errors == NULL) {
         return -1;
     }
-    dt_state.unsupported = PyObject_GetAttrString(errors, "Unsupported");
-    dt_state.recompile_error = PyObject_GetAttrString(errors, "RecompileError");
-    dt_backend_error = PyObject_GetAttrString(errors, "BackendError");
+    Py_XSETREF(dt_state.unsupported, PyObject_GetAttrString(errors, "Unsupported"));
+    Py_XSETREF(dt_state.recompile_error, PyObject_GetAttrString(errors, "RecompileError"));
+    Py_XSETREF(dt_backend_error, PyObject_GetAttrString(errors, "BackendError"));
     Py_DECREF(errors);
-    return dt_state.unsupported != NULL && dt_state.recompile_error != NULL
-                   && dt_backend_error != NULL
-               ? 0
-               : -1;
+    dt_state.loaded = dt_state.unsupported != NULL && dt_state.recompile_error != NULL
+                      && dt_backend_error != NULL && dt_variables_load() == 0;
+    return dt_state.loaded ? 0 : -1;
 }

@@ -50,6 +50,7 @@ typedef struct DtState {
     DtMap prepared;            /* function -> what prepared.c keeps of it */
     DtArena prepared_arena;    /* of the map */
     PyObject *given_back;      /* list of dicts: functions that were prepared and are plain again */
+    bool loaded;               /* what tracing needs is there (dt_state_load); then, too: */
     PyObject *unsupported;     /* dyntrace.Unsupported */
     PyObject *recompile_error; /* dyntrace.RecompileError */
     PyObject *replay;   /* sentinel returned by rewritten code: make the call again plainly */
@@ -68,6 +69,9 @@ typedef struct DtState {
 extern DtState dt_state;
 
 int dt_state_init(void); /* -1 with an exception */
+
+/* dyntrace's exceptions, and what tracing needs of the standard library.  -1 with an exception. */
+int dt_state_load(void);
 
 static inline bool
 dt_state_logs(DtLog artifact)

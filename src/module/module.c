@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "core/workers.h"
 #include "eval_frame/compiled_function.h"
+#include "eval_frame/definitions.h"
 #include "eval_frame/hook.h"
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
@@ -226,11 +227,11 @@ core_leave_alone(PyObject *Py_UNUSED(module), PyObject *patterns)
     Py_RETURN_NONE;
 }
 
-/* load_tracing(): what tracing needs of the standard library; done by load_numpy(), too. */
+/* load_tracing(): dyntrace's exceptions, and what tracing needs of the standard library. */
 static PyObject *
 core_load_tracing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    if (dt_variables_load() < 0) {
+    if (dt_state_load() < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -272,6 +273,7 @@ static PyMethodDef core_methods[] = {
     {"load_tracing", core_load_tracing, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
+    {"follow_definitions", dt_definitions_follow, METH_VARARGS, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},
     {"after_exec_module", dt_script_after_exec_module, METH_VARARGS, NULL},
     {"set_skipped_modules", core_set_skipped_modules, METH_O, NULL},

@@ -261,7 +261,7 @@ testing_driver(PyObject *Py_UNUSED(module), PyObject *args)
     dt_arena_init(&arena);
     if (analyse(&arena, code, &places) == DT_OK
         && make_points(&arena, list, answer, null, owners, &points) == DT_OK
-        && dt_driver_build(&arena, &places, points, (uint32_t)PyList_GET_SIZE(list), &driver)
+        && dt_driver_build(&arena, &places, points, (uint32_t)PyList_GET_SIZE(list), NULL, &driver)
                != DT_OK) {
         driver = NULL;
     }
