@@ -18,10 +18,13 @@ def test_programs(seed):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("name", "seed"), [("web", 201), ("web", 202), ("scalars", 301)])
-def test_programs_of_one_kind(name, seed):
+KINDS = [("web", 201, 60), ("web", 202, 60), ("scalars", 301, 60), ("arrays", 401, 400)]
+
+
+@pytest.mark.parametrize(("name", "seed", "count"), KINDS)
+def test_programs_of_one_kind(name, seed, count):
     script = str(HERE / f"{name}.py")
-    command = [sys.executable, "-W", "ignore", script, "--seed", str(seed), "--count", "60"]
+    command = [sys.executable, "-W", "ignore", script, "--seed", str(seed), "--count", str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

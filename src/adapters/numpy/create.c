@@ -76,7 +76,8 @@ dt_np_drops_imaginary(PyObject *from, PyObject *to)
 {
     bool is_complex = from == (PyObject *)&PyComplex_Type
                       || (!PyType_Check(from) && PyTypeNum_ISCOMPLEX(dt_np_descr(from)->type_num));
-    return is_complex && !PyTypeNum_ISCOMPLEX(dt_np_descr(to)->type_num);
+    int num = dt_np_descr(to)->type_num;
+    return is_complex && !PyTypeNum_ISCOMPLEX(num) && num != NPY_BOOL;
 }
 
 /* ---- zeros, ones, empty, full ---------------------------------------------------------------- */
@@ -358,6 +359,7 @@ dt_np_fn_linspace(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     DT_TRY(dt_np_new_meta(trace, f8, &length, 1, &meta));
+    meta->layout |= DT_LAYOUT_VIEW;
     DT_TRY(dt_np_int_operand(trace, num, &operands[2]));
     operands[3] = dt_np_const(endpoint ? Py_True : Py_False);
     return dt_np_emit_one(trace, op, operands, 4, meta, out);

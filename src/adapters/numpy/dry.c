@@ -184,10 +184,51 @@ take_sizes(DtNpDry *dry, const DtOperand *operand, DtMeta *result)
     return DT_OK;
 }
 
+/* Is the argument the dtype of reals, also by its name? */
+static bool
+is_real_dtype(PyObject *value)
+{
+    PyArray_Descr *descr = NULL;
+    if (!PyArray_DescrCheck(value) && !PyUnicode_CheckExact(value)) {
+        return false;
+    }
+    if (!PyArray_DescrConverter(value, &descr)) {
+        PyErr_Clear(); /* it is another text */
+        return false;
+    }
+    bool real = PyTypeNum_ISINTEGER(descr->type_num) || PyTypeNum_ISFLOAT(descr->type_num);
+    Py_DECREF(descr);
+    return real;
+}
+
+/* Complex numbers that are taken as reals: NumPy warns, from wherever it is called. */
+static bool
+drops_imaginary(const DtNpDry *dry, PyObject *args, PyObject *kwargs)
+{
+    bool given = false, from_complex = false;
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(kwargs, &at, &key, &value);) {
+        given = given || is_real_dtype(value);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        given = given || is_real_dtype(PyTuple_GET_ITEM(args, i));
+    }
+    for (Py_ssize_t i = 0; given && i < PyList_GET_SIZE(dry->dummies); i++) {
+        PyObject *dummy = PyList_GET_ITEM(dry->dummies, i);
+        from_complex = from_complex || PyArray_IsScalar(dummy, ComplexFloating)
+                       || (PyArray_Check(dummy) && PyArray_ISCOMPLEX((PyArrayObject *)dummy));
+    }
+    return given && from_complex && !dry->about;
+}
+
 static DtStatus
 learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtVar **out)
 {
     DtMeta results[DT_NP_MAXARGS];
+    if (drops_imaginary(dry, args, kwargs)) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
+                        dry->function);
+    }
     PyObject *result = run_dry(spec->callee, args, kwargs);
     if (result == NULL) {
         return dt_break_on_exception(dry->trace);

@@ -569,6 +569,18 @@ join_advanced(DtTrace *trace, const Advanced *parts, uint32_t count, Advanced *o
     return DT_OK;
 }
 
+/* NumPy before 2.5 only warns of an index that is out of bounds where there are no items. */
+static DtStatus
+need_items(DtTrace *trace, const DtMeta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (dt_np_size_is(meta->shape[i], 0)) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "an index array where there are no items");
+        }
+    }
+    return DT_OK;
+}
+
 /* array[index arrays, slices, ...]: a copy.  The axes of the index arrays stand where the first one
  * stood, or in front if something stands between two of them.  Whether the indices are inside is
  * seen when it runs. */
@@ -633,6 +645,7 @@ take(DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *const *items, uint32_t
     memcpy(meta->shape + place, joined.shape, sizeof(meta->shape[0]) * joined.ndim);
     memcpy(meta->shape + place + joined.ndim, view.shape + place,
            sizeof(meta->shape[0]) * (view.ndim - place));
+    DT_TRY(need_items(trace, meta));
     if (ndim <= 1) {
         DT_TRY(dt_np_fresh_c(trace, meta));
     }
@@ -700,7 +713,7 @@ dt_np_region(DtTrace *trace, DtArrayVar *self, DtVar *key, DtNpRegion *out)
         out->advanced = out->advanced || is_advanced(items[i]);
     }
     if (out->advanced) {
-        return DT_OK;
+        return need_items(trace, self->meta);
     }
     DT_TRY(read_items(trace, items, count, &view));
     if (view.ndim > DT_NP_MAXDIMS) {

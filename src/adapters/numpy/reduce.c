@@ -107,6 +107,10 @@ dt_np_reduce(DtTrace *trace, DtNpOp op, DtArrayVar *array, uint32_t mask, bool a
     DtMeta *meta;
     DtOperand args[5] = {dt_np_node(array)};
     DT_TRY(check_not_empty(trace, op, array->meta, mask));
+    if (dtype != NULL && dt_np_drops_imaginary(array->meta->dtype, dtype)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
+                        dt_np_reduce_target(op));
+    }
     DT_TRY(dt_np_resolve_reduce(trace, op, array->meta->dtype, dtype, &result));
     DT_TRY(guard_buffer(trace, array->meta, result));
     DT_TRY(reduced_meta(trace, array->meta, mask, keepdims, result, &meta));

@@ -215,9 +215,7 @@ dt_np_cast(DtTrace *trace, DtArrayVar *self, PyObject *dtype, DtVar **out)
     DtNpOperand operand = {.array = self, .dtype = base->dtype};
     DtOperand args[2] = {dt_np_node(self), dt_np_const(dtype)};
     DtMeta *meta;
-    if (PyTypeNum_ISCOMPLEX(dt_np_descr(base->dtype)->type_num)
-        && !PyTypeNum_ISCOMPLEX(dt_np_descr(dtype)->type_num)
-        && !PyTypeNum_ISBOOL(dt_np_descr(dtype)->type_num)) {
+    if (dt_np_drops_imaginary(base->dtype, dtype)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
     }
     DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));
@@ -286,10 +284,7 @@ dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, D
     }
     DT_TRY(dt_np_need_operand(trace, args->pos[0], type->tp_name, &operand));
     DT_TRY(dt_np_fit_weak(trace, &operand, dtype));
-    bool from_complex =
-        operand.dtype == (PyObject *)&PyComplex_Type
-        || (!dt_np_is_weak(&operand) && PyTypeNum_ISCOMPLEX(dt_np_descr(operand.dtype)->type_num));
-    if (from_complex && !PyTypeNum_ISCOMPLEX(num)) {
+    if (dt_np_drops_imaginary(operand.dtype, dtype)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
     }
     DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));

@@ -68,13 +68,29 @@ emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     return dt_np_emit(trace, &spec, out);
 }
 
+/* NumPy's resolution.  Casts that are told to drop imaginary parts warn, and so are not made here.
+ */
+static DtStatus
+resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, uint32_t count,
+        const UfuncOptions *options, PyObject **dtypes)
+{
+    DT_TRY(dt_np_resolve(trace, op, operands, options != NULL ? options->dtype : NULL,
+                         options != NULL ? options->casting : NULL, dtypes));
+    for (uint32_t i = 0; i < count; i++) {
+        if (dt_np_drops_imaginary(operands[i].dtype, PyTuple_GET_ITEM(*dtypes, i))) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
+                            dt_np_target(op));
+        }
+    }
+    return DT_OK;
+}
+
 static DtStatus
 apply(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t count, const UfuncOptions *options,
       DtVar **out)
 {
     PyObject *dtypes;
-    DT_TRY(dt_np_resolve(trace, op, operands, options != NULL ? options->dtype : NULL,
-                         options != NULL ? options->casting : NULL, &dtypes));
+    DT_TRY(resolve(trace, op, operands, count, options, &dtypes));
     return emit_ufunc(trace, op, operands, count, options, dtypes, out);
 }
 
@@ -221,8 +237,11 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     DtVar *made;
     PyObject *dtypes;
     DT_TRY(dt_np_need_writable(trace, target, what));
-    DT_TRY(dt_np_resolve(trace, op, operands, options->dtype, options->casting, &dtypes));
+    DT_TRY(resolve(trace, op, operands, nin, options, &dtypes));
     PyObject *dtype = PyTuple_GET_ITEM(dtypes, nin);
+    if (dt_np_drops_imaginary(dtype, target->meta->dtype)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts", what);
+    }
     bool same_casts = options->casting == NULL; /* else NumPy checks as it is told */
     bool anywhere = writes_anywhere(op, dtype);
     if (where == NULL && same_casts && anywhere) {
@@ -430,13 +449,25 @@ same_axes_order(const DtMeta *a, const DtMeta *b)
     return memcmp(a->stride_order, b->stride_order, a->ndim) == 0;
 }
 
+/* Not known from the order of axes alone: the strides of axes of one item, if it is not C's. */
+static bool
+strides_are_known(const DtMeta *meta)
+{
+    bool one = false;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        one = one || dt_np_size_is(meta->shape[i], 1);
+    }
+    return !one || (meta->layout & DT_LAYOUT_C);
+}
+
 /* May the tracker simply stand for a new value?  The array is the trace's own, and nobody looks at
  * its memory through a view. */
 static bool
 is_replaceable(const DtTrace *trace, const DtArrayVar *self)
 {
-    return (self->meta->layout & DT_LAYOUT_FRESH) && self->node->graph == trace->graph
-           && self->meta->ndim > 0 && !has_views(self);
+    return (self->meta->layout & DT_LAYOUT_FRESH) && !(self->meta->layout & DT_LAYOUT_VIEW)
+           && self->node->graph == trace->graph && self->meta->ndim > 0
+           && strides_are_known(self->meta) && !has_views(self);
 }
 
 /* After self[...] = value: arithmetic may read the value instead.  Laid out alike, so that loops
@@ -513,6 +544,13 @@ dt_np_put_into(DtTrace *trace, DtVar *target, const char *what, DtVar **out)
         || !(self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
         || !same_axes_order(self->meta, result->meta)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such an out=", what);
+    }
+    bool same = true;
+    for (uint32_t i = 0; i < self->meta->ndim && same; i++) { /* nothing is broadcast here */
+        DT_TRY(dt_trace_unify(trace, self->meta->shape[i], result->meta->shape[i], &same));
+    }
+    if (!same) {
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s with an out= of another shape", what);
     }
     DT_TRY(put_result(trace, self, *out, NPY_NO_CASTING, what));
     *out = target;

@@ -99,13 +99,22 @@ is_complex(PyObject *dtype)
            || (PyArray_DescrCheck(dtype) && PyTypeNum_ISCOMPLEX(dt_np_descr(dtype)->type_num));
 }
 
+/* A value of the graph: an array of reals, or a real Python number. */
+static bool
+is_real_value(const DtMeta *meta)
+{
+    char number = dt_number_kind_of(meta);
+    return number != 0 ? strchr("bif", number) != NULL
+                       : meta->dtype != NULL && !is_complex(meta->dtype);
+}
+
 /* Does the operand hold nothing but real numbers and arrays of them? */
 static bool
 is_real(const DtOperand *operand)
 {
     switch ((DtOperandKind)operand->kind) {
     case DT_OPERAND_NODE:
-        return !is_complex(operand->u.node->results[operand->result].dtype);
+        return is_real_value(&operand->u.node->results[operand->result]);
     case DT_OPERAND_CONST:
         return PyLong_Check(operand->u.object) || PyFloat_CheckExact(operand->u.object);
     case DT_OPERAND_SYM:
@@ -281,6 +290,9 @@ dt_np_write_all(DtTrace *trace, DtArrayVar *self, DtVar *value, const char *what
     DtOperand args[3] = {dt_np_node(self), dt_np_const(Py_Ellipsis)};
     DtNpOperand operand;
     DT_TRY(dt_np_read_operands(trace, &value, 1, what, &operand));
+    if (dt_np_drops_imaginary(operand.dtype, self->meta->dtype)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts", what);
+    }
     if (operand.array != NULL) {
         DT_TRY(check_fits(trace, operand.array->meta, self->meta->shape, self->meta->ndim, false,
                           what));

@@ -212,6 +212,7 @@ build_operand(Builder *builder, DtPlanNode *plan, uint32_t index, int i, Tempora
         slot = inner->slot;
     }
     if (spread) {
+        op->rule = DT_ORDER_ITERATOR;
         uint8_t size = type_size(use->type_num);
         uint16_t to = take_register(builder, size);
         fused->steps[fused->nsteps++] = (DtStep){
@@ -303,8 +304,8 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     const DtLoop *loop = plan->loop;
     int nin = loop->nargs - 1;
     Temporaries temporaries = {.count = 0};
-    fused->ops[index] =
-        (DtFusedOp){.node = plan->node, .level = plan->level, .size = loop->sizes[nin]};
+    fused->ops[index] = (DtFusedOp){
+        .node = plan->node, .level = plan->level, .rule = plan->rule, .size = loop->sizes[nin]};
     DtStep step = step_of(loop);
     for (int i = 0; i < nin; i++) {
         const DtPlanUse *use = &plan->uses[i];
@@ -335,6 +336,7 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
             .op = (uint8_t)index,
             .reuse = -1,
         };
+        fused->iterated = fused->iterated || fused->ops[index].rule == DT_ORDER_ITERATOR;
     }
     else {
         plan->slot = take_register(builder, loop->sizes[nin]);

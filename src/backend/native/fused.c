@@ -163,6 +163,18 @@ lay_out(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets, D
     return true;
 }
 
+/* In Fortran's order only: NumPy's iterator leaves axes of one item where C's order has them, and a
+ * program sees their strides. */
+bool
+dt_fused_sees_order(const DtFused *fused, const npy_intp *shape, int order)
+{
+    bool one = false;
+    for (uint32_t axis = 0; axis < fused->ndim; axis++) {
+        one = one || shape[axis] == 1;
+    }
+    return one && fused->iterated && order == NPY_ARRAY_F_CONTIGUOUS;
+}
+
 /* The array of an output: its target, an operand that dies, or a new one; NULL with MemoryError. */
 static DT_OWNED PyObject *
 make_output(const DtLane *lane, const DtNativeRun *run, uint32_t index,
@@ -275,6 +287,9 @@ run_any(const DtFused *fused, DtNativeRun *run)
 
     if (!take_inputs(fused, run, arrays, &order)) {
         return DT_FUSED_CALL;
+    }
+    if (order != 0 && dt_fused_sees_order(fused, PyArray_DIMS(arrays[0]), order)) {
+        order = 0;
     }
     const npy_intp *shape = order != 0 ? PyArray_DIMS(arrays[0]) : layout.shape;
     lane.fused = fused;

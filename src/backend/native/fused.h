@@ -38,6 +38,9 @@ DtFusedRun dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, c
 DtFusedRun dt_fused_finish(const DtOutcome *outcome, const DtFused *fused);
 
 /* DT_FUSED_CALL: nothing has happened, and it may be that only fused.c can run it. */
+/* Operands are dense in `order`, but an axis of one item has another place in an output: fused.c.
+ */
+bool dt_fused_sees_order(const DtFused *fused, const npy_intp *shape, int order);
 DtFusedRun dt_fused_run_small(const DtFused *fused, DtNativeRun *run);
 
 #endif

@@ -53,7 +53,8 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
     char small[DT_FUSED_STACK_SCRATCH + 64];
     const npy_intp *shape;
     int order;
-    if (!take_dense(fused, run, slots, &shape, &order)) {
+    if (!take_dense(fused, run, slots, &shape, &order)
+        || (order == NPY_ARRAY_F_CONTIGUOUS && dt_fused_sees_order(fused, shape, order))) {
         return DT_FUSED_CALL;
     }
     npy_intp total = 1;

@@ -5,9 +5,10 @@
  *                               walk: the outputs' memory order, neighbouring axes merged
  *
  * A result allocated in K order follows its operands' strides: axes are compared pairwise over all
- * operands that have a non-zero stride in both; where operands disagree, C order wins.  An
- * intermediate's order decides its users' order, so every op of the stage is followed although its
- * memory never exists.
+ * operands that have a non-zero stride in both; where operands disagree, C order wins.  Axes of one
+ * item have no say, but a place, and a program can see their strides: where NumPy goes without its
+ * iterator (DtOrderRule) they have another one.  An intermediate's order decides its users' order,
+ * so every op of the stage is followed although its memory never exists.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,10 @@ typedef npy_intp Strides[DT_FUSED_MAX_NDIM];
 /* Does axis `slow` have to come inside of axis `fast`, which stands inside now?  1 yes, 0 no, -1
  * nothing known. */
 static int
-must_swap(const npy_intp *const *operands, int count, int slow, int fast)
+must_swap(const npy_intp *const *operands, int count, const npy_intp *shape, int slow, int fast)
 {
     int swap = -1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && shape[slow] != 1 && shape[fast] != 1; i++) {
         npy_intp outer = operands[i][slow], inner = operands[i][fast];
         if (outer == 0 || inner == 0) {
             continue;
@@ -39,7 +40,7 @@ must_swap(const npy_intp *const *operands, int count, int slow, int fast)
 
 /* order[0] is the fastest axis. */
 static void
-sort_axes(const npy_intp *const *operands, int count, int ndim, int *order)
+sort_axes(const npy_intp *const *operands, int count, const npy_intp *shape, int ndim, int *order)
 {
     for (int i = 0; i < ndim; i++) {
         order[i] = ndim - 1 - i;
@@ -48,7 +49,7 @@ sort_axes(const npy_intp *const *operands, int count, int ndim, int *order)
         int axis = order[i];
         int position = i;
         for (int j = i - 1; j >= 0; j--) {
-            int swap = must_swap(operands, count, axis, order[j]);
+            int swap = must_swap(operands, count, shape, axis, order[j]);
             if (swap == 0) {
                 break;
             }
@@ -60,6 +61,57 @@ sort_axes(const npy_intp *const *operands, int count, int ndim, int *order)
             order[j] = order[j - 1];
         }
         order[position] = axis;
+    }
+}
+
+/* Items one behind the other in that order?  Strides of axes of one item don't count. */
+static bool
+is_dense(const npy_intp *strides, npy_intp size, const npy_intp *shape, int ndim, bool fortran)
+{
+    for (int i = 0; i < ndim; i++) {
+        int axis = fortran ? i : ndim - 1 - i;
+        if (shape[axis] != 1 && strides[axis] != size) {
+            return false;
+        }
+        size *= shape[axis];
+    }
+    return true;
+}
+
+/* The order of a copy that keeps one that is neither C's nor Fortran's: by strides alone. */
+static void
+sort_by_strides(const npy_intp *strides, int ndim, int *order)
+{
+    for (int i = 0; i < ndim; i++) {
+        int axis = ndim - 1 - i;
+        int j = i;
+        for (; j > 0 && llabs(strides[axis]) < llabs(strides[order[j - 1]]); j--) {
+            order[j] = order[j - 1];
+        }
+        order[j] = axis;
+    }
+}
+
+/* The order of a new result.  sizes: of items; 0 for an operand of fewer axes. */
+static void
+result_order(const DtFusedOp *op, const npy_intp *const *operands, const npy_intp *sizes,
+             const npy_intp *shape, int ndim, int *order)
+{
+    bool c = op->rule != DT_ORDER_ITERATOR, fortran = c;
+    for (int i = 0; i < op->nin; i++) {
+        c = c && is_dense(operands[i], sizes[i], shape, ndim, false);
+        fortran = fortran && is_dense(operands[i], sizes[i], shape, ndim, true);
+    }
+    if (c || fortran) {
+        for (int i = 0; i < ndim; i++) {
+            order[i] = c ? ndim - 1 - i : i;
+        }
+    }
+    else if (op->rule == DT_ORDER_COPY) {
+        sort_by_strides(operands[0], ndim, order);
+    }
+    else {
+        sort_axes(operands, op->nin, shape, ndim, order);
     }
 }
 
@@ -77,7 +129,7 @@ broadcast_strides(PyArrayObject *array, int ndim, const npy_intp *shape, npy_int
         if (dim != shape[i] && dim != 1) {
             return false;
         }
-        strides[i] = dim == 1 ? 0 : PyArray_STRIDE(array, axis);
+        strides[i] = axis < 0 || dim != shape[i] ? 0 : PyArray_STRIDE(array, axis);
     }
     return true;
 }
@@ -226,14 +278,17 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
     for (uint32_t i = 0; i < fused->nops; i++) {
         const DtFusedOp *op = &fused->ops[i];
         const npy_intp *operands[DT_LOOP_MAX_ARGS];
+        npy_intp sizes[DT_LOOP_MAX_ARGS];
         if (op->level != DT_LEVEL_FULL) {
             continue; /* in C order, if the rest is, or the stage is not run (reduced.c) */
         }
         for (int j = 0; j < op->nin; j++) {
-            operands[j] =
-                op->operands[j] >= 0 ? inputs[op->operands[j]] : results[~op->operands[j]];
+            int k = op->operands[j];
+            bool whole = k < 0 || PyArray_NDIM(arrays[k]) == ndim;
+            operands[j] = k >= 0 ? inputs[k] : results[~k];
+            sizes[j] = !whole ? 0 : k >= 0 ? fused->inputs[k].size : fused->ops[~k].size;
         }
-        sort_axes(operands, op->nin, ndim, order);
+        result_order(op, operands, sizes, layout->shape, ndim, order);
         if (i == 0) {
             /* For a stage without outputs, which runs only because it may warn: any order will do.
              */
@@ -263,11 +318,6 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
                 }
             }
             outputs++;
-        }
-        for (int j = 0; j < ndim; j++) {
-            if (layout->shape[j] == 1) {
-                results[i][j] = 0; /* as an operand, an axis of one element has no say */
-            }
         }
     }
     build_walk(fused, inputs, targets, first_order, layout);

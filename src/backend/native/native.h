@@ -144,10 +144,18 @@ typedef struct DtFusedRow {
     bool keepdims;
 } DtFusedRow;
 
+/* How NumPy chooses the memory order of a new result. */
+typedef enum DtOrderRule {
+    DT_ORDER_UFUNC,    /* of operands that are dense in one order that one, else the iterator's */
+    DT_ORDER_ITERATOR, /* as its iterator sorts axes: where(), ufuncs that cast */
+    DT_ORDER_COPY,     /* that of the one operand: astype() */
+} DtOrderRule;
+
 /* What layouts are computed from: the array operands of each node. */
 typedef struct DtFusedOp {
     const DtNode *node;
     uint8_t level;                      /* DtLevel */
+    uint8_t rule;                       /* DtOrderRule */
     uint8_t size;                       /* bytes per element of the result */
     uint8_t nin;                        /* array operands */
     int16_t operands[DT_LOOP_MAX_ARGS]; /* input i, or ~op */
@@ -173,6 +181,7 @@ typedef struct DtFused {
     bool single_called;      /* one element alone runs other code in NumPy */
     bool dense_called;       /* operands that are not all dense in one order do */
     bool raises;             /* a loop may set an exception */
+    bool iterated;           /* an output has the order of NumPy's iterator */
     uint8_t fp_region;       /* of its nodes */
     bool simple;             /* reduces nothing; all outputs are new arrays */
     uint8_t reduces;         /* DtReduceKind */

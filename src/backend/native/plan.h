@@ -29,6 +29,7 @@ typedef struct DtPlanNode {
     DtPlanReduce reduce;
     DtPlanUse uses[DT_LOOP_MAX_ARGS];
     uint32_t nuses; /* of its operands, the elementwise ones: they come first */
+    uint8_t rule;   /* DtOrderRule */
     bool cell_op;   /* can be computed in a stage of cells */
     bool cells;     /* its value goes to `cell` */
     uint16_t cell;

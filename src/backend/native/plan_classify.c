@@ -188,11 +188,24 @@ static const struct Elementwise {
     uint32_t nargs;
     uint32_t nuses;
     DtStatus (*find)(DtPlanNode *, PyObject *const *types);
+    DtOrderRule rule;
 } elementwise[] = {
-    {"numpy.where", 3, 3, find_where},
-    {"ndarray.astype", 2, 1,
-     find_astype}, /* the other operand is the dtype, which the result has too */
+    {"numpy.where", 3, 3, find_where, DT_ORDER_ITERATOR},
+    /* The other operand is the dtype, which the result has too. */
+    {"ndarray.astype", 2, 1, find_astype, DT_ORDER_COPY},
 };
+
+/* NumPy's loop without an iterator takes arrays as they are. */
+static DtOrderRule
+ufunc_rule(const DtPlanNode *plan)
+{
+    for (uint32_t i = 0; i < plan->nuses; i++) {
+        if (plan->uses[i].kind == DT_USE_ARRAY && plan->uses[i].type_num != plan->loop->types[i]) {
+            return DT_ORDER_ITERATOR;
+        }
+    }
+    return DT_ORDER_UFUNC;
+}
 
 DtStatus
 dt_plan_classify(const DtNode *node, DtPlanNode *plan)
@@ -212,6 +225,7 @@ dt_plan_classify(const DtNode *node, DtPlanNode *plan)
         if (node->nargs == elementwise[i].nargs
             && strcmp(node->target, elementwise[i].target) == 0) {
             find = elementwise[i].find;
+            plan->rule = (uint8_t)elementwise[i].rule;
             plan->nuses = elementwise[i].nuses;
         }
     }
@@ -220,7 +234,8 @@ dt_plan_classify(const DtNode *node, DtPlanNode *plan)
         return DT_OK;
     }
     const DtMeta *result = &node->results[0];
-    if (!is_plain_array(result) || result->ndim == 0 || result->ndim > DT_FUSED_MAX_NDIM) {
+    if (!is_plain_array(result) || !PyArray_ISNBO(((PyArray_Descr *)result->dtype)->byteorder)
+        || result->ndim == 0 || result->ndim > DT_FUSED_MAX_NDIM) {
         return DT_OK;
     }
     for (uint32_t i = 0; i < plan->nuses; i++) {
@@ -234,6 +249,9 @@ dt_plan_classify(const DtNode *node, DtPlanNode *plan)
         && (loop->out->type_num != ((PyArray_Descr *)result->dtype)->type_num
             || !rules_hold(plan, result))) {
         plan->loop = NULL;
+    }
+    if (plan->loop != NULL && find == find_ufunc) {
+        plan->rule = (uint8_t)ufunc_rule(plan);
     }
     return DT_OK;
 }

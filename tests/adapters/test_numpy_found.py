@@ -1,0 +1,136 @@
+"""What random expressions have found (tests/fuzz/arrays.py), made small."""
+
+import numpy as np
+import pytest
+from differential import check, check_calls
+
+
+def same(fn, *args):
+    """Equal to plain execution, with or without a graph break."""
+    return check_calls(fn, args, args, whole=False)
+
+
+def test_a_cast_to_swapped_bytes_is_swapped():
+    def fn(a):
+        return a.astype(">c16") * 1, a.astype(">f8"), a[1:].astype(">c16")
+
+    check(fn, np.arange(4, dtype="i4"))
+
+
+FORTRAN = np.asfortranarray(np.arange(15.0).reshape(3, 1, 5))
+
+
+@pytest.mark.parametrize(
+    "array", [FORTRAN, FORTRAN[:, :, ::-1], FORTRAN.T.copy().T], ids=["dense", "back", "copied"]
+)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "?", "i4"])
+def test_strides_of_axes_of_one_item(array, dtype):
+    def fn(a):
+        b = a + 1
+        return (
+            b,
+            3 | (a > 2),
+            a * True,
+            np.where(a > 1, a, 0),
+            a.astype("f4"),
+            b.astype("c8"),
+            (a > 1) + b,
+            b * 2,
+        )
+
+    same(fn, array.astype(dtype))
+
+
+def test_strides_of_axes_of_one_item_of_operands_with_fewer_axes():
+    def fn(a, b):
+        return a + b, np.where(a > b, a, b), (a > 1) * b
+
+    same(fn, np.asfortranarray(np.ones((1, 3, 5))), np.asfortranarray(np.ones((3, 5))))
+
+
+def test_an_out_argument_keeps_its_strides():
+    def fn(a):
+        b = a.astype("f4", copy=False) * (a <= 0)
+        np.add(a, -1, out=b)
+        b += a
+        return b
+
+    same(fn, np.asfortranarray(np.ones((1, 4, 4), "i4")))
+
+
+def test_a_number_of_an_array_is_put():
+    def fn(a, c):
+        np.put(a, [0, 2], bool(c.any()))
+        np.put(a, [1], int(c[0]))
+        return a
+
+    check(fn, np.array([[1], [0], [3]], "u1"), np.array([1, 0]))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda c: c.sum(axis=0, dtype="f8"),
+        lambda c: np.sum(c, dtype=float),
+        lambda c: c.prod(dtype="i4"),
+        lambda c: c.any(axis=0),
+        lambda c: np.add.reduce(c, dtype="f4"),
+        lambda c: np.add.reduce(c, dtype=np.float32, initial=0),
+        lambda c: np.add.accumulate(c, dtype="f4"),
+        lambda c: np.cumsum(c, dtype="f4"),
+        lambda c: np.nansum(c, dtype="f8"),
+        lambda c: np.add(c, c, out=np.zeros((2, 3)), casting="unsafe"),
+        lambda c: c.astype(bool),
+        lambda c: np.full(3, 1j, dtype=bool),
+        lambda c: np.put(np.zeros(4), [0], complex(c[0, 0])),
+    ],
+)
+def test_imaginary_parts_that_are_dropped_are_told_where_numpy_tells_them(fn):
+    same(fn, np.arange(6).reshape(2, 3) * 1j + 1)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a, b: np.matmul(b, a, out=b[0]),
+        lambda a, b: np.sum(b, axis=1, out=a),
+        lambda a, b: np.cumsum(a[:1], out=a),
+        lambda a, b: np.add(a[:1], 1, out=a),
+        lambda a, b: np.max(b[:, :1], axis=0, out=a),
+    ],
+)
+def test_an_out_argument_of_another_shape(fn):
+    def call(a, b):
+        try:
+            return fn(a, b)
+        except ValueError as error:
+            return str(error), a
+
+    same(call, np.arange(5.0), np.ones((1, 5)))
+    same(call, np.arange(5) > 2, np.ones((1, 5)) > 0)
+
+
+def test_a_result_that_is_a_view_stays_one():
+    def fn(n):
+        a, b = np.linspace(0, 1, 9), np.linspace(0, 1, 9)
+        np.hypot(a, n, out=a)
+        b += n
+        return a, b, a.flags.owndata, b.flags.owndata, a.base is None
+
+    same(fn, np.float32(1.5))
+
+
+def test_an_index_where_there_are_no_items():
+    def read(a):
+        return a[[0, 1], -2:]
+
+    def write(a):
+        a[[0, 5]] = 1
+        return a
+
+    def cut(a):
+        return a[[7], 5:2]
+
+    for fn in (read, write, cut):
+        same(fn, np.zeros((1, 0)))
+    same(cut, np.zeros((4, 6)))

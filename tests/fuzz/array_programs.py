@@ -1,0 +1,681 @@
+"""Random expressions over arrays of all dtypes, shapes and layouts: `Program(seed)`.
+
+A program is a function of some arrays, a scalar of the library and a Python number.  Each statement is
+made from a template whose holes are filled with names, keys, axes and dtypes, and is run plainly while it
+is made, so that most of them do something; a statement that raises is kept now and then, inside `try` or
+as the last one.  A call is a list of recipes; its calls differ in values, in sizes, in layouts, in what
+shares memory and in dtypes.
+
+What is not here: running the compiled function and comparing (`arrays.py`).
+"""
+
+# ruff: noqa: E501  (tables)
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+
+import numpy as np
+
+NUMBERS = "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 g c8 c16 G".split()
+SWAPPED = ">f8 >i4 >f4 >c16 >u2 >i8".split()
+OTHERS = ["M8[D]", "M8[s]", "m8[h]", "m8[D]", "S3", "U2", "i4,f8", "O"]
+PLAIN = ["f8", "f8", "f8", "f4", "i8", "i4", "u1", "?", "c16"]
+
+# Sizes of the axes n, m and k in one call; that they differ in later calls shows what took a size for a
+# constant.  Axes q are n or 40.
+SIZES = [
+    dict(n=5, m=3, k=2),
+    dict(n=4, m=4, k=4),
+    dict(n=7, m=2, k=3),
+    dict(n=3, m=1, k=5),
+    dict(n=1, m=1, k=1),
+    dict(n=2, m=0, k=3),
+    dict(n=0, m=2, k=1),
+    dict(n=17, m=9, k=1),
+    dict(n=40, m=5, k=2),
+    dict(n=260, m=3, k=2),
+]
+LARGE = [
+    dict(n=9000, m=3, k=2),
+    dict(n=1300, m=40, k=1),
+    dict(n=130, m=130, k=2),
+    dict(n=66, m=20, k=11),
+]
+
+MOST_ITEMS = 200_000
+SHAPES = [
+    "n",
+    "n",
+    "n",
+    "m",
+    "mn",
+    "mn",
+    "mn",
+    "nm",
+    "1n",
+    "m1",
+    "qq",
+    "kmn",
+    "kmn",
+    "k1n",
+    "kqq",
+    "1",
+    "",
+    "kkmn",
+]
+
+LAYOUTS = {
+    "C": lambda a: a,
+    "F": lambda a: np.asfortranarray(a),
+    "transposed": lambda a: (
+        a.transpose(np.roll(range(a.ndim), 1)).copy().transpose(np.roll(range(a.ndim), -1))
+    ),
+    "step": lambda a: _inside(a, 2, 0)[(..., *(slice(None, None, 2),) * a.ndim)],
+    "step last": lambda a: np.repeat(a, 2, -1)[..., ::2] if a.ndim else a,
+    "step first": lambda a: np.repeat(a, 3, 0)[::3] if a.ndim else a,
+    "back": lambda a: a[(..., *(slice(None, None, -1),) * a.ndim)].copy()[
+        (..., *(slice(None, None, -1),) * a.ndim)
+    ],
+    "back first": lambda a: a[::-1].copy()[::-1] if a.ndim else a,
+    "back last": lambda a: a[..., ::-1].copy()[..., ::-1] if a.ndim else a,
+    "back F": lambda a: np.asfortranarray(a[::-1])[::-1] if a.ndim else a,
+    "inside": lambda a: _inside(a, 1, 2)[(..., *(slice(1, -1),) * a.ndim)],
+    "same rows": lambda a: np.broadcast_to(a[:1], a.shape) if a.ndim and a.size else a,
+    "one item": lambda a: np.broadcast_to(a.reshape(-1)[:1].reshape(()), a.shape) if a.size else a,
+    "rows over": lambda a: (
+        np.lib.stride_tricks.as_strided(a, strides=(0, *a.strides[1:])) if a.ndim > 1 else a
+    ),
+    "read-only": lambda a: _locked(a),
+    "misaligned": lambda a: _misaligned(a),
+    "in record": lambda a: _in_record(a),
+}
+
+
+def _inside(a, factor, more):
+    """Memory that has room between or around the items of `a`, which are in it already."""
+    room = np.zeros([size * factor + more for size in a.shape], a.dtype)
+    part = slice(None, None, 2) if factor == 2 else slice(1, -1)
+    room[(..., *(part,) * a.ndim)] = a
+    return room
+
+
+def _locked(a):
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+def _misaligned(a):
+    if a.dtype.hasobject:
+        return a
+    room = np.zeros(a.nbytes + 1, "u1")[1:].view(a.dtype).reshape(a.shape)
+    room[...] = a
+    return room
+
+
+def _in_record(a):
+    if a.dtype.hasobject:
+        return a
+    room = np.zeros(a.shape, [("flag", "u1"), ("item", a.dtype), ("more", "f4")])
+    room["item"] = a
+    return room["item"]
+
+
+# What an argument that lies in the memory of an earlier one is of it.
+ALIASES = {
+    "the same": lambda a: a,
+    "a view": lambda a: a[...],
+    "back": lambda a: a[::-1],
+    "shifted": lambda a: a[1:],
+    "without last": lambda a: a[:-1],
+    "transposed": lambda a: a.T,
+    "halves": lambda a: a[..., ::2],
+    "flat": lambda a: a.reshape(-1),
+    "row": lambda a: a[0] if a.ndim > 1 and len(a) else a[:1],
+    "real": lambda a: a.real,
+    "bytes": lambda a: (
+        a.view("u1") if a.flags.c_contiguous and a.ndim and not a.dtype.hasobject else a
+    ),
+    "locked": lambda a: np.broadcast_to(a, a.shape),
+}
+
+
+def make_array(dtype, shape, layout, sizes, seed, special):
+    """The array of a recipe."""
+    kind = np.dtype(dtype)
+    shape = tuple(dict(sizes, q=min(sizes["n"], 40), **{"1": 1})[axis] for axis in shape)
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal(shape) * 3
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if kind.kind == "b":
+            array = values > 0
+        elif kind.kind in "iu":
+            array = values.astype("i8").astype(kind)
+            if special and array.size:
+                info = np.iinfo(kind)
+                array.reshape(-1)[rng.integers(0, array.size, 2)] = info.max, info.min
+        elif kind.kind in "fc":
+            array = values.astype(kind)
+            if kind.kind == "c":
+                array = array + (1j * rng.integers(-2, 3, shape)).astype(kind)
+            if special and array.size:
+                odd = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-310, 65000.0, 1e300, 2.0, 0.5, -1.0]
+                some = rng.integers(0, len(odd), 3)
+                array.reshape(-1)[rng.integers(0, array.size, 3)] = np.array(odd)[some].astype(kind)
+        elif kind.kind in "Mm":
+            array = (values * 9).astype("i8").astype(kind)
+            if special and array.size:
+                array.reshape(-1)[0] = "NaT"
+        elif kind.kind in "SU":
+            array = np.array(["", "a", "bc", "abc", "B", "1", "12"])[
+                np.abs(values * 2).astype(int) % 7
+            ].astype(kind)
+        elif kind.kind == "V":
+            array = np.zeros(shape, kind)
+            array["f0"], array["f1"] = values * 2, values
+        else:
+            array = (values * 3).astype("i8").astype(object)
+    return LAYOUTS[layout](np.asarray(array, kind))
+
+
+def build(recipes):
+    """The arguments of one call."""
+    arguments = []
+    for kind, *rest in recipes:
+        if kind == "array":
+            arguments.append(make_array(*rest))
+        elif kind == "alias":
+            other = arguments[rest[0]]
+            arguments.append(ALIASES[rest[1]](other) if other.ndim else other)
+        elif kind == "scalar":
+            arguments.append(np.dtype(rest[0]).type(rest[1]))
+        else:
+            arguments.append(rest[0])
+    return arguments
+
+
+# ---- Templates -------------------------------------------------------------------------------------
+# {a} an array, {e} an expression, {v} anything that can stand beside an array, {c} a constant, {t} a dtype,
+# {x} an axis, {xs} axes, {k} a key, {m} a mask, {i} an index, {s} a shape, {u1} {u2} functions.
+
+ONE = (
+    "negative positive absolute fabs sign signbit spacing modf frexp rint floor ceil trunc square sqrt cbrt reciprocal exp exp2 expm1"
+    " log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh degrees radians logical_not invert"
+    " isfinite isinf isnan conjugate isnat"
+).split()
+TWO = (
+    "add subtract multiply divide floor_divide remainder divmod power float_power copysign nextafter fmod ldexp logaddexp logaddexp2"
+    " arctan2 hypot heaviside maximum minimum fmax fmin equal not_equal less less_equal greater greater_equal logical_and logical_or"
+    " logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm"
+).split()
+OPERATORS = "+ - * / // % ** & | ^ << >> < <= == != > >=".split()
+INPLACE = "+= -= *= /= //= %= **= &= |= ^= <<= >>=".split()
+REDUCE = "sum prod max min any all mean std var ptp argmax argmin".split()
+CONSTANTS = "0 1 2 -1 3 0.5 -2.5 2.0 1e308 1e-3 255 256 -129 2**31 2**63 True 1j float('nan') float('inf') np.float32(1.5) np.int8(7) np.uint8(200) np.float16(2) np.longdouble(3) np.bool_(True) np.array(2) np.array(1.5,'f4')".split()
+
+EXPRESSIONS = [
+    (14, "({e} {op} {v})"),
+    (6, "({v} {op} {e})"),
+    (5, "np.{u2}({e}, {v})"),
+    (5, "np.{u1}({e})"),
+    (4, "(-{e})"),
+    (2, "(~{e})"),
+    (2, "abs({e})"),
+    (5, "{e}.{r}()"),
+    (5, "{e}.{r}(axis={x})"),
+    (3, "np.{r}({e}, axis={x}, keepdims=True)"),
+    (2, "np.{r}({e}, {xs})"),
+    (2, "{e}.sum(axis={xs}, dtype={t})"),
+    (1, "np.mean({e}, {x}, dtype={t})"),
+    (1, "np.var({e}, {x}, ddof=1)"),
+    (1, "np.sum({e}, where={m}, initial=2)"),
+    (1, "np.max({e}, axis={x}, initial={c}, where={m})"),
+    (1, "np.{ua}.reduce({e}, axis={x})"),
+    (1, "np.{ua}.accumulate({e}, axis={x})"),
+    (1, "np.{ua}.outer({e}.ravel()[:9], {e}[:3])"),
+    (1, "np.{ua}.reduceat({e}, [0, 2, 1])"),
+    (3, "{e}.astype({t})"),
+    (1, "{e}.astype({t}, order={o}, casting='same_kind')"),
+    (1, "{e}.astype({t}, copy=False)"),
+    (2, "np.add({e}, {v}, dtype={t})"),
+    (1, "np.multiply({e}, {v}, order={o})"),
+    (1, "np.subtract({e}, {v}, casting={cast})"),
+    (8, "{a}[{k}]"),
+    (3, "{e}[{k}]"),
+    (4, "{a}.T"),
+    (2, "{a}.real"),
+    (2, "{a}.imag"),
+    (2, "{e}.conj()"),
+    (3, "{a}.reshape({s})"),
+    (1, "{e}.reshape({s}, order={o})"),
+    (2, "{a}.ravel({o})"),
+    (1, "{a}.flatten({o})"),
+    (2, "{a}.swapaxes(0, -1)"),
+    (1, "np.moveaxis({a}, 0, -1)"),
+    (2, "{a}.squeeze()"),
+    (1, "np.expand_dims({a}, {x})"),
+    (2, "np.broadcast_to({a}, {s})"),
+    (1, "np.broadcast_to({a}, {a}.shape)"),
+    (2, "{a}.copy({o})"),
+    (1, "np.copy({a}, {o})"),
+    (1, "{a}.view({t})"),
+    (1, "{a}.view()"),
+    (1, "{a}.diagonal()"),
+    (1, "np.diagonal({a}, 1)"),
+    (2, "np.ascontiguousarray({a})"),
+    (2, "np.asfortranarray({a})"),
+    (2, "np.asarray({a}, {t})"),
+    (1, "np.array({a}, {t}, ndmin=2)"),
+    (1, "np.array({a}, copy=True, order={o})"),
+    (1, "np.array([{a}, {a}])"),
+    (1, "np.array([{c}, {c}, {c}])"),
+    (1, "np.atleast_2d({a})"),
+    (3, "np.where({m}, {e}, {v})"),
+    (1, "np.where({m})"),
+    (1, "np.nonzero({e})"),
+    (1, "np.flatnonzero({e})"),
+    (1, "np.argwhere({e})"),
+    (2, "np.clip({e}, {c}, {c})"),
+    (1, "{e}.clip({c}, {v})"),
+    (1, "{e}.round({i})"),
+    (2, "{e}.cumsum()"),
+    (2, "{e}.cumsum(axis={x})"),
+    (1, "np.cumprod({e}, {x})"),
+    (1, "np.diff({e}, axis={x})"),
+    (2, "np.sort({e}, axis={x})"),
+    (2, "np.argsort({e}, axis={x}, kind='stable')"),
+    (1, "np.searchsorted(np.sort({e}.ravel()), {v})"),
+    (1, "np.unique({e})"),
+    (1, "np.take({e}, [0, 1, 0], axis={x})"),
+    (1, "{e}.take({i})"),
+    (1, "np.repeat({e}, 2, axis={x})"),
+    (1, "np.tile({e}, (2, 1))"),
+    (1, "np.roll({e}, {i}, axis={x})"),
+    (1, "np.flip({e}, {x})"),
+    (1, "np.rot90({e})"),
+    (1, "np.concatenate([{e}, {e}], axis={x})"),
+    (1, "np.concatenate(({a}, {a}), axis=None)"),
+    (1, "np.stack([{e}, {e}], axis={x})"),
+    (1, "np.hstack([{a}, {a}])"),
+    (1, "np.vstack([{a}, {a}])"),
+    (2, "({e} @ {e})"),
+    (1, "({a} @ {a}.T)"),
+    (1, "np.dot({e}, {v})"),
+    (1, "np.inner({a}, {a}[:5])"),
+    (1, "np.outer({e}.ravel()[:9], {e})"),
+    (1, "np.einsum('...i,...i', {e}, {e})"),
+    (1, "np.trace({e})"),
+    (1, "np.tril({e})"),
+    (1, "np.zeros_like({e})"),
+    (1, "np.full_like({e}, {c}, dtype={t})"),
+    (1, "np.ones({a}.shape, {t})"),
+    (1, "np.arange({a}.size).reshape({a}.shape)"),
+    (1, "np.linspace(0, 1, {a}.size)"),
+    (1, "np.isclose({e}, {v})"),
+    (1, "np.allclose({e}, {v})"),
+    (1, "np.array_equal({e}, {e})"),
+    (1, "np.median({e}, axis={x})"),
+    (1, "np.percentile({e}, 30)"),
+    (1, "np.nansum({e}, axis={x})"),
+    (1, "np.nanmax({e})"),
+    (1, "np.nan_to_num({e})"),
+    (1, "np.isin({e}, [0, 1, 2])"),
+    (1, "np.count_nonzero({e}, axis={x})"),
+    (1, "np.linalg.norm({e})"),
+    (1, "np.linalg.norm({e}, axis={x})"),
+    (1, "np.pad({e}, 1)"),
+    (1, "np.ptp({e}, axis={x})"),
+    (1, "np.average({e}, axis={x})"),
+    (1, "np.bincount(np.abs({e}.ravel()) % 7)"),
+    (1, "np.fft.fft({e})"),
+    (1, "divmod({e}, {v})"),
+    (1, "pow({e}, {c})"),
+    (1, "round({e}.sum(), 2)"),
+    (2, "{a}.shape"),
+    (1, "{a}.dtype"),
+    (1, "{a}.strides"),
+    (1, "{e}.strides"),
+    (1, "({a}.ndim, {a}.size, {a}.nbytes, {a}.itemsize)"),
+    (1, "({a}.flags.c_contiguous, {a}.flags.f_contiguous, {a}.flags.writeable)"),
+    (1, "{a}.flat[{i}]"),
+    (1, "{e}.tolist()"),
+    (1, "{e}.item()"),
+    (1, "{e}.item({i})"),
+    (1, "float({e}.sum())"),
+    (1, "int({e}.max())"),
+    (1, "bool({e}.any())"),
+    (1, "len({a})"),
+    (1, "[r for r in {a}[:40]][:3]"),
+    (1, "sum({a}[:40])"),
+    (1, "max({e}.ravel()[:40])"),
+    (1, "({c} in {e})"),
+    (1, "{a}.byteswap()"),
+    (1, "np.result_type({a}, {v})"),
+    (1, "np.shares_memory({a}, {a})"),
+]
+
+STATEMENTS = [
+    (50, "{new} = {e}"),
+    (12, "{a}[{k}] = {v}"),
+    (4, "{a}[{k}] = {e}"),
+    (10, "{a} {ip} {v}"),
+    (6, "{a}[{k}] {ip} {v}"),
+    (4, "np.{u2n}({e}, {v}, out={a})"),
+    (2, "np.{u1n}({e}, {a})"),
+    (2, "np.{u2n}({e}, {v}, out={a}, where={m})"),
+    (2, "np.{u2n}({e}, {v}, out={a}, casting='unsafe')"),
+    (1, "{new} = np.{u2n}({e}, {v}, out={a}[{k}])"),
+    (2, "{new} = np.{r}({e}, axis={x}, out={a})"),
+    (1, "{new} = {e}.{r}({x}, out={a})"),
+    (1, "{e}.cumsum(axis={x}, out={a})"),
+    (2, "np.copyto({a}, {v}, casting='unsafe', where={m})"),
+    (2, "{a}.fill({c})"),
+    (1, "{a}.sort()"),
+    (1, "{a}.sort(axis=0)"),
+    (1, "np.add.at({a}, [0, 0, 1], {v})"),
+    (1, "np.put({a}, [0, 2], {v})"),
+    (1, "{a}.partition(1)"),
+    (1, "np.clip({e}, {c}, {c}, out={a})"),
+    (1, "np.matmul({e}, {e}, out={a})"),
+    (1, "{new} = {e}.astype({t}).{r}(axis={x})"),
+    (2, "{new}, {new2} = {a}[{i}], {a}[{k}]"),
+    (1, "{new}, *{new2} = {a}[:9]"),
+    (1, "if {e}.any(): {a}[{k}] = {v}"),
+    (1, "for i in range(3): {a}[i] = {a}[i - 1] {op} {v}"),
+    (1, "{new} = [{a}[j] for j in range(len({a}[:20]))]"),
+    (1, "{a}.shape = {s}"),
+    (1, "{a}.flags.writeable = False"),
+    (1, "with np.errstate(all={err}): {new} = {e}"),
+    (1, "{new} = {e}; {new}[{k}] = {v}"),
+    (1, "{a}.real = {v}"),
+    (1, "{a}.flat = {v}"),
+    (1, "{new} = {a}; {a} = {e}"),
+    (1, "{a}, {b} = {b}, {a}"),
+]
+
+
+class Program:
+    """The source of a function and the recipes of its calls."""
+
+    def __init__(self, seed, statements=6):
+        self.random = random.Random(f"arrays {seed}")
+        self.errors = self.pick("warn", "warn", "ignore", "raise")
+        self.large = self.random.random() < 0.04
+        # Bits of long doubles that are nobody's must not be seen through views of other dtypes.
+        self.long = self.random.random() < 0.3
+        self.calls = self.make_calls()
+        self.arrays = ["a", "b", "c"]
+        self.values = ["s", "p"]
+        self.body = []
+        self.scope = dict(zip("abcsp", build(self.calls[0])), np=np)
+        with warnings.catch_warnings(), np.errstate(all=self.errors):
+            warnings.simplefilter("ignore")
+            for _ in range(statements):
+                if not self.statement():
+                    break
+        del self.scope
+
+    @property
+    def source(self):
+        return source_of(self.body)
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    # ---- Calls ---------------------------------------------------------------------------------
+
+    def dtype(self):
+        roll = self.random.random()
+        pool = (
+            PLAIN if roll < 0.5 else NUMBERS if roll < 0.87 else SWAPPED if roll < 0.93 else OTHERS
+        )
+        dtype = self.random.choice(pool)
+        return dtype if self.long or dtype not in "gG" else "f8"
+
+    def dtype_of_number(self):
+        dtype = self.random.choice(NUMBERS)
+        return dtype if self.long or dtype not in "gG" else "f8"
+
+    def alias(self):
+        name = self.random.choice(list(ALIASES))
+        return name if not self.long or name != "bytes" else "the same"
+
+    def make_calls(self):
+        sizes = LARGE if self.large else SIZES
+        layouts = list(LAYOUTS)
+        first = self.random.choice(sizes)
+        common = self.dtype()
+        arrays = []
+        for _ in range(3):
+            dtype = common if self.random.random() < 0.5 else self.dtype()
+            layout = "C" if self.random.random() < 0.4 else self.random.choice(layouts)
+            arrays.append([dtype, self.random.choice(SHAPES), layout])
+        if self.random.random() < 0.5:
+            arrays[1][1] = arrays[0][1]
+        aliases = {k: (0, self.alias()) for k in (1, 2) if self.random.random() < 0.2}
+        special = self.random.random() < 0.5
+        scalar = ("scalar", self.dtype_of_number(), self.pick(0, 1, 2, 3))
+        number = ("number", self.pick(0, 1, 2, -1, 3, 0.5, -1.5, 1e308, True, 1j, 300, 2**40))
+
+        def call(number_of_call, sizes_of, arrays_of, aliases_of, odd):
+            recipes = [
+                ("alias", *aliases_of[k])
+                if k in aliases_of
+                else ("array", *array, sizes_of, 10 * number_of_call + k, odd)
+                for k, array in enumerate(arrays_of)
+            ]
+            return [*recipes, scalar, number]
+
+        calls = [call(0, first, arrays, aliases, False), call(1, first, arrays, aliases, special)]
+        calls += [
+            call(2 + i, self.random.choice(sizes), arrays, aliases, special and i == 1)
+            for i in range(2)
+        ]
+        changed = [[dtype, shape, self.random.choice(layouts)] for dtype, shape, _ in arrays]
+        calls.append(call(4, first, changed, aliases, False))
+        others = {} if aliases else {k: (0, self.alias()) for k in (1, 2)}
+        calls.append(call(5, self.random.choice(sizes), arrays, others, False))
+        turned = [
+            [self.dtype(), *rest] if self.random.random() < 0.4 else [dtype, *rest]
+            for dtype, *rest in arrays
+        ]
+        calls.append(call(6, first, turned, aliases, special))
+        calls.append(calls[0])
+        return calls
+
+    # ---- Statements ----------------------------------------------------------------------------
+
+    def statement(self):
+        """Adds a statement; false: it is the last one, it raises."""
+        for _ in range(6):
+            text = self.fill(self.weighted(STATEMENTS), 2)
+            before = dict(self.scope)
+            try:
+                exec(text, self.scope)
+                if any(
+                    isinstance(v, np.ndarray) and v.size > MOST_ITEMS for v in self.scope.values()
+                ):
+                    raise MemoryError
+            except Exception:
+                self.scope.clear()
+                self.scope.update(before)
+                roll = self.random.random()
+                if roll < 0.04:
+                    self.body.append(text)
+                    return False
+                if roll < 0.10:
+                    self.body.append(
+                        f"try:\n        {text}\n    except Exception as error: errors.append(str(error))"
+                    )
+                    return True
+                continue
+            self.body.append(text)
+            for name in list(self.scope):
+                if name not in before and name.startswith("v"):
+                    known = self.scope[name]
+                    (self.arrays if isinstance(known, np.ndarray) else self.values).append(name)
+            self.values = [
+                v for v in self.values if not isinstance(self.scope[v], (tuple, list, np.dtype))
+            ]
+            return True
+        return True
+
+    def weighted(self, rows):
+        while True:
+            text = self.random.choices(rows, [weight for weight, _ in rows])[0][1]
+            if not self.long or not ("view({" in text or "byteswap" in text):
+                return text
+
+    def fill(self, template, depth):
+        return re.sub(r"\{(\w+)\}", lambda hole: self.hole(hole[1], depth), template)
+
+    def expression(self, depth):
+        if depth == 0 or self.random.random() < 0.25:
+            return self.array()
+        return self.fill(self.weighted(EXPRESSIONS), depth - 1)
+
+    def array(self):
+        return self.random.choice(self.arrays)
+
+    def constant(self):
+        text = self.random.choice(CONSTANTS)
+        return text if self.long or "long" not in text else "3.0"
+
+    def hole(self, name, depth):
+        pick = self.pick
+        if name in ("a", "b"):
+            return self.array()
+        if name == "e":
+            return self.expression(depth)
+        if name == "v":
+            roll = self.random.random()
+            if roll < 0.25:
+                return self.constant()
+            if roll < 0.4 and self.values:
+                return self.random.choice(self.values)
+            return self.expression(min(depth, 1))
+        if name in ("new", "new2"):
+            return f"v{len(self.body)}{'' if name == 'new' else 'b'}"
+        if name == "c":
+            return self.constant()
+        simple = {
+            "op": OPERATORS,
+            "ip": INPLACE,
+            "r": REDUCE,
+            "u1": ONE,
+            "u2": TWO,
+            "u1n": ONE,
+            "u2n": TWO,
+            "ua": [
+                "add",
+                "multiply",
+                "maximum",
+                "minimum",
+                "logical_or",
+                "bitwise_xor",
+                "subtract",
+                "hypot",
+                "logaddexp",
+            ],
+            "x": ["0", "-1", "1", "None", "0", "-1", "-2", "2"],
+            "xs": ["(0, 1)", "(0, -1)", "(1,)", "()", "(1, 0)", "None", "(0, 2)", "(-1,)"],
+            "i": ["0", "1", "-1", "2", "-2"],
+            "o": ["'C'", "'F'", "'K'", "'A'"],
+            "cast": ["'no'", "'equiv'", "'safe'", "'same_kind'", "'unsafe'"],
+            "err": ["'ignore'", "'raise'", "'warn'"],
+        }
+        if name in simple:
+            return self.random.choice(simple[name])
+        return getattr(self, f"hole_{name}")()
+
+    def hole_t(self):
+        dtype = (
+            self.random.choice(SWAPPED) if self.random.random() < 0.1 else self.dtype_of_number()
+        )
+        return self.pick(
+            repr(dtype),
+            repr(dtype),
+            repr(self.random.choice(PLAIN)),
+            "float",
+            "int",
+            "complex",
+            "bool",
+            "np.float32",
+            f"{self.array()}.dtype",
+        )
+
+    def hole_s(self):
+        a = self.array()
+        return self.pick(
+            "-1",
+            "(-1, 1)",
+            "(1, -1)",
+            f"{a}.shape",
+            f"{a}.size",
+            f"(2, *{a}.shape)",
+            f"{a}.shape[::-1]",
+            "(-1, 2)",
+            "()",
+            "(3, -1)",
+        )
+
+    def hole_m(self):
+        a = self.array()
+        return self.pick(
+            f"({a} > 0)",
+            f"({a} != {a})",
+            f"({a} == {self.array()})",
+            f"np.isnan({a})",
+            "True",
+            "False",
+            f"({a} > {a}.mean())",
+            f"{a}.astype(bool)",
+        )
+
+    def part(self):
+        return self.pick(
+            ":",
+            "1:",
+            ":-1",
+            "::2",
+            "::-1",
+            "-2:",
+            "0",
+            "-1",
+            "1",
+            "None",
+            "...",
+            "1:3",
+            "::-2",
+            "5:2",
+            "[0, 1]",
+            "[1, -1, 0]",
+            "np.array([0, 1])",
+            "p",
+            "s",
+            "[]",
+            "[[0], [1]]",
+        )
+
+    def hole_k(self):
+        roll = self.random.random()
+        if roll < 0.15:
+            return self.hole_m()
+        if roll < 0.2:
+            return f"{self.array()}"
+        if roll < 0.6:
+            return self.part()
+        return ", ".join(self.part() for _ in range(self.random.randint(2, 3)))
+
+
+def source_of(body):
+    """A function of these statements that returns every name they bind."""
+    names = sorted(set(re.findall(r"\bv\d+b?\b", "\n".join(body))))
+    bound = "".join(f"    {name} = None\n" for name in names)
+    lines = "".join(f"    {text}\n" for text in body)
+    returned = ", ".join(["a", "b", "c", *names, "errors"])
+    return f"def f(a, b, c, s, p):\n    errors = []\n{bound}{lines}    return {returned}\n"
