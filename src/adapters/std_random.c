@@ -1,11 +1,11 @@
 /* See std_random.h.
  *
- * Breaks: a choice of anything but numbers, a shuffle, states asked for or set, and arguments that
- * are no Python numbers.  A generator with attributes of its own, or of a class that was changed,
+ * Breaks: a choice of anything but numbers, states asked for or set, and arguments that are no
+ * Python numbers.  A generator with attributes of its own, or of a class that was changed,
  * is an object like any other, whose draws break.
  *
- * Not in here: NumPy's generators (adapters/numpy/random.c), where the state lies
- * (compat/twister.c).
+ * Not in here: draws of several numbers (std_random_several.c), NumPy's generators
+ * (adapters/numpy/random.c), where the state lies (compat/twister.c).
  */
 #include "adapters/std_random.h"
 
@@ -136,6 +136,9 @@ is_untouched(PyTypeObject *type)
     for (size_t i = 0; good && i < Py_ARRAY_LENGTH(rows); i++) {
         good = dt_type_lookup_text(type, rows[i].name) == NULL || is_original(type, rows[i].name);
     }
+    for (const DtRandomSeveral *row = dt_random_several; good && row->name != NULL; row++) {
+        good = is_original(type, row->name);
+    }
     return good;
 }
 
@@ -223,17 +226,14 @@ spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, voi
 
 /* ---- Draws ----------------------------------------------------------------------------------- */
 
-/* 'i' or 'f' if a sequence has numbers of that kind only, and not so many that making it anew takes
- * longer than the draw; else 0. */
-static DtStatus
-kind_of_items(DtTrace *trace, DtVar *var, char *out)
+DtStatus
+dt_random_kind_of_items(DtTrace *trace, DtVar *var, uint32_t most, char *out)
 {
     DtKind of = (DtKind)var->type->kind;
     const DtSeqVar *items = (const DtSeqVar *)var;
     *out = of == DT_KIND_RANGE && dt_var_as_constant(trace, var) != NULL ? 'i' : 0;
     if ((of != DT_KIND_LIST && of != DT_KIND_TUPLE)
-        || (items->cls != &PyList_Type && items->cls != &PyTuple_Type)
-        || items->count > MAX_ITEMS) {
+        || (items->cls != &PyList_Type && items->cls != &PyTuple_Type) || items->count > most) {
         return DT_OK;
     }
     for (uint32_t i = 0; i < items->count; i++) {
@@ -304,7 +304,8 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
         DT_TRY(dt_var_realize(trace, var, &var));
         var = dt_var_peek(var);
         if (row->args == ARGS_NUMBERS) {
-            DT_TRY(kind_of_items(trace, var, &result));
+            /* more to choose from take longer to be made anew than the draw takes */
+            DT_TRY(dt_random_kind_of_items(trace, var, MAX_ITEMS, &result));
         }
         if (row->args == ARGS_NUMBERS ? result != 0 : takes((DrawArgs)row->args, var)) {
             DT_TRY(dt_graph_operand(trace, var, &operands[i + 1], &ok));
@@ -343,6 +344,12 @@ call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
         if (PyUnicode_CompareWithASCIIString(name, rows[i].name) == 0) {
             return draw(trace, self, &rows[i], args, out);
+        }
+    }
+    for (const DtRandomSeveral *row = dt_random_several; row->name != NULL; row++) {
+        if (PyUnicode_CompareWithASCIIString(name, row->name) == 0
+            && self->node->graph == trace->graph) {
+            return row->call(trace, self, args, out);
         }
     }
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "the method %s of a random.Random",

@@ -472,6 +472,7 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         DtVar *item;
         const DtSym *number = NULL;
         uint32_t own = 0;
+        bool drawn; /* or computed from an array: an int of the graph */
         DT_TRY(dt_var_realize(trace, items->items[i], &item));
         item = dt_var_peek(item);
         PyObject *constant = dt_var_peek_constant(item);
@@ -481,8 +482,9 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         else if (constant == NULL || !PyBool_Check(constant)) {
             DT_TRY(dt_np_sym_of(trace, item, &number));
         }
+        drawn = dt_number_kind(item) == 'i';
         fits =
-            (own > 0) != (number != NULL) && own + 1 < DT_NP_MAXDIMS
+            (own > 0) != (number != NULL || drawn) && own + 1 < DT_NP_MAXDIMS
             && (i == 0 || (own == depth && memcmp(inner, shape + 1, sizeof(inner[0]) * own) == 0));
         depth = own;
         memcpy(shape + 1, inner, sizeof(inner[0]) * (fits ? own : 0));

@@ -25,6 +25,7 @@ x.sum().item()
 x / float(np.max(x))
 int(x.argmax()) + 1
 x[int(x.argmax())]
+x[[int(n[1]), 0]] + m[[[int(n[1]), 0], [1, int(n[3])]]].sum()
 m[int(n.max()) - 4]
 m[int(n[1]), 1:]
 x.tolist()

@@ -90,7 +90,12 @@ STEPS = [0.1, 0.2, 0.4]
 @program
 def one_of_some_numbers(x):
     a = random.choice([1.0, 2.0, 3.0]) + RNG.choice((-1, 1)) * random.choice(STEPS)
-    return x * a, x[random.choice(range(6))], RNG.choice(range(3, 30, 4)), random.choice([len(x), 2])
+    return (
+        x * a,
+        x[random.choice(range(6))],
+        RNG.choice(range(3, 30, 4)),
+        random.choice([len(x), 2]),
+    )
 
 
 @program
@@ -256,6 +261,114 @@ def test_a_draw_that_raises(draw):
     check(draw, X, reset=reset, state=streams)
 
 
+# ---- Several numbers -----------------------------------------------------------------------------
+
+SEVERAL = []
+REFUSED = "unknown-callable"
+ORDER = [3, 1, 4, 1, 5]
+
+
+def several(fn):
+    SEVERAL.append(fn)
+    return fn
+
+
+@several
+def a_shuffle(x):
+    order = [1, 2, 3, 4]
+    random.shuffle(order)
+    return x * random.random(), order
+
+
+@several
+def a_shuffle_of_a_global(x):
+    RNG.shuffle(ORDER)
+    return x * ORDER[0], len(ORDER)
+
+
+@several
+def shuffles_of_few(x):
+    nothing, one, two = [], [7], [1.5, 2.5]
+    found = random.shuffle(nothing), random.shuffle(one), random.shuffle(two)
+    return x * random.random(), nothing, one, two, found
+
+
+@several
+def a_shuffle_of_a_range(x):
+    order = list(range(len(x)))
+    RNG.shuffle(order)
+    return x[order], order
+
+
+@several
+def samples(x):
+    return x * RNG.random(), RNG.sample(range(10), 3), RNG.choices([1, 2, 3], k=2)
+
+
+@several
+def samples_of_one_and_none(x):
+    return x * random.random(), random.sample((1.5, 2.5), 1), random.sample([1, 2], k=0)
+
+
+@several
+def a_sample_as_index(x):
+    return x[random.sample(range(len(x)), 3)] * 2, RNG.sample(range(100), 40)
+
+
+@several
+def choices_by_weight(x):
+    a = random.choices([1, 2, 3], [1, 1, 8], k=4)
+    b = RNG.choices((1.5, 2.5), weights=(0.5, 0.25))
+    return x * a[0] + b[0], random.choices(range(5), cum_weights=[1, 2, 3, 4, 5], k=3), a
+
+
+@several
+def choices_of_what_was_drawn(x):
+    drawn = [random.random() for _ in range(3)]
+    random.shuffle(drawn)
+    return x * drawn[1], random.choices(drawn, k=2), sum(drawn)
+
+
+@pytest.mark.parametrize("fn", SEVERAL)
+def test_several(fn):
+    def begin():
+        reset()
+        ORDER[:] = [3, 1, 4, 1, 5]
+
+    check(fn, X, reset=begin, state=lambda: (streams(), list(ORDER)))
+
+
+@pytest.mark.parametrize("fn", SEVERAL)
+def test_a_run_that_is_dropped_after_several_draws_puts_the_state_back(fn):
+    def warns(x):
+        return fn(x), x / (x - 0.5)  # divides by zero: the call is made again plainly
+
+    def begin():
+        reset()
+        ORDER[:] = [3, 1, 4, 1, 5]
+
+    check(warns, X, reset=begin, state=lambda: (streams(), list(ORDER)))
+
+
+@pytest.mark.parametrize(
+    ("draw", "breaks"),
+    [
+        (lambda x: x * (random.random() + len(RNG.sample(range(3), 4))), REFUSED),
+        (lambda x: x * (random.random() + len(RNG.choices([], k=2))), REFUSED),
+        (lambda x: x * (random.random() + RNG.choices([1, 2], [0, 0])[0]), None),
+        (lambda x: x * (random.random() + RNG.choices([1, 2], [1, 2, 3])[0]), REFUSED),
+        (lambda x: x * (random.random() + len(RNG.sample(range(3), -1))), REFUSED),
+        (lambda x: x * (random.random() + len(RNG.sample(range(3)))), REFUSED),
+        (lambda x: x * (random.random() + len(RNG.sample(k=2))), REFUSED),
+        (lambda x: x * (random.random() + len(RNG.choices(k=2))), REFUSED),
+        (lambda x: (x * random.random(), random.shuffle(), 2), REFUSED),
+        (lambda x: (x * random.random(), random.shuffle((1, 2)), 2), REFUSED),
+    ],
+)
+def test_several_draws_that_raise(draw, breaks):
+    check(draw, X, reset=reset, state=streams, entries=None, breaks=breaks)
+
+
 # ---- What breaks ---------------------------------------------------------------------------------
 
 
@@ -283,15 +396,30 @@ def a_choice_of_items_of_an_array(x):
 
 
 @broken
-def a_shuffle(x):
-    order = [1, 2, 3, 4]
-    random.shuffle(order)
-    return x * random.random(), order
+def several_of_other_items(x):
+    names = ["a", "b", "c"]
+    random.shuffle(names)
+    return x * 2, names
 
 
 @broken
-def samples(x):
-    return x * RNG.random(), RNG.sample(range(10), 3), RNG.choices([1, 2, 3], k=2)
+def samples_of_other_items(x):
+    return x * 2, random.sample(["a", "b", "c"], 2), random.choices("abc", k=2)
+
+
+@broken
+def samples_of_items_that_count(x):
+    return x * 2, random.sample([1, 2], counts=[2, 3], k=2)
+
+
+@broken
+def no_choices(x):
+    return x * random.random(), RNG.choices([1, 2, 3], k=0)
+
+
+@broken
+def a_sample_of_most(x):
+    return x * 2, RNG.sample(range(1000), 300)
 
 
 @broken
