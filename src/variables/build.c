@@ -21,6 +21,7 @@
 static DtArena table_arena;
 static DtMap builders; /* exact type -> BuilderBox */
 static destructor class_statement_dealloc;
+static PyObject *generic; /* typing.Generic; kept by the process */
 
 typedef struct BuilderBox {
     DtBuilder build;
@@ -113,7 +114,8 @@ dt_build_init(void)
     }
     class_statement_dealloc = ((PyTypeObject *)probe)->tp_dealloc;
     Py_DECREF(probe);
-    return 0;
+    generic = dt_import_attr("typing", "Generic");
+    return generic != NULL ? 0 : -1;
 }
 
 /* ---- Categories: types with many exact types ------------------------------------------------- */
@@ -122,6 +124,12 @@ bool
 dt_build_is_from_statement(PyTypeObject *type)
 {
     return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && type->tp_dealloc == class_statement_dealloc;
+}
+
+bool
+dt_build_is_like_statement(PyTypeObject *type)
+{
+    return dt_build_is_from_statement(type) || (PyObject *)type == generic;
 }
 
 /* Whether class statements made the type and all its bases but `root` and object. */
@@ -134,7 +142,7 @@ is_made_on(PyTypeObject *type, PyTypeObject *root)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        if (base != &PyBaseObject_Type && base != root && !dt_build_is_from_statement(base)) {
+        if (base != &PyBaseObject_Type && base != root && !dt_build_is_like_statement(base)) {
             return false;
         }
     }

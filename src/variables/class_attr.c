@@ -186,10 +186,17 @@ set_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 static bool
 is_acted_upon(PyObject *name)
 {
-    static const char *const names[] = {"__del__",      "__class__", "__bases__",
-                                        "__dict__",     "__name__",  "__abstractmethods__",
-                                        "__mro__",      "__slots__", "__init_subclass__",
-                                        "__qualname__", NULL};
+    static const char *const names[] = {"__del__",   "__class__",           "__bases__",
+                                        "__dict__",  "__abstractmethods__", "__mro__",
+                                        "__slots__", "__init_subclass__",   NULL};
+    return dt_kinds_is_among(name, names);
+}
+
+/* What type keeps outside of the class's dict. */
+static bool
+is_name_of_class(PyObject *name)
+{
+    static const char *const names[] = {"__name__", "__qualname__", NULL};
     return dt_kinds_is_among(name, names);
 }
 
@@ -198,7 +205,7 @@ static DtStatus
 show_again(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtVar *value)
 {
     DtVar *key, *shown = dt_map_get(&trace->shown_classes, dt_type_dict(cls));
-    if (shown == NULL) {
+    if (shown == NULL || is_name_of_class(name)) {
         return DT_OK;
     }
     DT_TRY(dt_var_const(trace, name, &key));

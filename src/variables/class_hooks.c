@@ -16,8 +16,6 @@
 
 /* ---- Making a class of which nobody is told -------------------------------------------------- */
 
-static PyObject *quiet; /* a base whose __init_subclass__ does nothing; kept for good */
-
 static PyObject *
 hear_nothing(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
@@ -32,17 +30,18 @@ static PyMethodDef hear_nothing_method = {"__init_subclass__",
                                           (PyCFunction)(void (*)(void))hear_nothing,
                                           METH_FASTCALL | METH_KEYWORDS, NULL};
 
+/* A new dict with a hook that does nothing, and `slots` if they are not NULL; or NULL. */
 static PyObject *
-quiet_base(void)
+quiet_names(PyObject *slots)
 {
-    if (quiet == NULL) {
-        PyObject *hook = PyCFunction_New(&hear_nothing_method, NULL);
-        quiet = hook != NULL ? PyObject_CallFunction((PyObject *)&PyType_Type, "s(){sO}", "quiet",
-                                                     "__init_subclass__", hook)
-                             : NULL;
-        Py_XDECREF(hook);
+    PyObject *names = PyDict_New(), *hook = PyCFunction_New(&hear_nothing_method, NULL);
+    if (names == NULL || hook == NULL
+        || PyDict_SetItemString(names, hear_nothing_method.ml_name, hook) < 0
+        || (slots != NULL && PyDict_SetItemString(names, "__slots__", slots) < 0)) {
+        Py_CLEAR(names);
     }
-    return quiet;
+    Py_XDECREF(hook);
+    return names;
 }
 
 bool
@@ -62,9 +61,8 @@ wants_name(PyTypeObject *type)
     return !dt_type_is_static(type) && dt_hooks_type_has(type, "__set_name__");
 }
 
-/* Whether the class, or one of the classes, has an __init_subclass__ but object's. */
-static bool
-has_hook(PyObject *bases)
+bool
+dt_hooks_are_in(PyObject *bases)
 {
     PyObject *name = PyUnicode_InternFromString("__init_subclass__");
     bool has = name == NULL;
@@ -75,18 +73,6 @@ has_hook(PyObject *bases)
     PyErr_Clear(); /* no memory */
     Py_XDECREF(name);
     return has;
-}
-
-/* (quiet, *bases): a new reference, or NULL. */
-static PyObject *
-with_quiet(PyObject *bases)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(bases);
-    PyObject *all = quiet_base() != NULL ? PyTuple_New(count + 1) : NULL;
-    for (Py_ssize_t i = 0; all != NULL && i <= count; i++) {
-        PyTuple_SET_ITEM(all, i, Py_NewRef(i == 0 ? quiet : PyTuple_GET_ITEM(bases, i - 1)));
-    }
-    return all;
 }
 
 /* A copy in which None lies in the place of what wants to know its name. */
@@ -116,30 +102,122 @@ put_named(PyObject *cls, PyObject *names)
     return 0;
 }
 
+/* type.__new__(meta, name, bases, names); `first` are bases of which none has a hook. */
+static PyObject *
+make_quietly(PyTypeObject *meta, PyObject *name, PyObject *first, PyObject *names)
+{
+    PyObject *args = first != NULL ? PyTuple_Pack(3, name, first, names) : NULL;
+    PyObject *cls = args != NULL ? PyType_Type.tp_new(meta, args, NULL) : NULL;
+    Py_XDECREF(args);
+    return cls;
+}
+
+/* The same of bases of which one has a hook: made with a base before them whose hook does nothing,
+ * which is taken out again.  That works only where it is laid out as the base that decides; which
+ * one does is tried. */
+enum { LIKE_A_CLASS, LIKE_OBJECT, LIKE_FIRST, LIKES };
+
+static PyObject *make_hooked(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *names);
+
+/* A base whose instances have a dict, or nothing, or what those of the first base have; a new
+ * reference, or NULL. */
+static PyObject *
+quiet_base(int like, PyTypeObject *first)
+{
+    static PyObject *kept[LIKE_FIRST]; /* for good */
+    if (like != LIKE_FIRST && kept[like] != NULL) {
+        return Py_NewRef(kept[like]);
+    }
+    PyObject *bases = like == LIKE_FIRST ? Py_XNewRef(first->tp_bases) : PyTuple_New(0);
+    PyObject *none = PyTuple_New(0), *slots = like == LIKE_OBJECT ? none : NULL, *made = NULL;
+    PyObject *text = PyUnicode_InternFromString("quiet");
+    if (like == LIKE_FIRST) {
+        slots = dt_type_own_lookup_text(first, "__slots__");
+    }
+    PyObject *names = quiet_names(slots);
+    if (bases != NULL && none != NULL && text != NULL && names != NULL) {
+        made = dt_hooks_are_in(bases) ? make_hooked(Py_TYPE(first), text, bases, names)
+                                      : make_quietly(&PyType_Type, text, bases, names);
+    }
+    if (like != LIKE_FIRST) {
+        kept[like] = Py_XNewRef(made);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(text);
+    Py_XDECREF(none);
+    Py_XDECREF(bases);
+    return made;
+}
+
+/* Nobody finds it through the classes that it derives from. */
+static void
+forget(PyObject *cls)
+{
+    PyObject *bases = ((PyTypeObject *)cls)->tp_bases;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); i++) {
+        dt_type_forget_subclass((PyTypeObject *)PyTuple_GET_ITEM(bases, i), (PyTypeObject *)cls);
+    }
+}
+
+/* (quiet, *bases): a new reference, or NULL. */
+static PyObject *
+with_quiet(DT_STEALS PyObject *quiet, PyObject *bases)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(bases);
+    PyObject *all = PyTuple_New(count + 1);
+    for (Py_ssize_t i = 0; all != NULL && i < count; i++) {
+        PyTuple_SET_ITEM(all, i + 1, Py_NewRef(PyTuple_GET_ITEM(bases, i)));
+    }
+    if (all == NULL) {
+        Py_DECREF(quiet);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(all, 0, quiet);
+    return all;
+}
+
+static PyObject *
+make_hooked_like(int like, PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *names)
+{
+    PyTypeObject *first = (PyTypeObject *)PyTuple_GET_ITEM(bases, 0);
+    PyObject *quiet = quiet_base(like, first), *text = PyUnicode_InternFromString("__bases__");
+    PyObject *all = quiet != NULL ? with_quiet(quiet, bases) : NULL;
+    PyObject *cls = all != NULL && text != NULL ? make_quietly(meta, name, all, names) : NULL;
+    if (cls != NULL && PyType_Type.tp_setattro(cls, text, bases) < 0) {
+        forget(cls);
+        Py_CLEAR(cls);
+    }
+    if (all != NULL) {
+        forget(quiet);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(all);
+    return cls;
+}
+
+static PyObject *
+make_hooked(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *names)
+{
+    PyObject *cls = NULL;
+    for (int like = 0; like < LIKES && cls == NULL; like++) {
+        PyErr_Clear(); /* of the base that was tried before */
+        cls = make_hooked_like(like, meta, name, bases, names);
+    }
+    return cls;
+}
+
 PyObject *
 dt_hooks_make_real(PyTypeObject *meta, PyObject *name, PyObject *bases, PyObject *names)
 {
-    bool hooked = has_hook(bases);
-    PyObject *cls = NULL;
-    PyObject *copy = without_named(names);
-    PyObject *first = hooked ? with_quiet(bases) : Py_NewRef(bases);
-    PyObject *args = copy != NULL && first != NULL ? PyTuple_Pack(3, name, first, copy) : NULL;
-    if (args != NULL) {
-        cls = PyType_Type.tp_new(meta, args, NULL);
-    }
-    if (cls != NULL && hooked) {
-        PyObject *text = PyUnicode_InternFromString("__bases__");
-        if (text == NULL || PyType_Type.tp_setattro(cls, text, bases) < 0) {
-            Py_CLEAR(cls);
-        }
-        Py_XDECREF(text);
+    PyObject *copy = without_named(names), *cls = NULL;
+    if (copy != NULL) {
+        cls = dt_hooks_are_in(bases) ? make_hooked(meta, name, bases, copy)
+                                     : make_quietly(meta, name, bases, copy);
     }
     if (cls != NULL && put_named(cls, names) < 0) {
         Py_CLEAR(cls);
     }
     Py_XDECREF(copy);
-    Py_XDECREF(first);
-    Py_XDECREF(args);
     return cls;
 }
 
@@ -220,7 +298,7 @@ dt_hooks_tell(DtTrace *trace, DtVar *cls, const DtDictVar *names, const DtArgs *
         DT_TRY(dt_var_realize(trace, names->items[i].value, &value));
         DT_TRY(tell_value(trace, cls, names->items[i].key, value));
     }
-    if (!has_hook(type->tp_bases)) {
+    if (!dt_hooks_are_in(type->tp_bases)) {
         return keywords->nkw == 0
                    ? DT_OK
                    : dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a class statement with keywords");
@@ -375,10 +453,33 @@ call_init_subclass(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
+/* type.__prepare__(), as a class method of any metaclass: whatever it is given. */
+static DtStatus
+call_prepare(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtDictVar *names;
+    (void)self;
+    (void)args;
+    DT_TRY(dt_dict_new(trace, &names));
+    *out = &names->base;
+    return DT_OK;
+}
+
 int
 dt_class_hooks_init(void)
 {
-    static const DtMethodRow row = {"__init_subclass__", call_init_subclass, 0, -1, true};
-    PyObject *method = dt_type_own_lookup_text(&PyBaseObject_Type, row.name);
-    return method != NULL ? dt_builtin_register(method, &row) : -1;
+    static const struct {
+        PyTypeObject *type;
+        DtMethodRow row;
+    } rows[] = {
+        {&PyBaseObject_Type, {"__init_subclass__", call_init_subclass, 0, -1, true}},
+        {&PyType_Type, {"__prepare__", call_prepare, 0, -1, true}},
+    };
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        PyObject *method = dt_type_own_lookup_text(rows[i].type, rows[i].row.name);
+        if (method == NULL || dt_builtin_register(method, &rows[i].row) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }

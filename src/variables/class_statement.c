@@ -120,8 +120,8 @@ stand_in_descriptor(DtTrace *trace, DtVar *value, PyObject **out)
 static bool
 is_read_by_type(PyObject *name)
 {
-    static const char *const names[] = {"__slots__",  "__match_args__", "__qualname__",
-                                        "__module__", "__doc__",        NULL};
+    static const char *const names[] = {
+        "__slots__", "__match_args__", "__qualname__", "__module__", "__doc__", "__name__", NULL};
     return dt_kinds_is_among(name, names);
 }
 
@@ -244,9 +244,10 @@ make_class(DtTrace *trace, const Wanted *wanted, DtVar **out)
         PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(dt_payload_object(wanted->bases[i])));
     }
     DT_TRY(fill_namespace(trace, wanted->names, real, &cell));
+    bool hooked = dt_hooks_are_in(tuple);
     PyObject *cls = dt_hooks_make_real(wanted->meta, wanted->name, tuple, real);
     if (cls == NULL) {
-        return dt_raise_from_exception(trace);
+        return hooked ? dt_break_on_exception(trace) : dt_raise_from_exception(trace);
     }
     DtMade made = {.maker = (PyObject *)&PyType_Type,
                    .args = wanted->bases,
@@ -326,7 +327,7 @@ static DtStatus
 call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
-    DtVar *body, *cell, *meta, *asked, *tuple, *prepare[2];
+    DtVar *body, *cell, *meta, *asked, *tuple, *originals, *prepare[2];
     Wanted wanted = {.name = dt_var_as_constant(trace, args->pos[1]), .nbases = args->npos - 2};
     DT_TRY(dt_var_realize(trace, args->pos[0], &body));
     if (wanted.name == NULL || !PyUnicode_CheckExact(wanted.name)
@@ -338,8 +339,11 @@ call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < wanted.nbases; i++) {
-        /* Before the body runs, as a base that is no class would be asked then. */
         DT_TRY(dt_var_realize(trace, args->pos[2 + i], &wanted.bases[i]));
+    }
+    /* Before the body runs, as CPython does. */
+    DT_TRY(dt_class_resolve_bases(trace, &wanted.bases, &wanted.nbases, &originals));
+    for (uint32_t i = 0; i < wanted.nbases; i++) {
         DT_TRY(check_base(trace, wanted.bases[i]));
     }
     DT_TRY(split_keywords(trace, args, &wanted.keywords, &asked));
@@ -353,9 +357,32 @@ call_build_class(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     for_prepare.npos = 2;
     DT_TRY(dt_hooks_prepare(trace, meta, &for_prepare, &wanted.names));
     DT_TRY(dt_inline_class_body(trace, (DtFunctionVar *)body, &wanted.names->base, &cell));
+    if (originals != NULL) {
+        DtVar *key;
+        DT_TRY(dt_var_const_take(trace, PyUnicode_InternFromString("__orig_bases__"), &key));
+        DT_TRY(dt_var_ass_subscript(trace, &wanted.names->base, key, originals));
+    }
     DT_TRY(wanted.meta == &PyType_Type ? make_class(trace, &wanted, out)
                                        : call_metaclass(trace, meta, &wanted, tuple, out));
     return check_class_cell(trace, cell, *out);
+}
+
+/* The module of a class whose namespace names none: that of the frame which makes it. */
+static DtStatus
+add_module(DtTrace *trace, DtDictVar *names)
+{
+    DtVar *globals, *key, *module, *there;
+    bool named;
+    DT_TRY(dt_frame_globals(trace, &globals));
+    DT_TRY(dt_var_const_take(trace, PyUnicode_InternFromString("__name__"), &key));
+    DT_TRY(dt_var_contains(trace, globals, key, &there));
+    DT_TRY(dt_var_truth(trace, there, &named));
+    if (!named) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_subscript(trace, globals, key, &module));
+    DT_TRY(dt_var_const_take(trace, PyUnicode_InternFromString("__module__"), &key));
+    return dt_var_ass_subscript(trace, &names->base, key, module);
 }
 
 /* A copy of the namespace, which type() makes. */
@@ -371,14 +398,13 @@ copy_names(DtTrace *trace, DtVar *names, DtDictVar **out)
     DT_TRY(dt_var_call_method(trace, names, "copy", NULL, 0, &copy));
     DT_TRY(dt_var_realize(trace, copy, &copy));
     *out = (DtDictVar *)copy;
-    /* Else it is that of the frame which makes the class. */
     for (uint32_t i = 0; i < (*out)->count; i++) {
         PyObject *key = (*out)->items[i].key;
         if (key != NULL && PyUnicode_Check(key) && is_name(key, "__module__")) {
             return DT_OK;
         }
     }
-    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type() makes a class of no module");
+    return add_module(trace, *out);
 }
 
 DtStatus

@@ -118,6 +118,8 @@ bool dt_build_is_static(const DtTrace *trace, const DtSource *source);
 bool dt_build_is_user_class(PyTypeObject *type);
 /* Whether a class statement made the type itself. */
 bool dt_build_is_from_statement(PyTypeObject *type);
+/* The same, or a class of C that adds nothing to instances: typing.Generic. */
+bool dt_build_is_like_statement(PyTypeObject *type);
 /* dt_build_is_user_class() on nothing but type. */
 bool dt_build_is_metaclass(PyTypeObject *type);
 /* The builtin type that gives instances of a class made by a class statement their layout: object,
@@ -379,6 +381,15 @@ DtStatus dt_class_guard_unchanged(DtTrace *trace, DtVar *cls) DT_MUST_CHECK;
 DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 /* Aliases (class_alias.c): int | None, list[int]. */
 bool dt_class_is_alias(PyObject *object);
+/* An alias, or an object (no class) that `typing` makes: what it does runs no code of the program.
+ */
+bool dt_class_is_annotation(PyObject *object);
+/* Bases of a class statement that are aliases give way to what they stand for; *originals: a tuple
+ * of what there was before, or NULL. */
+DtStatus dt_class_resolve_bases(DtTrace *trace, DtVar ***bases, uint32_t *count,
+                                DtVar **originals) DT_MUST_CHECK;
+/* Guards that it is this one, where the trace knows it as an instance only. */
+DtStatus dt_class_guard_annotation(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* The | of a class or alias. */
 DtStatus dt_class_union(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right,
                         DtVar **out) DT_MUST_CHECK;
@@ -471,6 +482,9 @@ bool dt_hooks_type_has(PyTypeObject *type, const char *name);
  * mro(). */
 DT_OWNED PyObject *dt_hooks_make_real(PyTypeObject *meta, PyObject *name, PyObject *bases,
                                       PyObject *names);
+/* Whether one of the classes has an __init_subclass__ but object's.  A class of such bases is made
+ * in another way, so that an exception is not the program's. */
+bool dt_hooks_are_in(PyObject *bases);
 /* Pushes the function that does so in the emitted code, and the metaclass. */
 DtStatus dt_hooks_push_maker(DtCodegen *codegen, const DtMade *made) DT_MUST_CHECK;
 /* What type.__new__ calls once the class is there. */
@@ -598,6 +612,7 @@ extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_built
     dt_builtin_method_table, dt_builtin_types_table, dt_builtin_mapping_proxy_table,
     dt_builtin_weakref_table, dt_builtin_exec_table;
 int dt_class_hooks_init(void);
+int dt_class_alias_init(void);
 int dt_builtin_init(void); /* -1 with an exception */
 int dt_build_init(void);
 

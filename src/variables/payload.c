@@ -96,7 +96,7 @@ dt_build_layout(PyTypeObject *cls)
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
         const PayloadRow *found = find_row(base);
         /* A type made by C may look like one of a class statement. */
-        if (found == NULL && (base == &PyBaseObject_Type || dt_build_is_from_statement(base))) {
+        if (found == NULL && (base == &PyBaseObject_Type || dt_build_is_like_statement(base))) {
             continue;
         }
         if (row == NULL && found != NULL) {

@@ -92,9 +92,9 @@ dt_builtin_init(void)
             return -1;
         }
     }
-    return dt_math_init() < 0 || dt_iter_groups_init() < 0 || dt_iter_chain_init() < 0
-               ? -1
-               : dt_class_hooks_init();
+    return dt_math_init() < 0 || dt_iter_groups_init() < 0 || dt_iter_chain_init() < 0 ? -1
+           : dt_class_hooks_init() < 0 ? -1
+                                       : dt_class_alias_init();
 }
 
 /* The object that a builtin method or a slot of a builtin object is bound to; NULL: none. */

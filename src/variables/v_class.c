@@ -263,6 +263,12 @@ get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
         return DT_ERROR;
     }
     PyObject *value = dt_class_own_attr(trace, cls, name);
+    if (value == NULL && dt_made_find(trace, (PyObject *)cls) != NULL) {
+        DtDictVar *made;
+        DT_TRY(dt_dict_new(trace, &made));
+        *out = &made->base;
+        return dt_class_setattr(trace, self, name, *out);
+    }
     if (value == NULL || dt_class_is_written(trace, dt_type_dict(cls))) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "annotations of class %s, which has none so far",
                         cls->tp_name);
