@@ -26,15 +26,27 @@
 #define DT_LEFT_ALONE (CO_COROUTINE | CO_ASYNC_GENERATOR)
 #endif
 
-/* Runs of a root frame in which nothing was captured before the hook stays away from it. */
+/* Runs of a root frame in which nothing was captured before the hook stays away from it; after one
+ * in which something was, others go other ways. */
 #define QUIET_RUNS 2
+#define QUIET_RUNS_BETWEEN 64
+/* Frames that pass by in one run before it is asked whether the hook is worth what it costs them,
+ * and how many of them one that is captured may cost. */
+#define PASSING_FRAMES 2048
+#define FRAMES_PER_CAPTURE 8
+/* So often it stays for what may still be captured. */
+#define PATIENCE 16
 
 /* What a thread captures.  Its address costs a call wherever it is asked for: once in a function.
  */
 typedef struct Capture {
     DtRegion *region;   /* NULL: nothing */
     PyCodeObject *root; /* the next frame of this code is the root itself */
+    bool holds;         /* its root keeps the hook installed */
     bool something;     /* was captured */
+    uint32_t captured, passed;
+    uint32_t waited;
+    bool waiting; /* something may still be, once it has been called often enough */
 } Capture;
 
 static _Thread_local Capture capture_of_thread;
@@ -178,7 +190,11 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
             replay = false;
         }
     }
-    capture_of_thread.something |= !replay;
+    if (!replay) {
+        Capture *mine = find_capture();
+        mine->something = true;
+        mine->captured += mine->captured < UINT32_MAX;
+    }
     return replay ? PLAIN : ANSWERED;
 }
 
@@ -234,6 +250,41 @@ run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObjec
     return answer;
 }
 
+static PyObject *evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag);
+
+static void
+install(void)
+{
+    if (installed++ == 0) {
+        before = dt_pyframe_evaluator();
+        dt_pyframe_set_evaluator(evaluate);
+    }
+}
+
+static void
+remove_hook(void)
+{
+    if (--installed == 0 && dt_pyframe_evaluator() == evaluate) {
+        dt_pyframe_set_evaluator(before);
+    }
+}
+
+/* A frame that the hook delays for nothing.  Where nearly all are, the run goes on without it. */
+static void
+note_passing(Capture *mine)
+{
+    if (++mine->passed < PASSING_FRAMES) {
+        return;
+    }
+    bool worth = mine->captured >= PASSING_FRAMES / FRAMES_PER_CAPTURE;
+    mine->passed = mine->captured = 0;
+    if (mine->holds && !worth && (!mine->waiting || ++mine->waited == PATIENCE)) {
+        mine->holds = false;
+        mine->region = NULL;
+        remove_hook();
+    }
+}
+
 static PyObject *
 evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
 {
@@ -252,17 +303,21 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     DtCodeCache *cache = capturable_cache(region, frame);
     if (cache == NULL || dt_tracing_code_is_watched(cache->code)
         || cache->nargs > DT_DISPATCH_STACK) {
+        note_passing(mine);
         return run_plainly(tstate, frame, throwflag);
     }
     PyObject *slots[DT_DISPATCH_STACK];
     dt_pyframe_read_arguments(frame, slots);
     if (!cache->reaches && !dt_reach_values(slots, cache->nargs)) {
+        note_passing(mine);
         return run_plainly(tstate, frame, throwflag);
     }
     if (dt_investment_skips(cache)) {
+        mine->waiting = true;
         return run_plainly(tstate, frame, throwflag);
     }
     if (region->quiet && dt_investment_is_early(cache)) {
+        mine->waiting = true;
         int64_t began = dt_investment_begin(cache);
         PyObject *answer = run_early(tstate, frame, cache, slots);
         dt_investment_end(cache, began);
@@ -271,23 +326,6 @@ evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
     return DT_UNLIKELY(dt_scale_is_due(&cache->scale)) && !dt_policy_wants_breaks(cache)
                ? run_weighed(tstate, frame, cache, slots)
                : run_captured(tstate, frame, cache, slots);
-}
-
-static void
-install(void)
-{
-    if (installed++ == 0) {
-        before = dt_pyframe_evaluator();
-        dt_pyframe_set_evaluator(evaluate);
-    }
-}
-
-static void
-remove_hook(void)
-{
-    if (--installed == 0 && dt_pyframe_evaluator() == evaluate) {
-        dt_pyframe_set_evaluator(before);
-    }
 }
 
 /* A call that no hook sees has to give the charge of its frame back itself. */
@@ -307,6 +345,12 @@ call_straight(vectorcallfunc call, PyObject *function, PyObject *const *args, si
     return answer;
 }
 
+bool
+dt_hook_stays_away(const DtCodeCache *cache)
+{
+    return cache->quiet >= (cache->loud ? QUIET_RUNS_BETWEEN : QUIET_RUNS);
+}
+
 PyObject *
 dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size_t nargsf,
              PyObject *kwnames)
@@ -319,7 +363,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         return NULL;
     }
     mine->root = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
-    if (cache == NULL || cache->failures == 0 || cache->quiet >= QUIET_RUNS) {
+    if (cache == NULL || cache->failures == 0 || dt_hook_stays_away(cache)) {
         /* Inside a capturing frame, the frames of another compiled function are its own business.
          */
         mine->region = NULL;
@@ -329,16 +373,25 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         DtRegion *region = cache->region;
         Py_INCREF(region);
         mine->region = region;
-        mine->something = false;
+        mine->something = mine->waiting = false;
+        mine->captured = mine->passed = mine->waited = 0;
+        mine->holds = true;
         install();
         answer = call(function, args, nargsf, kwnames);
-        remove_hook();
-        cache->quiet = mine->something ? 0 : (uint8_t)(cache->quiet + 1);
-        mine->something = outer.something;
+        if (mine->holds) {
+            remove_hook();
+        }
+        if (mine->holds && mine->something) {
+            cache->quiet = 0;
+            cache->loud = true;
+        }
+        else if (!mine->waiting) {
+            /* Taken away in its course, it costs the others more than it gives. */
+            cache->quiet = mine->holds ? (uint8_t)(cache->quiet + 1) : QUIET_RUNS_BETWEEN;
+        }
         Py_DECREF(region);
     }
-    mine->region = outer.region;
-    mine->root = outer.root;
+    *mine = outer;
     if (cache != NULL && cache->refusing >= 0) {
         dt_refusals_pop();
     }

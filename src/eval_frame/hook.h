@@ -10,12 +10,17 @@
  *
  * An installed hook slows every Python call, so it is installed only while such
  * a root frame runs, and a root frame under which nothing was captured twice in
- * a row is left alone until reset().  Other threads pass through.
+ * a row is left alone until reset(), unless something was before, or may be once
+ * it has been called often enough.  A run in which nearly all frames only pass
+ * goes on without it.  Other threads pass through.
  */
 #ifndef DT_EVAL_FRAME_HOOK_H
 #define DT_EVAL_FRAME_HOOK_H
 
 #include "eval_frame/region.h"
+
+/* Does a root frame run without the hook: too little was captured below it? */
+bool dt_hook_stays_away(const DtCodeCache *cache);
 
 /* Calls a plain function whose frame belongs to `cache`; frames below it are captured if that may
  * gain anything.  The same contract as vectorcall. */

@@ -69,7 +69,8 @@ struct DtCodeCache {
     bool point;        /* of segments, from one instruction on (broken.h) */
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */
-    uint8_t quiet;     /* runs as a root under the hook in which nothing was captured */
+    uint8_t quiet;     /* runs as a root under the hook in which nothing was captured ... */
+    bool loud;         /* ... after one in which something was */
     bool loops;        /* it was called, and a loop found in it */
     bool simple;       /* nothing but positional parameters */
     int nargs;         /* argument slots */

@@ -18,6 +18,11 @@
 #define CLOSE_TO_PERCENT 110
 #define CLOSE_WAIT 32
 #define WEIGH_CLOSE_AGAIN (1 << 9)
+/* Calls whose times differ by more than this part of their median are another amount of work each;
+ * rounds that may be added up then, and the share of pairs that is enough after the last. */
+#define WIDE_SHARE 8
+#define MOST_UNDECIDED 16
+#define ENOUGH_PERCENT 55
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
@@ -92,36 +97,75 @@ dt_scale_next_side(const DtScale *scale)
     return (scale->step & 3) == 1 || (scale->step & 3) == 2 ? DT_SIDE_PLAIN : DT_SIDE_COMPILED;
 }
 
-static int64_t
-median(const int64_t *samples, uint32_t count)
+static void
+sort(int64_t *samples, uint32_t count)
 {
-    int64_t sorted[DT_SCALE_SAMPLES];
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
+        int64_t sample = samples[i];
         uint32_t j = i;
-        for (; j > 0 && sorted[j - 1] > samples[i]; j--) {
-            sorted[j] = sorted[j - 1];
+        for (; j > 0 && samples[j - 1] > sample; j--) {
+            samples[j] = samples[j - 1];
         }
-        sorted[j] = samples[i];
+        samples[j] = sample;
     }
-    return sorted[(count - 1) / 2];
+}
+
+/* Are the two ways told apart by chance only?  Pairs of one sample each are counted, of this round
+ * and those before that said nothing (Mann and Whitney's U): by chance each is first in half of the
+ * pairs, and twice the difference exceeds 2 standard deviations in one case of twenty. */
+static bool
+is_chance(DtScale *scale, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < count; j++) {
+            int64_t later = scale->samples[DT_SIDE_PLAIN][j] - scale->samples[DT_SIDE_COMPILED][i];
+            scale->ahead += (later > 0) - (later < 0);
+        }
+    }
+    scale->chance += (int32_t)(4 * count * count * (2 * count + 1));
+    return 3 * (int64_t)scale->ahead * scale->ahead <= scale->chance;
+}
+
+/* What rounds of mixed samples say: the compiled way was first in so many percent of the pairs. */
+static int64_t
+pairs_percent(const DtScale *scale, uint32_t count)
+{
+    int64_t pairs = (int64_t)(scale->undecided + 1) * count * count;
+    return 50 + 50 * scale->ahead / pairs;
 }
 
 static void
 judge(DtScale *scale)
 {
+    uint32_t count = scale->taken[0] < scale->taken[1] ? scale->taken[0] : scale->taken[1];
     for (int side = 0; side < 2; side++) {
-        scale->medians[side] = median(scale->samples[side], scale->taken[side]);
+        sort(scale->samples[side], scale->taken[side]);
+        scale->medians[side] = scale->samples[side][(scale->taken[side] - 1) / 2];
     }
     int64_t compiled = scale->medians[DT_SIDE_COMPILED] * 100;
     int64_t plain = scale->medians[DT_SIDE_PLAIN];
+    const int64_t *sorted = scale->samples[DT_SIDE_PLAIN];
+    bool wide = sorted[count - 2] - sorted[1] > plain / WIDE_SHARE;
     bool close = compiled >= plain * CLOSE_FROM_PERCENT && compiled <= plain * CLOSE_TO_PERCENT;
+    bool worth = compiled < plain * WORTH_PERCENT;
     scale->rounds += scale->rounds < UINT8_MAX;
     scale->calls = 0;
-    if (close && scale->rounds == 1) {
+    bool chance = is_chance(scale, count);
+    if (wide && chance && scale->undecided < MOST_UNDECIDED) {
+        scale->undecided++;
         wait(scale, CLOSE_WAIT);
         return;
     }
-    if (compiled >= plain * WORTH_PERCENT) {
+    if (wide) {
+        worth = pairs_percent(scale, count) >= ENOUGH_PERCENT;
+    }
+    else if (close && scale->rounds == 1) {
+        wait(scale, CLOSE_WAIT);
+        return;
+    }
+    scale->undecided = 0;
+    scale->ahead = scale->chance = 0;
+    if (!worth) {
         scale->state = DT_SCALE_FORSAKEN;
         return;
     }

@@ -7,7 +7,9 @@
  * A scale belongs to a code cache.  For a whole frame a sample is a call; for a point of a
  * broken frame it is the time from one visit to the next, which takes in everything that the
  * segment changes.  What takes as long both ways runs plainly: it costs less memory.  A first
- * verdict that is close is not taken: samples of a busy machine could tell otherwise.
+ * verdict that is close is not taken: samples of a busy machine could tell otherwise.  Where calls
+ * take times so different that samples of both ways lie mixed, rounds are added up until they say
+ * something.
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
  *
@@ -47,6 +49,9 @@ typedef struct DtScale {
     uint32_t calls;    /* while forsaken */
     int64_t samples[2][DT_SCALE_SAMPLES];
     int64_t medians[2]; /* of the last verdict, in ns */
+    uint8_t undecided;  /* rounds that said nothing, and what they said together */
+    int32_t ahead;
+    int32_t chance;
 } DtScale;
 
 typedef struct DtScaleRun {

@@ -142,5 +142,58 @@ def test_a_root_below_which_nothing_is_captured_is_left_alone():
     assert dyntrace._support.core._testing.hook_is_installed() is False
 
 
+def hook_is_installed():
+    return dyntrace._support.core._testing.hook_is_installed()
+
+
+def passing(count, installed):
+    opaque()
+    seen = 0
+    for n in range(count):
+        seen += plain_python(n % 3)
+        installed.append(hook_is_installed())
+    return seen
+
+
+def test_a_run_in_which_nearly_all_frames_only_pass_goes_on_without_the_hook():
+    def broken(x, installed):
+        opaque()
+        y = helper(x)
+        seen = passing(5000, installed)
+        return helper(y), seen
+
+    fn = dyntrace.compile(broken)
+    x = np.arange(4.0)
+    for turn in range(3):
+        plain, compiled = [], []
+        expected, answer = broken(x, plain), fn(x, compiled)
+        assert answer[0].tobytes() == expected[0].tobytes() and answer[1] == expected[1]
+        assert not any(plain) and not compiled[-1] and not hook_is_installed()
+        assert turn > 0 or compiled[0]  # it was there, and it was taken away
+        assert turn == 0 or not any(compiled[-5000:])
+
+
+def test_a_root_inside_of_another_keeps_what_is_its_own():
+    def inside(x, installed):
+        opaque()
+        passing(5000, [])
+        installed.append(hook_is_installed())
+        return helper(x)
+
+    inner = dyntrace.compile(inside)
+
+    def broken(x, installed):
+        opaque()
+        y = inner(x, installed)
+        installed.append(hook_is_installed())
+        return helper(y)
+
+    fn = dyntrace.compile(broken)
+    x = np.arange(4.0)
+    for _ in range(4):
+        assert fn(x, []).tobytes() == broken(x, []).tobytes()
+        assert not hook_is_installed()
+
+
 def plain_python(n):
     return sum(range(n + 1))

@@ -69,6 +69,24 @@ def test_what_is_slower_is_forsaken_and_listed():
     assert region.forsaken() == []
 
 
+def test_calls_of_very_different_length_are_not_judged_by_chance():
+    # Samples go compiled, plain, plain, compiled, and so on.  The lengths are such that the median
+    # of the first eight compiled ones is a long call, that of the plain ones a short one.
+    compiled_lengths, plain_lengths = [1, 1, 1, 9, 9, 9, 9, 9], [1, 1, 1, 1, 1, 9, 9, 9]
+    sides = [compiled_lengths if step % 4 in (0, 3) else plain_lengths for step in range(16)]
+    arrays = {n: (np.ones(2000 * n), np.ones(2000 * n)) for n in (1, 9)}
+    for shift in range(4):
+        compiled = dyntrace.compile(chain)
+        lengths = [iter(compiled_lengths), iter(plain_lengths)]
+        for _ in range(5 + shift):
+            compiled(*arrays[1])
+        for side in sides:
+            compiled(*arrays[next(lengths[side is plain_lengths])])
+        for k in range(600):
+            compiled(*arrays[9 if k * 7 % 13 < 6 else 1])
+        assert compiled.__dyntrace_region__.forsaken() == []
+
+
 @dyntrace.compile
 def inner(x, y):
     return chain(x, y) - chain(y, x)

@@ -279,6 +279,24 @@ def test_what_waits_for_its_attempt_is_compiled_later(run, tmp_path):
     assert (rc, out) == (0, "True True\n"), error
 
 
+def test_what_is_made_in_a_call_and_breaks_is_captured_once_it_is_hot(run, tmp_path):
+    """The frame that calls it is left without the hook only when nothing below it waits any more."""
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\n"
+        "def pick(x, k):\n"
+        "    def near(v):\n"
+        "        if v > np.max(x) * 0.5:\n            return v * 2 - np.sum(x) / 3\n"
+        "        return np.min(x) + v\n"
+        "    return near(x[k]) if x[k] > 0 else near(x[k - 1]) * 2\n"
+        "x = np.array([0.25, 0.5, -1.0, 2.0])\ntotal = 0.0\n"
+        "for i in range(20000):\n    total += pick(x, i % 4)\nprint(repr(total))\n"
+    )
+    plain = run("program.py")
+    rc, out, logs = run("program.py", DYNTRACE="1", DYNTRACE_LOGS="graph")
+    assert (rc, out) == plain[:2] and rc == 0
+    assert "near (" in logs
+
+
 def test_a_function_that_waits_runs_as_it_stands(run, tmp_path):
     """Most of its calls are not asked about anything: recursion, errors and other code still hold."""
     (tmp_path / "program.py").write_text(
