@@ -18,6 +18,7 @@
 static DtStatus
 need_array(DtTrace *trace, const char *function, DtVar *var, DtArrayVar **out)
 {
+    DT_TRY(dt_np_array_like(trace, &var));
     *out = dt_np_any_array(var);
     if (*out == NULL || !dt_np_is_ndarray(*out) || (*out)->meta->ndim == 0
         || !((*out)->meta->layout & DT_LAYOUT_NATIVE)) {

@@ -162,6 +162,8 @@ DtStatus dt_np_need_date(DtTrace *, const DtNpOperand *operand, PyObject *dtype)
  * break naming `what` if one is none. */
 DtStatus dt_np_read_operands(DtTrace *, DtVar *const *vars, uint32_t count, const char *what,
                              DtNpOperand *out) DT_MUST_CHECK;
+/* A list or tuple of numbers becomes the array that NumPy makes of it; others stay. */
+DtStatus dt_np_array_like(DtTrace *, DtVar **var) DT_MUST_CHECK;
 /* dt_np_operand(), a break naming `what` in place of *ok = false. */
 DtStatus dt_np_need_operand(DtTrace *, DtVar *var, const char *what,
                             DtNpOperand *out) DT_MUST_CHECK;

@@ -17,6 +17,8 @@ static DtStatus
 read_product(DtTrace *trace, const char *function, DtVar *left, DtVar *right, Product *out)
 {
     DtNpOperand operand;
+    DT_TRY(dt_np_array_like(trace, &left));
+    DT_TRY(dt_np_array_like(trace, &right));
     DT_TRY(dt_np_need_operand(trace, left, function, &operand));
     out->left = operand.array;
     DT_TRY(dt_np_need_operand(trace, right, function, &operand));

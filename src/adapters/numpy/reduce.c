@@ -367,6 +367,7 @@ read_arguments(DtTrace *trace, const char *function, DtVar *self, const DtArgs *
 {
     DtVar *slots[9];
     DT_TRY(dt_np_bind(trace, function, self, args, names, count, npos, 1, slots));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
     memset(r, 0, sizeof(*r));
     r->array = dt_np_any_array(slots[0]);
     if (r->array == NULL) {

@@ -26,6 +26,7 @@ dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "where without its two choices");
     }
     for (int i = 0; i < 3; i++) {
+        DT_TRY(dt_np_array_like(trace, &slots[i]));
         DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
     }
     DT_TRY(dt_np_result_type(trace, &operands[1], 2, &dtype));

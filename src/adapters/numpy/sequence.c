@@ -108,6 +108,18 @@ from_sequence(DtTrace *trace, DtNpOp op, DtVar *var, PyObject *dtype, DtVar **ou
     return dt_np_emit_one(trace, op, operands, 2, meta, out);
 }
 
+DtStatus
+dt_np_array_like(DtTrace *trace, DtVar **var)
+{
+    DtVar *found, **items;
+    uint32_t count;
+    bool is_sequence;
+    DT_TRY(dt_var_realize(trace, *var, &found));
+    found = dt_var_peek(found);
+    DT_TRY(dt_np_items(trace, found, &items, &count, &is_sequence));
+    return is_sequence ? from_sequence(trace, DT_NP_asarray, found, NULL, var) : DT_OK;
+}
+
 static DtStatus
 copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **out)
 {

@@ -289,6 +289,9 @@ dt_np_call_ufunc(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(where_arg(trace, op, slots[nin + 1], &where));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[nin + 2], &options.dtype));
     DT_TRY(casting_arg(trace, op, slots[nin + 3], &options.casting));
+    for (uint32_t i = 0; i < nin; i++) {
+        DT_TRY(dt_np_array_like(trace, &slots[i]));
+    }
     DT_TRY(dt_np_read_operands(trace, slots, nin, dt_np_target(op), operands));
     if (where != NULL && target == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP,
