@@ -128,21 +128,22 @@ dt_broken_close(DtPoint *point)
 /* Visits of other points after which the one that is weighed has to give way. */
 #define PATIENCE 1024
 
-bool
-dt_broken_is_settled(const DtCodeCache *cache)
+DtScaleReady
+dt_broken_is_ready(const DtCodeCache *cache)
 {
     const DtBroken *broken = cache->broken;
     bool served = cache->entries != NULL || (broken != NULL && broken->served);
     if (broken == NULL) {
-        return served;
+        return served ? DT_SCALE_SETTLED : DT_SCALE_NOTHING;
     }
     if (!served && broken->driver != NULL) {
-        return false; /* its points wait for their attempts */
+        return DT_SCALE_NOTHING; /* its points wait for their attempts */
     }
     /* Outside of loops a point gets no samples: it does not keep the others waiting. */
     const DtScale *scale = broken->weighed != NULL ? &broken->weighed->cache.scale : NULL;
     bool weighing = scale != NULL && scale->taken[0] + scale->taken[1] > 0;
-    return !weighing && broken->builds > 0 && (!broken->stale || broken->builds >= BUILD_LIMIT);
+    bool last = broken->builds > 0 && (!broken->stale || broken->builds >= BUILD_LIMIT);
+    return !weighing && last ? DT_SCALE_SETTLED : DT_SCALE_CHANGING;
 }
 
 bool
@@ -159,7 +160,8 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         return scale->state != DT_SCALE_FORSAKEN; /* the whole is on the scale */
     }
     if (broken->weighed != NULL && broken->weighed != point
-        && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_KEPT)) {
+        && (scale->state == DT_SCALE_NEW || scale->state == DT_SCALE_WARMING
+            || scale->state == DT_SCALE_KEPT)) {
         scale->countdown = 0;
         if (++broken->waiting < PATIENCE) {
             return true;

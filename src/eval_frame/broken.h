@@ -95,9 +95,9 @@ DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
  * counts and builds nothing. */
 bool dt_broken_is_spent(const DtBroken *broken);
 
-/* Something was compiled for the code; if it breaks, it is run by the driver that it will keep, as
- * far as is known, and none of its points is being weighed. */
-bool dt_broken_is_settled(const DtCodeCache *cache);
+/* Settled: something was compiled for the code; if it breaks, it is run by the driver that it will
+ * keep, as far as is known, and none of its points is being weighed. */
+DtScaleReady dt_broken_is_ready(const DtCodeCache *cache);
 
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */
 DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;

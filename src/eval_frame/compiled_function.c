@@ -228,7 +228,7 @@ call_weighed(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyO
     DtScaleRun run;
     PyObject *answer;
     Py_INCREF(region); /* the call can let go of the function */
-    dt_scale_begin(&cache->scale, region, dt_broken_is_settled(cache), &run);
+    dt_scale_begin(&cache->scale, region, dt_broken_is_ready(cache), &run);
     if (run.side == DT_SIDE_COMPILED) {
         answer = call_served(self, args, nargsf, kwnames);
     }

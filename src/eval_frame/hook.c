@@ -241,7 +241,7 @@ static PyObject *
 run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject *const *slots)
 {
     DtScaleRun run;
-    dt_scale_begin(&cache->scale, cache->region, dt_broken_is_settled(cache), &run);
+    dt_scale_begin(&cache->scale, cache->region, dt_broken_is_ready(cache), &run);
     PyObject *answer = run.side == DT_SIDE_COMPILED ? run_captured(tstate, frame, cache, slots)
                                                     : run_plainly(tstate, frame, 0);
     if (dt_scale_end(&cache->scale, &run, answer == NULL)) {

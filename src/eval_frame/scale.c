@@ -8,7 +8,8 @@
 
 /* Calls until a verdict is looked at again; four times as many after each. */
 #define WEIGH_AGAIN (1 << 14)
-/* Samples of a kind that are worth waiting for: long calls are known sooner. */
+/* Long calls are weighed from the first one on, without a warm-up; and samples of a kind that are
+ * worth waiting for then. */
 #define LONG_CALL_NS 2000000
 #define LONG_CALL_SAMPLES 4
 /* What is worth its memory, in percent of plain; what is so near to plain that samples of a busy
@@ -26,7 +27,7 @@
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
-#define SETTLING_WAIT 8
+#define SETTLING_WAIT 3
 
 uint64_t
 dt_scale_news(void)
@@ -65,8 +66,9 @@ dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
     case DT_SCALE_NEW:
         if (dt_state.weigh_after > 0 && (region->records == NULL || region->quiet)
             && dt_scale_weighs(region)) {
-            wait(scale, dt_state.weigh_after);
-            return false;
+            start_weighing(scale);
+            scale->first = true;
+            return true;
         }
         scale->state = DT_SCALE_UNWEIGHED;
         scale->countdown = INT32_MAX;
@@ -159,7 +161,7 @@ judge(DtScale *scale)
     if (wide) {
         worth = pairs_percent(scale, count) >= ENOUGH_PERCENT;
     }
-    else if (close && scale->rounds == 1) {
+    else if (close && scale->rounds == 1 && count == DT_SCALE_SAMPLES) {
         wait(scale, CLOSE_WAIT);
         return;
     }
@@ -184,6 +186,13 @@ dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news)
         }
         return;
     }
+    if (scale->first) {
+        scale->first = false;
+        if (ns < LONG_CALL_NS) {
+            wait(scale, dt_state.weigh_after);
+            return;
+        }
+    }
     scale->step++;
     if (scale->taken[side] < DT_SCALE_SAMPLES) {
         scale->samples[side][scale->taken[side]++] = ns;
@@ -195,10 +204,15 @@ dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news)
 }
 
 void
-dt_scale_begin(DtScale *scale, const DtRegion *region, bool settled, DtScaleRun *run)
+dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleReady ready, DtScaleRun *run)
 {
     *run = (DtScaleRun){.side = DT_SIDE_COMPILED};
-    if (!settled && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_WEIGHING)) {
+    if (ready != DT_SCALE_SETTLED && scale->state == DT_SCALE_NEW) {
+        scale->countdown = ready == DT_SCALE_NOTHING ? 0 : SETTLING_WAIT;
+        return;
+    }
+    if (ready != DT_SCALE_SETTLED
+        && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_WEIGHING)) {
         wait(scale, SETTLING_WAIT);
         return;
     }

@@ -1,5 +1,7 @@
 /* Whether what was compiled pays: calls timed both ways, by turns.
  *
+ *   first call ──► long: weighing at once
+ *      ▼ short
  *   warming ──► weighing: compiled, plain, plain, compiled ... ──► kept       the faster median
  *      ▲            │ something was compiled meanwhile                 │ after many calls: again
  *      └────────────┘                                            └──► forsaken: runs plainly
@@ -7,9 +9,9 @@
  * A scale belongs to a code cache.  For a whole frame a sample is a call; for a point of a
  * broken frame it is the time from one visit to the next, which takes in everything that the
  * segment changes.  What takes as long both ways runs plainly: it costs less memory.  A first
- * verdict that is close is not taken: samples of a busy machine could tell otherwise.  Where calls
- * take times so different that samples of both ways lie mixed, rounds are added up until they say
- * something.
+ * verdict of short calls that is close is not taken: samples of a busy machine could tell
+ * otherwise.  Where calls take times so different that samples of both ways lie mixed, rounds are
+ * added up until they say something.
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
  *
@@ -45,6 +47,7 @@ typedef struct DtScale {
     uint8_t step;
     uint8_t rounds;    /* verdicts so far */
     uint8_t discarded; /* samples during which something was compiled */
+    bool first;        /* the next sample tells whether calls are long */
     bool busy;         /* a timed call is on its way: calls inside of it are not timed */
     uint32_t calls;    /* while forsaken */
     int64_t samples[2][DT_SCALE_SAMPLES];
@@ -76,9 +79,12 @@ dt_scale_is_due(DtScale *scale)
     return true;
 }
 
-/* Which way a call goes (run->side); dt_scale_end() after it.  `settled`: what compiled calls run
- * now is what they will go on running; a scale that is not waits. */
-void dt_scale_begin(DtScale *scale, const DtRegion *region, bool settled, DtScaleRun *run);
+/* What compiled calls run now: nothing yet, what may become other code, or what they will go on
+ * running.  A scale waits until it is settled. */
+typedef enum DtScaleReady { DT_SCALE_NOTHING, DT_SCALE_CHANGING, DT_SCALE_SETTLED } DtScaleReady;
+
+/* Which way a call goes (run->side); dt_scale_end() after it. */
+void dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleReady ready, DtScaleRun *run);
 /* True if this was the call after which it is known that plain execution is as fast. */
 bool dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed);
 

@@ -213,3 +213,21 @@ def test_a_broken_function_is_weighed_when_its_driver_is_settled():
     assert not any(plain[:8])
     assert len(set(codes[:8])) > 1  # another driver has taken the place of the first
     assert any(plain[8:])
+
+
+def test_long_calls_are_weighed_from_the_first_one_on():
+    """Where a call takes milliseconds, a warm-up of many would cost more than the verdict gains."""
+
+    def ordered(x):
+        return np.sort(x) + 1.0
+
+    plainly = {}
+    for size in (4, 400_000):
+        x = np.random.default_rng(0).random(size)
+        with dyntrace.config.patch(weigh_after=1000):
+            compiled = dyntrace.compile(ordered)
+            for _ in range(20):
+                assert (compiled(x) == ordered(x)).all()
+        plainly[size] = 20 - sum(row["hits"] for row in compiled.cache_entries())
+        compiled.reset()
+    assert plainly[4] <= 1 < plainly[400_000]
