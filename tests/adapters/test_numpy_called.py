@@ -433,6 +433,21 @@ def test_what_breaks(function, argument):
     assert compiled.breaks
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", np.dtype("m8[s]"), "S3", "U2"])
+def test_new_arrays(dtype):
+    def f(n):
+        a = np.zeros(n, dtype)
+        b = np.zeros((2, n), dtype=dtype)
+        return a, b, b.T, a == a, np.concatenate([a, b[0]])
+
+    check(f, 3)
+
+
+@pytest.mark.parametrize("dtype", ["i4,f8", "U", "M8", ">M8[h]", "V3", "(2,)f8"])
+def test_new_arrays_of_other_dtypes(dtype):
+    check_calls(lambda n: (np.zeros(n, dtype), np.ones(n)), (3,), (3,), whole=False)
+
+
 def test_numbers_and_dates_in_one_graph():
     def f(day, x):
         weeks = (day - np.datetime64("2020-01-01")) / np.timedelta64(7, "D")

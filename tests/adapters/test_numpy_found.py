@@ -80,6 +80,8 @@ def test_a_number_of_an_array_is_put():
         lambda c: np.cumsum(c, dtype="f4"),
         lambda c: np.nansum(c, dtype="f8"),
         lambda c: np.add(c, c, out=np.zeros((2, 3)), casting="unsafe"),
+        lambda c: np.add([1, 2, 3], c.real, out=c, where=c.real > 2),
+        lambda c: np.float_power(c.real, 2, out=c, where=c.real > 2),
         lambda c: c.astype(bool),
         lambda c: np.full(3, 1j, dtype=bool),
         lambda c: np.put(np.zeros(4), [0], complex(c[0, 0])),
@@ -118,6 +120,14 @@ def test_a_result_that_is_a_view_stays_one():
         return a, b, a.flags.owndata, b.flags.owndata, a.base is None
 
     same(fn, np.float32(1.5))
+
+
+def test_a_scalar_with_an_out_argument_gives_a_scalar():
+    def fn(a, out):
+        of_scalars = np.max(a.sum(), axis=None, out=out), a[0].sum(out=out), np.sum(a[1], out=out)
+        return of_scalars, np.max(a, out=out)
+
+    same(fn, np.arange(4.0), np.array(0.0))
 
 
 def test_an_index_where_there_are_no_items():

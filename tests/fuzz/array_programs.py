@@ -13,6 +13,7 @@ What is not here: running the compiled function and comparing (`arrays.py`).
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import warnings
@@ -145,7 +146,12 @@ ALIASES = {
 
 def make_array(dtype, shape, layout, sizes, seed, special):
     """The array of a recipe."""
-    kind = np.dtype(dtype)
+    return LAYOUTS[layout](contents(dtype, shape, tuple(sizes.items()), seed, special).copy())
+
+
+@functools.lru_cache(64)
+def contents(dtype, shape, sizes, seed, special):
+    kind, sizes = np.dtype(dtype), dict(sizes)
     shape = tuple(dict(sizes, q=min(sizes["n"], 40), **{"1": 1})[axis] for axis in shape)
     rng = np.random.default_rng(seed)
     values = rng.standard_normal(shape) * 3
@@ -179,7 +185,7 @@ def make_array(dtype, shape, layout, sizes, seed, special):
             array["f0"], array["f1"] = values * 2, values
         else:
             array = (values * 3).astype("i8").astype(object)
-    return LAYOUTS[layout](np.asarray(array, kind))
+    return np.asarray(array, kind)
 
 
 def build(recipes):

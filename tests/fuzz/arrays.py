@@ -174,6 +174,8 @@ def attempt(body, calls, errors, breaks=None):
             expected = run(plain, recipes, caught)
             for again in range(2 if number == 0 else 1):
                 found = run(compiled, recipes, caught)
+                if found != expected and run(plain, recipes, caught) != expected:
+                    return  # plain execution differs from itself: NumPy shows memory that nobody wrote
                 for (what, left), (_, right) in zip(expected, found):
                     if left != right:
                         raise Difference(

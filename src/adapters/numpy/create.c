@@ -95,9 +95,14 @@ dt_np_fn_filled(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     uint32_t ndim;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 1, slots));
     DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
-    DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
+    DT_TRY(dt_np_any_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(need_order(trace, function, slots[2], "C"));
     dtype = dtype != NULL ? dtype : dt_np_dtype(NPY_DOUBLE);
+    if (!dt_np_dtype_captured(dt_np_descr(dtype))
+        && (op == DT_NP_ones || dt_np_descr(dtype)->type_num == NPY_VOID)) {
+        /* The program may rename the fields of its dtype, which the result keeps. */
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with such a dtype", function);
+    }
     DT_TRY(dt_np_new_meta(trace, dtype, shape, ndim, &meta));
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &operands[0]));
     operands[1] = dt_np_const(dtype);

@@ -376,6 +376,20 @@ take_out(DtTrace *trace, DtArgs *args)
     return NULL;
 }
 
+/* Methods of NumPy scalars write into `target`, if there is one, but give a scalar. */
+static DtStatus
+need_array(DtTrace *trace, DtVar *target, DtVar *of)
+{
+    if (target == NULL || of == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_realize(trace, of, &of));
+    const DtArrayVar *array = dt_np_any_array(dt_var_peek(of));
+    return array == NULL || dt_np_is_ndarray(array)
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_ARRAY_OP, "out= for a NumPy scalar");
+}
+
 DtStatus
 dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args,
            DtVar **out)
@@ -406,6 +420,7 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         }
         DtArgs rest = *args;
         DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
+        DT_TRY(need_array(trace, target, rest.npos > 0 ? rest.pos[0] : NULL));
         DT_TRY(rows[row].function(trace, (DtNpOp)row, &rest, out));
         return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
                               : DT_OK;
@@ -441,6 +456,7 @@ dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, Py
         if (PyUnicode_CompareWithASCIIString(name, method_rows[i].name) == 0) {
             DtArgs rest = *args;
             DtVar *target = takes_out(method_rows[i].name) ? take_out(trace, &rest) : NULL;
+            DT_TRY(need_array(trace, target, &self->base));
             DT_TRY(method_rows[i].call(trace, self, &rest, out));
             return target != NULL ? dt_np_put_into(trace, target, method_rows[i].name, out) : DT_OK;
         }

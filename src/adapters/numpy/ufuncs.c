@@ -239,7 +239,9 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     DT_TRY(dt_np_need_writable(trace, target, what));
     DT_TRY(resolve(trace, op, operands, nin, options, &dtypes));
     PyObject *dtype = PyTuple_GET_ITEM(dtypes, nin);
-    if (dt_np_drops_imaginary(dtype, target->meta->dtype)) {
+    /* Where items are left as they are, NumPy reads them too. */
+    if (dt_np_drops_imaginary(dtype, target->meta->dtype)
+        || (where != NULL && dt_np_drops_imaginary(target->meta->dtype, dtype))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts", what);
     }
     bool same_casts = options->casting == NULL; /* else NumPy checks as it is told */
