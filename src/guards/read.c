@@ -279,12 +279,28 @@ dt_read_tuple(PyObject *items, int64_t index)
                : NULL;
 }
 
+/* The first of the type and its bases that no class statement has made: what it does is C code of
+ * the interpreter. */
+static PyTypeObject *
+fixed_base(PyTypeObject *type)
+{
+    while (!dt_type_is_static(type) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) {
+        type = type->tp_base;
+    }
+    return type;
+}
+
 PyObject *
 dt_read_deque(PyObject *deque)
 {
-    PyObject *limit = PyObject_GetAttrString(deque, "maxlen"); /* C code of the interpreter */
-    PyObject *facts = limit != NULL ? Py_BuildValue("(On)", limit, PyObject_Size(deque)) : NULL;
-    Py_XDECREF(limit);
+    PyTypeObject *base = fixed_base(Py_TYPE(deque));
+    PyObject *member = dt_type_own_lookup_text(base, "maxlen"), *limit = NULL, *facts = NULL;
+    if (member != NULL && Py_TYPE(member)->tp_descr_get != NULL && base->tp_as_sequence != NULL) {
+        limit = Py_TYPE(member)->tp_descr_get(member, deque, (PyObject *)Py_TYPE(deque));
+    }
+    if (limit != NULL) {
+        facts = Py_BuildValue("(Nn)", limit, base->tp_as_sequence->sq_length(deque));
+    }
     return facts;
 }
 
@@ -313,12 +329,9 @@ dt_read_index(PyObject *items, int64_t index)
         return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
     }
     if (!PyTuple_Check(items)) { /* a deque, whose type was checked, keeps its items */
-        PySequenceMethods *methods = Py_TYPE(items)->tp_as_sequence;
-        bool fixed = dt_type_is_static(Py_TYPE(items))
-                     || (Py_TYPE(items)->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
-        PyObject *item = fixed && methods != NULL && methods->sq_item != NULL
-                             ? methods->sq_item(items, index)
-                             : NULL;
+        PySequenceMethods *methods = fixed_base(Py_TYPE(items))->tp_as_sequence;
+        PyObject *item =
+            methods != NULL && methods->sq_item != NULL ? methods->sq_item(items, index) : NULL;
         PyErr_Clear(); /* IndexError: it has become shorter */
         Py_XDECREF(item);
         return item;
@@ -364,11 +377,12 @@ is_among(PyObject *key, PyObject *const *items, Py_ssize_t count)
     return false;
 }
 
-/* Elements in the order of the table; most sets that are passed were made in the same way. */
+/* Of a set, whose exact type is guarded apart.  Elements in the order of the table; most sets that
+ * are passed were made in the same way. */
 static bool
 has_items(PyObject *set, PyObject *const *items, Py_ssize_t count, bool ordered)
 {
-    if (!PySet_CheckExact(set) || PySet_GET_SIZE(set) != count) {
+    if (!PySet_Check(set) || PySet_GET_SIZE(set) != count) {
         return false;
     }
     Py_ssize_t slot = 0;

@@ -86,6 +86,8 @@ DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* The elements of an instance of a subclass of set, whose type is guarded apart. */
+DtStatus dt_set_build_part(DtTrace *, PyObject *, const DtSource *, DtVar **) DT_MUST_CHECK;
 DtStatus dt_bytearray_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_range_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_slice_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);

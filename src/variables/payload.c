@@ -267,13 +267,12 @@ build_dict(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObjec
     return DT_OK;
 }
 
-/* Only identity says that a frozenset holds what it held; of a set nothing does. */
+/* Only identity says that a frozenset holds what it held. */
 static DtStatus
 build_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base, DtVar **out)
 {
-    if (base != &PyFrozenSet_Type) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a value of type %s, derived from set",
-                        Py_TYPE(object)->tp_name);
+    if (base == &PySet_Type) {
+        return dt_set_build_part(trace, object, source, out);
     }
     DT_TRY(dt_guard_identity(trace, source, object));
     /* The order of its elements is that of its own table. */
@@ -337,9 +336,9 @@ deque_type(void)
 
 /* The items of a deque, each read by its own method. */
 static DtStatus
-build_items(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+build_items(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
+            DtVar **out)
 {
-    PyTypeObject *base = Py_TYPE(object);
     Py_ssize_t count = base->tp_as_sequence->sq_length(object);
     DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
     if (count > MAX_ITEMS) {
@@ -372,11 +371,7 @@ build_hidden(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObj
     if (base != deque_type()) {
         return DT_OK;
     }
-    if (!Py_IS_TYPE(object, base)) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a value of type %s, derived from deque",
-                        Py_TYPE(object)->tp_name);
-    }
-    return build_items(trace, object, source, out);
+    return build_items(trace, object, source, base, out);
 }
 
 /* [maxlen, number of changes] of a deque. */
@@ -384,8 +379,14 @@ static DtStatus
 make_more(DtTrace *trace, DtInstanceVar *self)
 {
     DtVar *items[2];
-    PyObject *limit =
-        self->object != NULL ? PyObject_GetAttrString(self->object, "maxlen") : Py_NewRef(Py_None);
+    PyObject *limit = Py_NewRef(Py_None);
+    if (self->object != NULL) { /* past what a subclass has under the name */
+        PyObject *member = dt_type_own_lookup_text(deque_type(), "maxlen");
+        Py_DECREF(limit);
+        limit = member != NULL
+                    ? Py_TYPE(member)->tp_descr_get(member, self->object, (PyObject *)self->cls)
+                    : NULL;
+    }
     DT_TRY(dt_var_const_take(trace, limit, &items[0]));
     DT_TRY(dt_var_int(trace, 0, &items[1]));
     return dt_var_list(trace, items, 2, &self->more);

@@ -95,21 +95,40 @@ fill_from_real(DtTrace *trace, DtDictVar *self, PyObject *real)
     return DT_OK;
 }
 
+static DtStatus
+begin(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *cls, DtDictVar **out)
+{
+    if (PySet_GET_SIZE(object) > MAX_INPUT_ITEMS) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a set of %zd elements",
+                        PySet_GET_SIZE(object));
+    }
+    *out = DT_KINDS_NEW(trace, SET, DtDictVar, source);
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    (*out)->cls = cls;
+    (*out)->object = object;
+    return DT_OK;
+}
+
+/* What the object holds now. */
+static DtStatus
+read_real(DtTrace *trace, DtDictVar *self, DtVar **out)
+{
+    DT_TRY(dt_layout_begin_real(trace, self));
+    DT_TRY(fill_from_real(trace, self, self->object));
+    self->changes = 0;
+    *out = &self->base;
+    return DT_OK;
+}
+
 /* A frozenset is known by identity, a set by its elements: no source reads one of them. */
 DtStatus
 dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
 {
     bool frozen = PyFrozenSet_CheckExact(object);
-    if (PySet_GET_SIZE(object) > MAX_INPUT_ITEMS) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a set of %zd elements",
-                        PySet_GET_SIZE(object));
-    }
-    DtDictVar *self = DT_KINDS_NEW(trace, SET, DtDictVar, source);
-    if (self == NULL) {
-        return DT_ERROR;
-    }
-    self->cls = frozen ? &PyFrozenSet_Type : &PySet_Type;
-    self->object = object;
+    DtDictVar *self;
+    DT_TRY(begin(trace, object, source, Py_TYPE(object), &self));
     if (frozen) {
         self->base.mutation = DT_IMMUTABLE;
         if (!trusted && source != NULL && source->kind != DT_SOURCE_OBJECT) {
@@ -117,13 +136,19 @@ dt_set_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trus
         }
     }
     else {
+        DT_TRY(dt_guard_type(trace, source, &PySet_Type));
         DT_TRY(dt_guard_set_items(trace, source, object));
     }
-    DT_TRY(dt_layout_begin_real(trace, self));
-    DT_TRY(fill_from_real(trace, self, object));
-    self->changes = 0;
-    *out = &self->base;
-    return DT_OK;
+    return read_real(trace, self, out);
+}
+
+DtStatus
+dt_set_build_part(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+{
+    DtDictVar *self;
+    DT_TRY(begin(trace, object, source, &PySet_Type, &self));
+    DT_TRY(dt_guard_set_items(trace, source, object));
+    return read_real(trace, self, out);
 }
 
 DtStatus

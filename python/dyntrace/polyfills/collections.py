@@ -119,7 +119,7 @@ def _position(self: Any, i: Any, text: str) -> Any:
         raise TypeError("sequence index must be integer, not '" + type(i).__name__ + "'")
     i = as_index(i)
     if i < 0:
-        i += len(items)
+        i += len(self)  # a subclass's own
     if i < 0 or i >= len(items):
         raise IndexError(text)
     return i
