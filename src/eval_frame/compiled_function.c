@@ -294,7 +294,7 @@ dt_compiled_function_is_idle(DtCompiledFunction *function)
     DtCodeCache *cache = function->cache;
     return cache != NULL && cache->closed && cache->entries == NULL
            && (cache->broken == NULL || dt_broken_is_spent(cache->broken))
-           && (!cache->loud || dt_hook_stays_away(cache));
+           && (!cache->root.loud || dt_hook_stays_away(cache));
 }
 
 bool

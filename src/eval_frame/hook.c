@@ -42,11 +42,9 @@
 typedef struct Capture {
     DtRegion *region;   /* NULL: nothing */
     PyCodeObject *root; /* the next frame of this code is the root itself */
-    bool holds;         /* its root keeps the hook installed */
+    DtRootRuns *runs;   /* DT_BORROWED, of the root that keeps the hook installed, or NULL */
     bool something;     /* was captured */
-    uint32_t captured, passed;
-    uint32_t waited;
-    bool waiting; /* something may still be, once it has been called often enough */
+    bool waiting;       /* something may still be, once it has been called often enough */
 } Capture;
 
 static _Thread_local Capture capture_of_thread;
@@ -67,6 +65,43 @@ bool
 dt_hook_is_installed(void)
 {
     return installed > 0;
+}
+
+static PyObject *evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag);
+
+static void
+install(void)
+{
+    if (installed++ == 0) {
+        before = dt_pyframe_evaluator();
+        dt_pyframe_set_evaluator(evaluate);
+    }
+}
+
+static void
+remove_hook(void)
+{
+    if (--installed == 0 && dt_pyframe_evaluator() == evaluate) {
+        dt_pyframe_set_evaluator(before);
+    }
+}
+
+/* A frame that the hook delays for nothing.  Where nearly all are, the run goes on without it. */
+static void
+note_passing(Capture *mine)
+{
+    DtRootRuns *runs = mine->runs;
+    if (runs == NULL || ++runs->passed < PASSING_FRAMES) {
+        return;
+    }
+    bool worth = runs->captured >= PASSING_FRAMES / FRAMES_PER_CAPTURE;
+    runs->passed = runs->captured = 0;
+    if (!worth && (!mine->waiting || ++runs->waited == PATIENCE)) {
+        runs->over = true;
+        mine->runs = NULL;
+        mine->region = NULL;
+        remove_hook();
+    }
 }
 
 /* The only place below an installed hook that gives the charge of a frame back: whatever is called
@@ -193,7 +228,9 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     if (!replay) {
         Capture *mine = find_capture();
         mine->something = true;
-        mine->captured += mine->captured < UINT32_MAX;
+        if (mine->runs != NULL) {
+            mine->runs->captured++;
+        }
     }
     return replay ? PLAIN : ANSWERED;
 }
@@ -211,6 +248,7 @@ run_captured(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObje
     Outcome outcome = capture(cache, function, slots, &answer);
     Py_DECREF(function);
     if (outcome == PLAIN) {
+        note_passing(find_capture());
         return run_plainly(tstate, frame, 0);
     }
     if (dt_pyframe_finish(tstate, frame) < 0) {
@@ -242,47 +280,15 @@ run_weighed(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObjec
 {
     DtScaleRun run;
     dt_scale_begin(&cache->scale, cache->region, dt_broken_is_ready(cache), &run);
+    if (cache->scale.state == DT_SCALE_FORSAKEN) {
+        note_passing(find_capture());
+    }
     PyObject *answer = run.side == DT_SIDE_COMPILED ? run_captured(tstate, frame, cache, slots)
                                                     : run_plainly(tstate, frame, 0);
     if (dt_scale_end(&cache->scale, &run, answer == NULL)) {
         dt_record_forsaken(cache, -1);
     }
     return answer;
-}
-
-static PyObject *evaluate(PyThreadState *tstate, DtPyFrame *frame, int throwflag);
-
-static void
-install(void)
-{
-    if (installed++ == 0) {
-        before = dt_pyframe_evaluator();
-        dt_pyframe_set_evaluator(evaluate);
-    }
-}
-
-static void
-remove_hook(void)
-{
-    if (--installed == 0 && dt_pyframe_evaluator() == evaluate) {
-        dt_pyframe_set_evaluator(before);
-    }
-}
-
-/* A frame that the hook delays for nothing.  Where nearly all are, the run goes on without it. */
-static void
-note_passing(Capture *mine)
-{
-    if (++mine->passed < PASSING_FRAMES) {
-        return;
-    }
-    bool worth = mine->captured >= PASSING_FRAMES / FRAMES_PER_CAPTURE;
-    mine->passed = mine->captured = 0;
-    if (mine->holds && !worth && (!mine->waiting || ++mine->waited == PATIENCE)) {
-        mine->holds = false;
-        mine->region = NULL;
-        remove_hook();
-    }
 }
 
 static PyObject *
@@ -348,7 +354,8 @@ call_straight(vectorcallfunc call, PyObject *function, PyObject *const *args, si
 bool
 dt_hook_stays_away(const DtCodeCache *cache)
 {
-    return cache->quiet >= (cache->loud ? QUIET_RUNS_BETWEEN : QUIET_RUNS);
+    return cache->root.over
+           || cache->root.quiet >= (cache->root.loud ? QUIET_RUNS_BETWEEN : QUIET_RUNS);
 }
 
 PyObject *
@@ -367,6 +374,7 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         /* Inside a capturing frame, the frames of another compiled function are its own business.
          */
         mine->region = NULL;
+        mine->runs = NULL;
         answer = call_straight(call, function, args, nargsf, kwnames);
     }
     else {
@@ -374,20 +382,18 @@ dt_hook_call(DtCodeCache *cache, PyObject *function, PyObject *const *args, size
         Py_INCREF(region);
         mine->region = region;
         mine->something = mine->waiting = false;
-        mine->captured = mine->passed = mine->waited = 0;
-        mine->holds = true;
+        mine->runs = &cache->root; /* lives as long as the region */
         install();
         answer = call(function, args, nargsf, kwnames);
-        if (mine->holds) {
+        if (mine->runs != NULL) {
             remove_hook();
         }
-        if (mine->holds && mine->something) {
-            cache->quiet = 0;
-            cache->loud = true;
+        if (mine->something) {
+            cache->root.quiet = 0;
+            cache->root.loud = true;
         }
-        else if (!mine->waiting) {
-            /* Taken away in its course, it costs the others more than it gives. */
-            cache->quiet = mine->holds ? (uint8_t)(cache->quiet + 1) : QUIET_RUNS_BETWEEN;
+        else {
+            cache->root.quiet += !mine->waiting;
         }
         Py_DECREF(region);
     }

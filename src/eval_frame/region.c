@@ -156,7 +156,7 @@ dt_cache_reset(DtCodeCache *cache)
     cache->failures = 0;
     cache->closed = false;
     cache->judged = false;
-    cache->quiet = 0;
+    cache->root = (DtRootRuns){0};
     cache->budget_ns = 0;
     cache->misses = 0;
     cache->made = 0;

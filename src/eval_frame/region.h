@@ -50,6 +50,15 @@ struct DtEntry {
 typedef struct DtBroken DtBroken; /* broken.h */
 typedef struct DtPoint DtPoint;
 typedef struct DtCodeCache DtCodeCache;
+/* What the runs of a code as a root under the hook (hook.c) came to. */
+typedef struct DtRootRuns {
+    uint32_t passed, captured; /* frames, since it was asked last whether the hook is worth it */
+    uint8_t waited;            /* how often it stayed for what may still be captured */
+    uint8_t quiet;             /* runs in which nothing was captured ... */
+    bool loud;                 /* ... after one in which something was */
+    bool over;                 /* the hook cost the others more than it gave */
+} DtRootRuns;
+
 struct DtCodeCache {
     DtCodeCache *next;
     DtBroken *broken; /* what runs when a frame of the code can't be captured whole, or NULL */
@@ -69,8 +78,7 @@ struct DtCodeCache {
     bool point;        /* of segments, from one instruction on (broken.h) */
     bool judged;       /* the hook has decided whether its module is captured at all ... */
     bool reaches;      /* ... and whether its names reach an adapter's library */
-    uint8_t quiet;     /* runs as a root under the hook in which nothing was captured ... */
-    bool loud;         /* ... after one in which something was */
+    DtRootRuns root;   /* its runs as a root under the hook */
     bool loops;        /* it was called, and a loop found in it */
     bool simple;       /* nothing but positional parameters */
     int nargs;         /* argument slots */
