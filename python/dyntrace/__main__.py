@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import NoReturn
 
 from dyntrace import _options, _run
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")  # one line; --help tells the rest
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m dyntrace",
         usage="python -m dyntrace [options] (script.py | -m module) [args ...]",
         description="Run a program with its array functions compiled. "

@@ -77,6 +77,7 @@ OPTIONS = (
     Option("hot_time", _count, 5, "MS", "milliseconds that these calls took before, or a loop"),
     Option("num_threads", _count, 0, "N",
            "threads that share the work on large arrays; 0: as the processors allow"),
+    Option("logs", str, "", "NAMES", "artifacts that are written to standard error, by comma"),
     Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
     Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
     Option("everything", _flag, False, None,
@@ -93,6 +94,7 @@ class Options:
     hot_count: int
     hot_time: int
     num_threads: int
+    logs: str
     report: str
     strict: bool
     everything: bool

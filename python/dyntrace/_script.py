@@ -207,8 +207,8 @@ def start(options: "Options") -> Script:
     script = Script(options)
     if "numpy" in sys.modules or options.everything:
         _core.load_numpy()
-    if "DYNTRACE_LOGS" in os.environ:
-        import dyntrace._settings  # reads it
+    if options.logs:
+        _log(options.logs)
     _watch_imports(script)
     if options.everything:
         import dyntrace._report
@@ -224,6 +224,19 @@ def start(options: "Options") -> Script:
 
         atexit.register(write_summary, script.region, options.report)
     return script
+
+
+def _log(names: str) -> None:
+    assert _core is not None
+    try:
+        _core.set_logs(names)  # what reads the environment later must find nothing to complain of
+    except ValueError as error:
+        from dyntrace._options import OptionError
+
+        raise OptionError(str(error)) from None
+    from dyntrace._settings import config
+
+    config.logs = names
 
 
 def _watch_imports(script: Script) -> None:

@@ -220,12 +220,14 @@ config = Config()
 
 
 def _read_environment() -> None:
+    # Of a whole script both are options, which the command line may overrule.
+    if os.environ.get("DYNTRACE", "0") not in ("", "0"):
+        return
     names = os.environ.get("DYNTRACE_LOGS", "")
     if names:
         config.logs = names
     threads = os.environ.get("DYNTRACE_NUM_THREADS", "")
-    # Of a whole script it is an option, which the command line may overrule.
-    if threads and os.environ.get("DYNTRACE", "0") in ("", "0"):
+    if threads:
         if not threads.isdecimal():
             raise ValueError(f"DYNTRACE_NUM_THREADS: expected a number, got {threads!r}")
         config.num_threads = int(threads)

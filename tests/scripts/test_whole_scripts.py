@@ -379,6 +379,7 @@ def test_number_of_threads(run, tmp_path):
         ({"DYNTRACE": "1", "DYNTRACE_NUM_THREADS": "-1"}, "", "DYNTRACE_NUM_THREADS: expected a number"),
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
+        ({"DYNTRACE": "1", "DYNTRACE_LOGS": "graph,nope"}, "", "unknown name 'nope'"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace]\nspeed = 3\n", "unknown option 'speed'"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace\n", "pyproject.toml: "),
     ],
@@ -395,7 +396,25 @@ def test_bad_options_end_in_one_line(run, tmp_path, settings, file, named):
 def test_bad_arguments(run):
     for args in ([], ["--nope", "x.py"], ["no_such_file.py"], ["-m", "no_such_module"]):
         rc, out, err = run("-m", "dyntrace", *args)
-        assert (rc, out) == (2, "") and "Traceback" not in err
+        assert (rc, out) == (2, "")
+        assert err.startswith("python -m dyntrace: ") and err.count("\n") == 1
+
+
+def test_logs_are_an_option(run, tmp_path):
+    """Like the others: the command line wins over the environment, and that over the file."""
+    (tmp_path / "program.py").write_text(
+        "import numpy as np, dyntrace\ndef f(x):\n    return x + 1\n"
+        "for _ in range(9):\n    f(np.ones(3))\nprint(sorted(dyntrace.config.logs))\n"
+    )
+    (tmp_path / "pyproject.toml").write_text("[tool.dyntrace]\nlogs = ['graph_breaks', 'guards']\n")
+    code, out, err = run("program.py", DYNTRACE="1")
+    assert (code, out) == (0, "['graph_breaks', 'guards']\n") and "guards of f" in err
+    code, out, err = run("program.py", DYNTRACE="1", DYNTRACE_LOGS="graph")
+    assert (code, out) == (0, "['graph']\n") and "graph of f" in err and "guards of f" not in err
+    command = ["-m", "dyntrace", "--logs", "bytecode", "program.py"]
+    for on in ("0", "1"):
+        code, out, err = run(*command, DYNTRACE=on, DYNTRACE_LOGS="graph")
+        assert (code, out) == (0, "['bytecode']\n") and "graph of f" not in err
 
 
 def test_a_broken_installation_runs_plainly(run, tmp_path):
