@@ -176,10 +176,26 @@ part_of(PyFunctionObject *function, DtFunctionPart part)
 #if DT_PY_AT_LEAST(3, 12)
         return function->func_typeparams;
 #endif
+    case DT_FUNCTION_BASES:
     case DT_FUNCTION_PART_COUNT:
         break;
     }
     return NULL;
+}
+
+static PyObject *
+part_of_class(PyHeapTypeObject *cls, DtFunctionPart part)
+{
+    switch (part) {
+    case DT_FUNCTION_NAME:
+        return cls->ht_name;
+    case DT_FUNCTION_QUALNAME:
+        return cls->ht_qualname;
+    case DT_FUNCTION_BASES:
+        return cls->ht_type.tp_bases;
+    default:
+        return NULL;
+    }
 }
 
 PyObject *
@@ -187,12 +203,9 @@ dt_function_part(PyObject *object, int64_t part)
 {
     PyObject *value;
     if (PyType_Check(object)) {
-        PyHeapTypeObject *type = (PyHeapTypeObject *)object;
-        bool is_made = (type->ht_type.tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
-        bool named = part == DT_FUNCTION_NAME || part == DT_FUNCTION_QUALNAME;
-        return !is_made || !named         ? NULL
-               : part == DT_FUNCTION_NAME ? type->ht_name
-                                          : type->ht_qualname;
+        return PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE)
+                   ? part_of_class((PyHeapTypeObject *)object, (DtFunctionPart)part)
+                   : NULL;
     }
     if (!PyObject_TypeCheck(object, &PyFunction_Type)) {
         return NULL;

@@ -59,8 +59,8 @@ typedef struct DtFunctionParts {
 DT_OWNED PyObject *dt_function_make(const DtFunctionParts *parts, PyObject *globals,
                                     PyObject *qualname);
 
-/* What a function keeps under names of its own that can be assigned; a class has names too.  Guard
- * programs and sources number the parts like this. */
+/* What a function keeps under names of its own that can be assigned; a class has names too, and
+ * bases.  Guard programs and sources number the parts like this. */
 typedef enum DtFunctionPart {
     DT_FUNCTION_DEFAULTS,
     DT_FUNCTION_KWDEFAULTS,
@@ -72,11 +72,12 @@ typedef enum DtFunctionPart {
     DT_FUNCTION_TYPE_PARAMS, /* 3.12 and later */
     DT_FUNCTION_DICT,
     DT_FUNCTION_CLOSURE,
+    DT_FUNCTION_BASES, /* of a class: while they are assigned, its version is still the old one */
     DT_FUNCTION_PART_COUNT
 } DtFunctionPart;
 
-/* A part of a function, or the name or qualified name of a class that a class statement made; None
- * for one that is not there, NULL for anything else.  No code runs, nothing is made. */
+/* A part of a function, or the names or bases of a class that a class statement made; None for one
+ * that is not there, NULL for anything else.  No code runs, nothing is made. */
 DT_BORROWED PyObject *dt_function_part(PyObject *object, int64_t part);
 /* The part of that attribute on this version, or -1. */
 int dt_function_part_named(PyObject *name);

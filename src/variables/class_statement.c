@@ -203,6 +203,10 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
                 return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
                                 "a __classcell__ of another kind");
             }
+            if (((DtCellVar *)value)->contents != NULL) {
+                return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                                "a second class of the namespace of a class");
+            }
             *cell = value;
             continue;
         }
