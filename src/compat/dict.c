@@ -7,6 +7,7 @@
 #include "compat/dict.h"
 
 #include "compat/object.h"
+#include "compat/set.h"
 #include "compat/type.h"
 
 #include <string.h>
@@ -30,11 +31,27 @@ dt_dict_is_plain_key(PyObject *key)
     return false;
 }
 
+static bool
+is_frozenset_of_inert(PyObject *key)
+{
+    Py_ssize_t slot = 0;
+    PyObject *item;
+    if (!PyFrozenSet_CheckExact(key)) {
+        return false;
+    }
+    while (dt_set_next(key, &slot, &item)) {
+        if (!dt_dict_is_inert_key(item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool
 dt_dict_is_inert_key(PyObject *key)
 {
     PyTypeObject *type = Py_TYPE(key);
-    if (dt_dict_is_plain_key(key)) {
+    if (dt_dict_is_plain_key(key) || is_frozenset_of_inert(key)) {
         return true;
     }
     if (type == &PyTuple_Type) {
@@ -77,7 +94,7 @@ bool
 dt_dict_is_settled_key(PyObject *key)
 {
     PyTypeObject *type = Py_TYPE(key);
-    if (dt_dict_is_plain_key(key) || dt_dict_hashes_as_base(type)) {
+    if (dt_dict_is_plain_key(key) || dt_dict_hashes_as_base(type) || is_frozenset_of_inert(key)) {
         return true;
     }
     if (type == &PyTuple_Type) {

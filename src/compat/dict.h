@@ -152,7 +152,7 @@ PyObject *dt_dict_key_at(PyObject *dict, Py_ssize_t index);
 bool dt_dict_is_plain_key(PyObject *key);
 
 /* Whether hashing and comparing it runs no Python code: plain keys, objects that compare by
- * identity as object does (classes and functions among them), tuples of such. */
+ * identity as object does (classes and functions among them), tuples and frozen sets of such. */
 bool dt_dict_is_inert_key(PyObject *key);
 
 /* Finds what is_settled_key() compares with: 0, or -1 with an exception. */

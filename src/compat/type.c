@@ -106,6 +106,30 @@ dt_type_own_lookup_text(PyTypeObject *type, const char *text)
     return look_up_text(dt_type_own_lookup, type, text);
 }
 
+/* Getters of attributes that find object's `__class__` where the MRO has no other. */
+static bool
+finds_class(getattrofunc get)
+{
+#if DT_PY_AT_LEAST(3, 11)
+    if (get == Py_GenericAliasType.tp_getattro) { /* before that, it asks the class */
+        return true;
+    }
+#endif
+    return get == PyObject_GenericGetAttr || get == PyType_Type.tp_getattro
+           || get == PyModule_Type.tp_getattro || get == PyMethod_Type.tp_getattro
+           || get == PySuper_Type.tp_getattro;
+}
+
+bool
+dt_type_shows_itself(PyTypeObject *type)
+{
+    PyObject *getter = dt_type_lookup_text(type, "__getattribute__");
+    return getter != NULL && Py_IS_TYPE(getter, &PyWrapperDescr_Type)
+           && finds_class((getattrofunc)((PyWrapperDescrObject *)getter)->d_wrapped)
+           && dt_type_lookup_text(type, "__class__")
+                  == dt_type_lookup_text(&PyBaseObject_Type, "__class__");
+}
+
 unsigned int
 dt_type_version(PyTypeObject *type)
 {

@@ -19,6 +19,10 @@ DT_BORROWED PyObject *dt_type_lookup(PyTypeObject *type, PyObject *name);
 /* The same by a C text; NULL also without memory, which is no error here. */
 DT_BORROWED PyObject *dt_type_lookup_text(PyTypeObject *type, const char *text);
 
+/* Whether `x.__class__` of an instance is this type, for the program and for isinstance(): no
+ * proxy, no property of that name, no __getattribute__ of Python or unknown C. */
+bool dt_type_shows_itself(PyTypeObject *type);
+
 /* The same without the bases: the type's own dict. */
 DT_BORROWED PyObject *dt_type_own_lookup(PyTypeObject *type, PyObject *name);
 DT_BORROWED PyObject *dt_type_own_lookup_text(PyTypeObject *type, const char *text);

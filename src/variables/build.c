@@ -375,6 +375,7 @@ build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, Dt
                    ? dt_build_guard_identity(trace, object, seen->source, false)
                    : dt_guard_alias(trace, seen->source, source, true);
     }
+    DT_TRY(dt_var_check_stack(trace));
     DT_TRY(dt_trace_keep(trace, object));
     DT_TRY(choose_builder(object)(trace, object, source, trusted, out));
     if (kind_is_shared((*out)->type->kind)

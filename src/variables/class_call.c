@@ -122,7 +122,7 @@ make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return DT_OK;
     }
     if (dt_payload_is_hidden(layout)) {
-        return dt_payload_new_hidden(trace, instance);
+        return dt_payload_new_hidden(trace, instance, args);
     }
     DtVar *payload;
     DT_TRY(dt_payload_new(trace, layout, args, &payload));

@@ -175,9 +175,8 @@ is_builtin_value(DtTrace *trace, DtVar *var)
                || PyType_IsSubtype(type, &PySet_Type) || PyType_IsSubtype(type, &PyFrozenSet_Type));
 }
 
-/* Objects that contain, call or compare themselves lead back here without a frame in between. */
-static DtStatus
-check_stack(DtTrace *trace)
+DtStatus
+dt_var_check_stack(DtTrace *trace)
 {
     return DT_LIKELY(dt_recursion_has_room())
                ? DT_OK
@@ -223,7 +222,7 @@ compare_array(DtTrace *trace, int op, DtArrayVar *array, DtVar *left, DtVar *rig
 DtStatus
 dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
-    DT_TRY(check_stack(trace));
+    DT_TRY(dt_var_check_stack(trace));
     DT_TRY(dt_var_realize(trace, left, &left));
     DT_TRY(dt_var_realize(trace, right, &right));
     DtArrayVar *array = array_operand(left, right);
@@ -443,7 +442,7 @@ dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 DtStatus
 dt_var_getattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
-    DT_TRY(check_stack(trace));
+    DT_TRY(dt_var_check_stack(trace));
     DT_TRY(dt_var_realize(trace, var, &var));
     return var->type->tp_getattro(trace, var, name, out);
 }
@@ -462,7 +461,7 @@ dt_var_setattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar *value)
 DtStatus
 dt_var_call(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
 {
-    DT_TRY(check_stack(trace));
+    DT_TRY(dt_var_check_stack(trace));
     DT_TRY(dt_var_realize(trace, callable, &callable));
     PyObject *substitute;
     DtArgs with_function;

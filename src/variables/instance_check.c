@@ -148,6 +148,16 @@ cannot_tell(DtTrace *trace, const Subject *subject)
                     subject->object != NULL ? "isinstance" : "issubclass");
 }
 
+/* isinstance() asks an object for its __class__ as well as its type. */
+static DtStatus
+check_class_shown(DtTrace *trace, const Subject *subject)
+{
+    return subject->object == NULL || dt_type_shows_itself(subject->type)
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_ATTRIBUTE, "isinstance() asks the __class__ of a %s",
+                          subject->type->tp_name);
+}
+
 static DtStatus
 ask_abstract(DtTrace *trace, const Subject *subject, PyObject *cls, bool *out)
 {
@@ -180,19 +190,23 @@ ask_class(DtTrace *trace, const Subject *subject, PyObject *object, DtVar *var, 
 {
     PyTypeObject *cls = (PyTypeObject *)object, *meta = Py_TYPE(cls);
     *out = PyType_IsSubtype(subject->type, cls);
-    if ((subject->object != NULL && subject->type == cls) || meta == &PyType_Type
-        || !(meta->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+    if (subject->object != NULL && subject->type == cls) {
         return DT_OK;
+    }
+    if (meta == &PyType_Type || !(meta->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return *out ? DT_OK : check_class_shown(trace, subject);
     }
     const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, object, 0);
     if (source == NULL) {
         return DT_ERROR;
     }
     if (is_types_own(meta, subject->check)) {
-        return dt_guard_type_version(trace, source, meta);
+        DT_TRY(dt_guard_type_version(trace, source, meta));
+        return *out ? DT_OK : check_class_shown(trace, subject);
     }
     if (is_abstract(meta, subject->check) && is_abstract(meta, "__subclasscheck__")) {
         DT_TRY(dt_guard_type_version(trace, source, meta));
+        DT_TRY(check_class_shown(trace, subject));
         return ask_abstract(trace, subject, object, out);
     }
     DtVar *method;
@@ -284,12 +298,6 @@ static DtStatus
 call_isinstance(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
-    if (type != NULL
-        && dt_type_lookup_text(type, "__class__")
-               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "isinstance() asks the __class__ of a %s",
-                        type->tp_name);
-    }
     PyObject *wanted = dt_var_as_constant(trace, args->pos[1]);
     /* Polyfills ask for their own classes; the program would get the wrong answer. */
     if (type != NULL && dt_var_peek(args->pos[0])->type->kind == DT_KIND_INSTANCE
@@ -335,9 +343,7 @@ dt_check_by_type(DtTrace *trace, DtVar *cls, DtVar *asked, bool of_instance, DtV
     PyObject *wanted = dt_var_as_constant(trace, cls);
     PyObject *other = of_instance ? NULL : dt_var_as_constant(trace, asked);
     PyTypeObject *type = of_instance ? dt_var_python_type(trace, asked) : (PyTypeObject *)other;
-    if (type == NULL || wanted == NULL || !PyType_Check(type)
-        || dt_type_lookup_text(type, "__class__")
-               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
+    if (type == NULL || wanted == NULL || !PyType_Check(type) || !dt_type_shows_itself(type)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "type's own check of odd arguments");
     }
     if (!of_instance) {
@@ -360,8 +366,7 @@ check_abstract(DtTrace *trace, const DtArgs *args, bool of_instance, DtVar **out
                                            : (PyTypeObject *)other};
     if (subject.type == NULL || !PyType_Check(subject.type) || wanted == NULL
         || !PyType_Check(wanted) || !is_abstract_or_protocol(Py_TYPE(wanted))
-        || dt_type_lookup_text(subject.type, "__class__")
-               != dt_type_lookup_text(&PyBaseObject_Type, "__class__")) {
+        || !dt_type_shows_itself(subject.type)) {
         return cannot_tell(trace, &subject);
     }
     DT_TRY(ask_abstract(trace, &subject, wanted, &truth));

@@ -69,13 +69,32 @@ dt_instance_overrides(DtVar *self, const char *text)
     return own;
 }
 
+static DtStatus
+is_none(DtTrace *trace, DtVar *self, const char *text, bool *out)
+{
+    PyObject *name;
+    DT_TRY(intern(trace, text, &name));
+    *out = dt_type_lookup(instance_of(self)->cls, name) == Py_None;
+    return DT_OK;
+}
+
+/* The method as CPython's slots find it: None is called like any other. */
+static DtStatus
+find_special(DtTrace *trace, DtVar *self, const char *name, DtVar **method)
+{
+    bool none;
+    DT_TRY(is_none(trace, self, name, &none));
+    return none ? dt_raise(trace, PyExc_TypeError, "'NoneType' object is not callable")
+                : dt_instance_special(trace, self, name, method);
+}
+
 /* Calls a special method; *out = NULL if the type has none. */
 static DtStatus
 call_special(DtTrace *trace, DtVar *self, const char *name, DtVar **pos, uint32_t npos, DtVar **out)
 {
     DtVar *method;
     *out = NULL;
-    DT_TRY(dt_instance_special(trace, self, name, &method));
+    DT_TRY(find_special(trace, self, name, &method));
     if (method == NULL) {
         return DT_OK;
     }
@@ -176,11 +195,6 @@ try_operator(DtTrace *trace, DtVar *self, const char *name, DtVar *other, DtVar 
 {
     if (self->type->kind == DT_KIND_INSTANCE) {
         DtVar *result;
-        PyObject *method;
-        DT_TRY(intern(trace, name, &method));
-        if (dt_type_lookup(instance_of(self)->cls, method) == Py_None) {
-            return dt_raise(trace, PyExc_TypeError, "'NoneType' object is not callable");
-        }
         DT_TRY(call_special(trace, self, name, &other, 1, &result));
         if (result != NULL) {
             DT_TRY(dt_var_realize(trace, result, &result)); /* `NotImplemented` is a global */
@@ -345,12 +359,30 @@ instance_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
                            : no_method(trace, self, "'%s' object doesn't support item deletion");
 }
 
+/* Whether nothing is there to iterate over it: then `in` has a text of its own. */
+static DtStatus
+check_iterable(DtTrace *trace, DtVar *self)
+{
+    PyObject *name;
+    DT_TRY(intern(trace, "__iter__", &name));
+    PyObject *found = dt_type_lookup(instance_of(self)->cls, name);
+    return found == Py_None || (found == NULL && !dt_instance_overrides(self, "__getitem__"))
+               ? no_method(trace, self, "argument of type '%s' is not iterable")
+               : DT_OK;
+}
+
 static DtStatus
 instance_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
     DtVar *result;
+    bool none;
+    DT_TRY(is_none(trace, self, "__contains__", &none));
+    if (none) {
+        return no_method(trace, self, "'%s' object is not a container");
+    }
     DT_TRY(call_special(trace, self, "__contains__", &item, 1, &result));
     if (result == NULL) {
+        DT_TRY(check_iterable(trace, self));
         return dt_kind_base.sq_contains(trace, self, item, out);
     }
     bool truth;
@@ -362,7 +394,7 @@ static DtStatus
 instance_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtVar *method;
-    DT_TRY(dt_instance_special(trace, self, "__call__", &method));
+    DT_TRY(find_special(trace, self, "__call__", &method));
     return method != NULL ? dt_var_call(trace, method, args, out)
                           : no_method(trace, self, "'%s' object is not callable");
 }
@@ -377,10 +409,10 @@ instance_iter(DtTrace *trace, DtVar *self, DtVar **out)
     if (attr.found == NULL && dt_instance_overrides(self, "__getitem__")) {
         return dt_iter_getitem(trace, self, out);
     }
-    DT_TRY(call_special(trace, self, "__iter__", NULL, 0, out));
-    if (*out == NULL) {
+    if (attr.found == NULL || attr.found == Py_None) {
         return no_method(trace, self, "'%s' object is not iterable");
     }
+    DT_TRY(call_special(trace, self, "__iter__", NULL, 0, out));
     DtVar *iterator;
     DT_TRY(dt_var_realize(trace, *out, &iterator));
     PyTypeObject *type = dt_var_python_type(trace, iterator);

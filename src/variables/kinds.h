@@ -381,6 +381,8 @@ DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSo
 DtStatus dt_class_guard_unchanged(DtTrace *trace, DtVar *cls) DT_MUST_CHECK;
 /* The tracker of a class that a tracker's own type is known to be. */
 DtStatus dt_class_of(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+/* What the attribute `__class__` gives: the same, or a break where the object answers itself. */
+DtStatus dt_class_shown(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 /* Aliases (class_alias.c): int | None, list[int]. */
 bool dt_class_is_alias(PyObject *object);
 /* An alias, or an object (no class) that `typing` makes: what it does runs no code of the program.
@@ -567,10 +569,11 @@ DtStatus dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
 DtStatus dt_payload_adopt(DtTrace *trace, DtInstanceVar *owner, DtVar *payload) DT_MUST_CHECK;
 DtStatus dt_payload_reconstruct(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
 /* The same for a C type whose methods are all polyfills (deque, SimpleNamespace, _random.Random):
- * whether it is one, by the type that gives the layout; giving a new instance its contents;
- * rebuilding. */
+ * whether it is one, by the type that gives the layout; giving a new instance its contents
+ * (`args` as for __new__); rebuilding. */
 bool dt_payload_is_hidden(PyTypeObject *layout);
-DtStatus dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self) DT_MUST_CHECK;
+DtStatus dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self,
+                               const DtArgs *args) DT_MUST_CHECK;
 DtStatus dt_payload_reconstruct_hidden(DtCodegen *codegen, DtInstanceVar *self) DT_MUST_CHECK;
 /* The tracker of an instance's builtin part, else the tracker itself. */
 DtVar *dt_payload_of(DtVar *var);

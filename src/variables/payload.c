@@ -32,6 +32,7 @@ typedef struct PayloadRow {
     PayloadBuilder build;      /* NULL: existing instances are not followed */
     bool own;                  /* instances of the type itself are such instances */
     bool hidden;               /* `contents` instead of a payload */
+    const char *fill;          /* what __new__ calls with its argument, if C has no __init__ */
 } PayloadRow;
 
 static DtStatus build_sequence(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
@@ -43,21 +44,21 @@ static DtStatus build_hidden(DtTrace *, PyObject *, const DtSource *, PyTypeObje
 
 /* Subtypes come before their bases. */
 static PayloadRow rows[] = {
-    {&PyODict_Type, NULL, NULL, build_dict, true, false},
-    {NULL, "collections", "defaultdict", build_dict, true, false},
-    {&PyDict_Type, NULL, NULL, build_dict, false, false},
-    {&PyList_Type, NULL, NULL, build_sequence, false, false},
-    {&PyTuple_Type, NULL, NULL, build_sequence, false, false},
-    {&PySet_Type, NULL, NULL, build_set, false, false},
-    {&PyFrozenSet_Type, NULL, NULL, build_set, false, false},
-    {&PyLong_Type, NULL, NULL, build_constant, false, false},
-    {&PyFloat_Type, NULL, NULL, build_constant, false, false},
-    {&PyComplex_Type, NULL, NULL, build_constant, false, false},
-    {&PyUnicode_Type, NULL, NULL, build_constant, false, false},
-    {&PyBytes_Type, NULL, NULL, build_constant, false, false},
-    {NULL, "collections", "deque", build_hidden, true, true},
-    {NULL, "types", "SimpleNamespace", build_hidden, true, true},
-    {NULL, "_random", "Random", NULL, true, true},
+    {&PyODict_Type, NULL, NULL, build_dict, true, false, NULL},
+    {NULL, "collections", "defaultdict", build_dict, true, false, NULL},
+    {&PyDict_Type, NULL, NULL, build_dict, false, false, NULL},
+    {&PyList_Type, NULL, NULL, build_sequence, false, false, NULL},
+    {&PyTuple_Type, NULL, NULL, build_sequence, false, false, NULL},
+    {&PySet_Type, NULL, NULL, build_set, false, false, NULL},
+    {&PyFrozenSet_Type, NULL, NULL, build_set, false, false, NULL},
+    {&PyLong_Type, NULL, NULL, build_constant, false, false, NULL},
+    {&PyFloat_Type, NULL, NULL, build_constant, false, false, NULL},
+    {&PyComplex_Type, NULL, NULL, build_constant, false, false, NULL},
+    {&PyUnicode_Type, NULL, NULL, build_constant, false, false, NULL},
+    {&PyBytes_Type, NULL, NULL, build_constant, false, false, NULL},
+    {NULL, "collections", "deque", build_hidden, true, true, NULL},
+    {NULL, "types", "SimpleNamespace", build_hidden, true, true, NULL},
+    {NULL, "_random", "Random", NULL, true, true, "seed"},
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
@@ -413,12 +414,36 @@ dt_payload_is_hidden(PyTypeObject *layout)
     return row != NULL && row->hidden;
 }
 
-DtStatus
-dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self)
+/* The generator of random numbers of 3.10 is seeded before any __init__ runs. */
+static DtStatus
+fill_hidden(DtTrace *trace, const PayloadRow *row, DtInstanceVar *self, const DtArgs *args)
 {
+    if (args->npos != 1 || args->nkw > 0) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made of %u values",
+                        row->type->tp_name, (unsigned)(args->npos + args->nkw));
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)row->type, row->fill);
+    method = dt_trace_keep_take(trace, method);
+    DtVar *function, *pos[2] = {&self->base, args->pos[0]}, *result;
+    DtArgs given = dt_args_of(pos, 2);
+    if (method == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_build_known(trace, method, &function));
+    return dt_var_call(trace, function, &given, &result);
+}
+
+DtStatus
+dt_payload_new_hidden(DtTrace *trace, DtInstanceVar *self, const DtArgs *args)
+{
+    const PayloadRow *row = find_row(dt_build_layout(self->cls));
     DtVar *contents;
     DT_TRY(dt_var_list(trace, NULL, 0, &contents));
-    return adopt_contents(trace, self, contents);
+    DT_TRY(adopt_contents(trace, self, contents));
+    return row->fill != NULL && row->type->tp_init == PyBaseObject_Type.tp_init
+                   && args->npos + args->nkw > 0
+               ? fill_hidden(trace, row, self, args)
+               : DT_OK;
 }
 
 DtStatus

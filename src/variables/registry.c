@@ -490,7 +490,7 @@ base_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         }
     }
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
-        return dt_class_of(trace, self, out);
+        return dt_class_shown(trace, self, out);
     }
     if (type != NULL && dt_type_lookup(type, name) == NULL && type->tp_dictoffset == 0) {
         return dt_raise(trace, PyExc_AttributeError, "'%.100s' object has no attribute '%U'",

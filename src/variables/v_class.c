@@ -67,6 +67,16 @@ dt_class_of(DtTrace *trace, DtVar *var, DtVar **out)
 }
 
 DtStatus
+dt_class_shown(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    return type == NULL || dt_type_shows_itself(type)
+               ? dt_class_of(trace, var, out)
+               : dt_break(trace, DT_BREAK_ATTRIBUTE, "the attribute __class__ of a %s",
+                          type->tp_name);
+}
+
+DtStatus
 dt_class_guard_unchanged(DtTrace *trace, DtVar *var)
 {
     PyTypeObject *cls = class_of(var), *meta = Py_TYPE(cls);
@@ -140,20 +150,33 @@ dt_class_lookup(DtTrace *trace, DtVar *owner, PyTypeObject *cls, PyObject *name,
 
 /* ---- Attributes of a class ------------------------------------------------------------------- */
 
-/* A name that can be assigned without a new version of the class. */
+/* What the version of the class says nothing about. */
+static bool
+is_assignable(DtVar *self)
+{
+    return (class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) && self->source != NULL;
+}
+
+/* What can be assigned without a new version of the class, or is so for a moment. */
 static DtStatus
-read_name(DtTrace *trace, DtVar *self, DtFunctionPart part, const char *text, DtVar **out)
+read_part(DtTrace *trace, DtVar *self, DtFunctionPart part, const char *text, DtVar **out)
 {
     PyObject *cls = ((DtObjectVar *)self)->object;
-    if (!(class_of(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) || self->source == NULL) {
-        return dt_constant_wrap_take(trace, PyObject_GetAttrString(cls, text), out);
-    }
     PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
     const DtSource *source =
         name != NULL ? dt_source_get(trace, DT_SOURCE_FUNC_PART, self->source, name, (int64_t)part)
                      : NULL;
     return source != NULL ? dt_var_build_lazy(trace, dt_function_part(cls, part), source, out)
                           : DT_ERROR;
+}
+
+static DtStatus
+read_name(DtTrace *trace, DtVar *self, DtFunctionPart part, const char *text, DtVar **out)
+{
+    PyObject *cls = ((DtObjectVar *)self)->object;
+    return is_assignable(self)
+               ? read_part(trace, self, part, text, out)
+               : dt_constant_wrap_take(trace, PyObject_GetAttrString(cls, text), out);
 }
 
 static DtStatus
@@ -232,7 +255,8 @@ get_mro(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 get_bases(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return read_classes(trace, self, class_of(self)->tp_bases, out);
+    return is_assignable(self) ? read_part(trace, self, DT_FUNCTION_BASES, "__bases__", out)
+                               : read_classes(trace, self, class_of(self)->tp_bases, out);
 }
 
 static DtStatus
@@ -480,6 +504,9 @@ call_special(DtTrace *trace, DtVar *self, const char *name, DtVar **pos, uint32_
 {
     DtVar *method;
     *out = NULL;
+    if (dt_type_lookup_text(Py_TYPE(class_of(self)), name) == Py_None) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a metaclass, which is None", name);
+    }
     DT_TRY(dt_class_special(trace, self, name, &method));
     if (method == NULL) {
         return DT_OK;

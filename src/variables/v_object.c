@@ -387,7 +387,7 @@ static DtStatus
 opaque_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
-        return dt_class_of(trace, self, out);
+        return dt_class_shown(trace, self, out);
     }
     const DtMethodRow *row = Py_IS_TYPE(object_of(self), &PyProperty_Type)
                                  ? dt_made_property_row(name)

@@ -50,7 +50,8 @@ dt_partial_build(DtTrace *trace, PyObject *object, const DtSource *source, bool 
     self->object = object;
     *out = &self->base;
     DtVar *keywords;
-    DT_TRY(dt_var_build(trace, function, inner, &self->function));
+    /* When it is called: it may be the partial itself. */
+    DT_TRY(dt_var_build_lazy(trace, function, inner, &self->function));
     DT_TRY(build_member(trace, object, source, "args", &self->args));
     DT_TRY(build_member(trace, object, source, "keywords", &keywords));
     if (keywords->type->kind != DT_KIND_DICT || self->args->type->kind != DT_KIND_TUPLE) {

@@ -260,6 +260,9 @@ DtStatus dt_var_length(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_subscript(DtTrace *, DtVar *var, DtVar *key, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_ass_subscript(DtTrace *, DtVar *var, DtVar *key, DtVar *value) DT_MUST_CHECK;
 DtStatus dt_var_getattr(DtTrace *, DtVar *var, PyObject *name, DtVar **out) DT_MUST_CHECK;
+/* Objects that contain, call or compare themselves lead back here without a frame in between: a
+ * break where the C stack ends. */
+DtStatus dt_var_check_stack(DtTrace *) DT_MUST_CHECK;
 /* super(cls, self).name */
 DtStatus dt_var_super_getattr(DtTrace *, DtVar *cls, DtVar *self, PyObject *name,
                               DtVar **out) DT_MUST_CHECK;

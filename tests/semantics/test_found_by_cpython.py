@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import _random
+import functools
+import random
 import sys
+import weakref
 from collections import deque
 from types import GeneratorType, ModuleType
 
@@ -325,6 +329,30 @@ def handed_on():
             return __class__.__name__, super().__hash__ is not None
 
     return A().f()
+
+
+def two_classes(meta, name, bases, namespace):
+    cls = type.__new__(meta, name, bases, namespace)
+    type("B", (), namespace)
+    return cls
+
+
+def test_a_second_class_of_the_namespace():
+    def run(make):
+        class Meta(type):
+            def __new__(cls, name, bases, namespace):
+                return make(cls, name, bases, namespace)
+
+        with pytest.raises(TypeError, match="__class__ set to"):
+
+            class A(metaclass=Meta):
+                def f(self):
+                    return __class__
+
+    run(two_classes)
+    with dyntrace.config.patch(everything=True, strict=True):
+        for _ in range(2):
+            run(Compiled(two_classes))
 
 
 @pytest.mark.parametrize("cell", [None, 0, "", (1,)])
@@ -857,3 +885,226 @@ def executed(text):
 )
 def test_text_with_globals(text):
     alike(executed, text)
+
+
+# ---- Bases that are being assigned --------------------------------------------------------------
+
+
+def bases_in_mro(cls, others, seen):
+    seen.append(cls.__bases__)
+    if others and cls.__bases__ != (others[0],):
+        cls.__bases__ = (others[0],)
+    return type.mro(cls)
+
+
+def test_bases_while_they_are_assigned():
+    def run(mro):
+        seen, others = [], []
+
+        class Meta(type):
+            def mro(cls):
+                return mro(cls, others if cls.__name__ == "C" else [], seen)
+
+        class A(metaclass=Meta):
+            pass
+
+        class B1(A):
+            pass
+
+        class B2(A):
+            pass
+
+        class C(A):
+            pass
+
+        others.append(B2)
+        C.__bases__ = (B1,)
+        return C.__bases__ == (B2,), [[one.__name__ for one in bases] for bases in seen]
+
+    plain = run(bases_in_mro)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        assert run(Compiled(bases_in_mro)) == plain
+
+
+# ---- Partials that hold themselves --------------------------------------------------------------
+
+
+def members(partial):
+    return partial.func is partial, partial.args, partial.keywords == {}
+
+
+def test_a_partial_of_itself():
+    one = functools.partial(len)
+    one.__setstate__((one, (), {}, {}))
+    alike(members, one)
+    one.__setstate__((len, (), {}, {}))  # frees it
+
+
+def test_a_long_chain_of_partials():
+    def call(one):
+        return one()
+
+    chain = functools.partial(int)
+    for _ in range(500):
+        outer = functools.partial(int)
+        outer.__setstate__((chain, (), {}, {}))
+        chain = outer
+    alike(call, chain)
+    while chain.func is not int:
+        inner = chain.func
+        chain.__setstate__((int, (), {}, {}))
+        chain = inner
+
+
+# ---- Objects that show another class ------------------------------------------------------------
+
+
+class ShowsInt:
+    def __getattribute__(self, name):
+        return int if name == "__class__" else object.__getattribute__(self, name)
+
+
+class ShowsIntByProperty:
+    @property
+    def __class__(self):
+        return int
+
+
+class Shown:
+    pass
+
+
+def shown_class(x):
+    match x:
+        case int():
+            matched = "int"
+        case Shown():
+            matched = "Shown"
+        case _:
+            matched = "other"
+    shown = x.__class__.__name__, type(x).__name__
+    return shown, isinstance(x, int), isinstance(x, (str, Shown)), matched
+
+
+KEPT = Shown(), len.__class__
+
+
+@pytest.mark.parametrize("x", [
+    ShowsInt(), ShowsIntByProperty(), weakref.proxy(KEPT[0]), weakref.proxy(shown_class), Shown(),
+    list[int], int | str, weakref.ref(KEPT[0]), super(Shown, KEPT[0]), KEPT[0].__init__, sys,
+])  # fmt: skip
+def test_shown_class(x):
+    alike(shown_class, x)
+
+
+# ---- Special methods that are None --------------------------------------------------------------
+
+
+class Nothing:
+    __bool__ = __len__ = __getitem__ = __setitem__ = __delitem__ = __call__ = __next__ = None
+    __neg__ = __pos__ = __invert__ = __contains__ = __iter__ = __add__ = __eq__ = None
+    __hash__ = object.__hash__
+
+
+class Missing:
+    pass
+
+
+class IteratesOnly:
+    __contains__ = None
+
+    def __iter__(self):
+        return iter([1])
+
+
+class NotIterable:
+    __iter__ = None
+
+    def __getitem__(self, index):
+        return index
+
+
+def stores(x):
+    x[0] = 1
+
+
+def deletes(x):
+    del x[0]
+
+
+OPERATIONS = [
+    lambda x: bool(x), lambda x: not x, lambda x: 1 if x else 2, lambda x: len(x), lambda x: x[0],
+    lambda x: x(), lambda x: next(x), lambda x: -x, lambda x: +x, lambda x: ~x, lambda x: 1 in x,
+    lambda x: 1 not in x, lambda x: iter(x), lambda x: list(x), lambda x: x + 1, lambda x: x == 1,
+    stores, deletes,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", [Nothing, Missing, IteratesOnly, NotIterable])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_none_as_a_special_method(operation, cls):
+    def tries(x):
+        try:
+            result = operation(x)
+        except TypeError as error:
+            return str(error)
+        return result if isinstance(result, (int, list)) else type(result).__name__
+
+    alike(tries, cls())
+
+
+class BlockedMeta(type):
+    __len__ = __contains__ = __iter__ = __getitem__ = None
+
+
+class Blocked(metaclass=BlockedMeta):
+    pass
+
+
+@pytest.mark.parametrize("operation", [len, iter, lambda x: 1 in x, lambda x: x[0], bool])
+def test_none_in_a_metaclass(operation):
+    def tries():
+        try:
+            return operation(Blocked)
+        except TypeError as error:
+            return str(error)
+
+    alike(tries)
+
+
+# ---- A generator of random numbers that __new__ seeds -------------------------------------------
+
+
+def seeded_by_class(n):
+    generator = _random.Random(n)
+    return generator.random(), generator.getrandbits(7), random.Random(n).random()
+
+
+def seeded_twice():
+    try:
+        return _random.Random(1, 2)
+    except TypeError as error:
+        return str(error)
+
+
+def test_seeded_by_class():
+    alike(seeded_by_class, 8675309)
+    alike(seeded_twice)
+
+
+# ---- Frozen sets as keys ------------------------------------------------------------------------
+
+
+def walk(graph):
+    found = 0
+    for node, edges in graph.items():
+        for edge in edges:
+            found += node in graph[edge]
+    return found
+
+
+def test_frozen_sets_as_keys():
+    nodes = [frozenset(range(n)) | {-1} for n in range(4)]
+    alike(walk, {node: frozenset({frozenset(x) for x in nodes if x != node}) for node in nodes})
+    lists = {(node, 1): [(frozenset(nodes[0]), 1)] for node in nodes}
+    alike(walk, lists)
