@@ -6,6 +6,8 @@
  */
 #include "compat/compile_text.h"
 
+#include <string.h>
+
 #include "compat/code.h"
 
 /* warnings.filters, borrowed; NULL: not a list. */
@@ -27,10 +29,11 @@ dt_compile_text(PyObject *text, PyObject *filename, bool expression, PyCodeObjec
 {
     PyObject *filters = find_filters();
     PyObject *error = Py_BuildValue("(sOOOi)", "error", Py_None, PyExc_Warning, Py_None, 0);
-    const char *source = PyUnicode_AsUTF8(text);
+    Py_ssize_t size = 0;
+    const char *source = PyUnicode_AsUTF8AndSize(text, &size);
     PyObject *code = NULL;
-    if (filters != NULL && error != NULL && source != NULL
-        && PyList_Insert(filters, 0, error) == 0) {
+    bool whole = source != NULL && strlen(source) == (size_t)size; /* a NUL is refused */
+    if (filters != NULL && error != NULL && whole && PyList_Insert(filters, 0, error) == 0) {
         PyCompilerFlags flags = {.cf_flags = PyCF_SOURCE_IS_UTF8,
                                  .cf_feature_version = PY_MINOR_VERSION};
         if (like != NULL) {

@@ -82,9 +82,10 @@ intersect(DtTrace *trace, DtVar *self, DtVar *other, DtVar **out)
     }
     int64_t size, other_size;
     DT_TRY(length_of(trace, self, &size));
-    if (other->type->kind == DT_KIND_SET || is_view(other)) {
+    bool set = other->type->kind == DT_KIND_SET && ((DtDictVar *)other)->cls == &PySet_Type;
+    if (set || is_view(other)) {
         DT_TRY(length_of(trace, other, &other_size));
-        if (other->type->kind == DT_KIND_SET && size <= other_size) {
+        if (set && size <= other_size) {
             return dt_var_call_method(trace, other, "intersection", &self, 1, out);
         }
         if (is_view(other) && other_size > size) {

@@ -1108,3 +1108,29 @@ def test_frozen_sets_as_keys():
     alike(walk, {node: frozenset({frozenset(x) for x in nodes if x != node}) for node in nodes})
     lists = {(node, 1): [(frozenset(nodes[0]), 1)] for node in nodes}
     alike(walk, lists)
+
+
+# ---- Views of dicts and frozen sets, texts with a NUL -------------------------------------------
+
+
+def intersections(d, other):
+    return [(type(x), x) for x in (d.keys() & other, other & d.keys(), d.items() & other)]
+
+
+@pytest.mark.parametrize("make", [frozenset, set, list, dict.fromkeys])
+@pytest.mark.parametrize("items", ["b", "abcd"])
+def test_intersections_with_a_view(make, items):
+    alike(intersections, {"a": 1, "b": 2}, make(items))
+
+
+def text_with_nul(evaluate, text):
+    try:
+        return type(evaluate(text)).__name__
+    except (ValueError, SyntaxError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("evaluate", [eval, exec, lambda text: compile(text, "<text>", "eval")])
+@pytest.mark.parametrize("text", ["123\0", "\0", "123"])
+def test_text_with_nul(evaluate, text):
+    alike(text_with_nul, evaluate, text)
