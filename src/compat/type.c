@@ -130,6 +130,22 @@ dt_type_shows_itself(PyTypeObject *type)
                   == dt_type_lookup_text(&PyBaseObject_Type, "__class__");
 }
 
+PyTypeObject *
+dt_type_shown_by(PyObject *object)
+{
+    if (dt_type_shows_itself(Py_TYPE(object))) {
+        return Py_TYPE(object);
+    }
+    if (!Py_IS_TYPE(object, &Py_GenericAliasType)) {
+        return NULL;
+    }
+    PyObject *origin = PyObject_GetAttrString(object, "__origin__"); /* a member of the alias */
+    PyTypeObject *shown = origin != NULL ? dt_type_shown_by(origin) : NULL;
+    Py_XDECREF(origin); /* the alias keeps it */
+    PyErr_Clear();      /* no memory: unknown */
+    return shown;
+}
+
 unsigned int
 dt_type_version(PyTypeObject *type)
 {

@@ -22,6 +22,8 @@ DT_BORROWED PyObject *dt_type_lookup_text(PyTypeObject *type, const char *text);
 /* Whether `x.__class__` of an instance is this type, for the program and for isinstance(): no
  * proxy, no property of that name, no __getattribute__ of Python or unknown C. */
 bool dt_type_shows_itself(PyTypeObject *type);
+/* The class that the object shows there, borrowed; NULL: only its own code can tell. */
+DT_BORROWED PyTypeObject *dt_type_shown_by(PyObject *object);
 
 /* The same without the bases: the type's own dict. */
 DT_BORROWED PyObject *dt_type_own_lookup(PyTypeObject *type, PyObject *name);

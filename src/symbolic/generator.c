@@ -587,7 +587,12 @@ DtStatus
 dt_generators_check(DtTrace *trace)
 {
     for (uint32_t i = 0; i < trace->generators.count; i++) {
-        DtGeneratorVar *self = (DtGeneratorVar *)trace->generators.items[i];
+        DtVar *var = trace->generators.items[i];
+        if (var->type->kind == DT_KIND_ITERATOR) {
+            DT_TRY(dt_async_check_step(trace, var));
+            continue;
+        }
+        DtGeneratorVar *self = (DtGeneratorVar *)var;
         const char *name = dt_kinds_text(self->function->name);
         bool runs_code = false;
         if (self->state == DT_GENERATOR_SUSPENDED) {

@@ -148,7 +148,6 @@ cannot_tell(DtTrace *trace, const Subject *subject)
                     subject->object != NULL ? "isinstance" : "issubclass");
 }
 
-/* isinstance() asks an object for its __class__ as well as its type. */
 static DtStatus
 check_class_shown(DtTrace *trace, const Subject *subject)
 {
@@ -156,6 +155,19 @@ check_class_shown(DtTrace *trace, const Subject *subject)
                ? DT_OK
                : dt_break(trace, DT_BREAK_ATTRIBUTE, "isinstance() asks the __class__ of a %s",
                           subject->type->tp_name);
+}
+
+/* isinstance() asks an object for its __class__ when its type is no answer. */
+static DtStatus
+ask_class_shown(DtTrace *trace, const Subject *subject, PyTypeObject *cls, bool *out)
+{
+    PyObject *object = subject->object != NULL ? dt_var_as_constant(trace, subject->object) : NULL;
+    PyTypeObject *shown = object != NULL ? dt_type_shown_by(object) : NULL;
+    if (*out || shown == NULL) {
+        return *out ? DT_OK : check_class_shown(trace, subject);
+    }
+    *out = PyType_IsSubtype(shown, cls);
+    return DT_OK;
 }
 
 static DtStatus
@@ -194,7 +206,7 @@ ask_class(DtTrace *trace, const Subject *subject, PyObject *object, DtVar *var, 
         return DT_OK;
     }
     if (meta == &PyType_Type || !(meta->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
-        return *out ? DT_OK : check_class_shown(trace, subject);
+        return ask_class_shown(trace, subject, cls, out);
     }
     const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, object, 0);
     if (source == NULL) {
@@ -202,7 +214,7 @@ ask_class(DtTrace *trace, const Subject *subject, PyObject *object, DtVar *var, 
     }
     if (is_types_own(meta, subject->check)) {
         DT_TRY(dt_guard_type_version(trace, source, meta));
-        return *out ? DT_OK : check_class_shown(trace, subject);
+        return ask_class_shown(trace, subject, cls, out);
     }
     if (is_abstract(meta, subject->check) && is_abstract(meta, "__subclasscheck__")) {
         DT_TRY(dt_guard_type_version(trace, source, meta));

@@ -60,6 +60,8 @@ DtStatus dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, ui
 
 /* What awaiting asend(value) of an asynchronous generator, or __await__() of a coroutine gives. */
 DtStatus dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out) DT_MUST_CHECK;
+/* Breaks for one that nobody awaits: 3.13 warns of it. */
+DtStatus dt_async_check_step(DtTrace *trace, DtVar *step) DT_MUST_CHECK;
 DtStatus dt_async_wrapper(DtTrace *trace, DtVar *coroutine, DtVar **out) DT_MUST_CHECK;
 /* Guards that no event loop wants to know of asynchronous generators; a break if one does. */
 DtStatus dt_async_guard_hooks(DtTrace *trace) DT_MUST_CHECK;

@@ -155,10 +155,11 @@ struct DtTrace {
     DT_VEC(DtClassWrite) class_writes; /* to existing classes, in order */
     DtMap shown_classes;               /* dict of a class -> tracker of what it holds */
     DtMap namespaces;                  /* dict of globals -> its namespace tracker */
-    DtMap weakrefs;             /* tracker of an object -> of the weak reference made to it */
-    DtMap by_source;            /* source -> DtVar: lazy trackers already made for it */
-    DT_VEC(DtVar *) generators; /* generators and coroutines that the trace made */
-    DT_VEC(DtVar *) changed;    /* existing mutable trackers that the trace has written */
+    DtMap weakrefs;  /* tracker of an object -> of the weak reference made to it */
+    DtMap by_source; /* source -> DtVar: lazy trackers already made for it */
+    DT_VEC(DtVar *)
+    generators; /* generators, coroutines, steps of asynchronous ones that the trace made */
+    DT_VEC(DtVar *) changed; /* existing mutable trackers that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);

@@ -95,7 +95,15 @@ dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out)
     made->subject = generator;
     made->function = value;
     *out = &made->base;
-    return DT_OK;
+    return dt_vec_push(&trace->arena, &trace->generators, *out) == 0 ? DT_OK : dt_no_memory();
+}
+
+DtStatus
+dt_async_check_step(DtTrace *trace, DtVar *step)
+{
+    return ((DtIterVar *)step)->extra == STEP_NEW
+               ? dt_break(trace, DT_BREAK_GENERATOR, "a %s is not awaited", step_row.name)
+               : DT_OK;
 }
 
 /* ---- coroutine.__await__() ------------------------------------------------------------------- */

@@ -1134,3 +1134,19 @@ def text_with_nul(evaluate, text):
 @pytest.mark.parametrize("text", ["123\0", "\0", "123"])
 def test_text_with_nul(evaluate, text):
     alike(text_with_nul, evaluate, text)
+
+
+# ---- Steps of asynchronous generators that nobody awaits ----------------------------------------
+
+
+def left_alone():
+    async def steps():
+        yield 1
+
+    generator = steps()
+    generator.asend(None)
+    return None
+
+
+def test_a_step_that_is_not_awaited():
+    alike(left_alone)
