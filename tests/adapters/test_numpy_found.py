@@ -141,6 +141,16 @@ def test_an_index_where_there_are_no_items():
     def cut(a):
         return a[[7], 5:2]
 
-    for fn in (read, write, cut):
+    def write_cut(a):
+        a[[[0], [7]], 5:2] = 3
+        a[..., [0, 9], :0] = 1
+        return a
+
+    def at(a):
+        np.add.at(a, [0, 3], 1)
+        return a
+
+    for fn in (read, write, cut, write_cut, at):
         same(fn, np.zeros((1, 0)))
     same(cut, np.zeros((4, 6)))
+    same(write_cut, np.zeros((4, 6)))

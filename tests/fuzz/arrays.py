@@ -37,7 +37,7 @@ SETTINGS = dict(
 )
 FILE = "<arrays>"
 CHUNK = 50  # programs of one process, so that a crash is a finding like any other
-SECONDS = 20  # of one program
+SECONDS = 20  # of the processor, of one program
 
 
 class Difference(AssertionError):
@@ -226,13 +226,23 @@ def smaller(body, calls, errors):
     return body, calls, text
 
 
+def allow(seconds):
+    """The process ends after so many seconds of work, or ten times as many of waiting."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(10 * seconds)
+
+
+def is_over(options, now):
+    return now[1] >= options.count or now[2] >= options.stop or time.monotonic() > options.until
+
+
 def chunk(options, first, last, now):
     """Runs these programs; `now` tells how far it came: program, expressions, findings, and if it is made."""
     breaks = collections.Counter() if options.breaks else None
     with dyntrace.config.patch(**SETTINGS):
         for number in range(first, last):
             now[0], now[3] = number, 0
-            signal.alarm(SECONDS)
+            allow(SECONDS)
             program = array_programs.Program(f"{options.seed}/{number}")
             if options.only is not None:
                 print(program.source, *program.calls, sep="\n", flush=True)
@@ -241,7 +251,7 @@ def chunk(options, first, last, now):
                 attempt(program.body, program.calls, program.errors, breaks)
             except Difference as error:
                 now[2] += 1
-                signal.alarm(10 * SECONDS)
+                allow(10 * SECONDS)
                 body, calls, text = smaller(program.body, program.calls, program.errors)
                 lines = "\n    ".join(body)
                 print(
@@ -251,7 +261,7 @@ def chunk(options, first, last, now):
                 print(*(f"    {call}" for call in calls), sep="\n", flush=True)
             now[1] += len(program.body)
             now[0] = number + 1
-            if now[1] >= options.count or now[2] >= options.stop:
+            if is_over(options, now):
                 break
     for what, count in (breaks or collections.Counter()).most_common(60):
         print(f"{count:6} {what}")
@@ -266,6 +276,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=10**9, help="after which to stop")
     parser.add_argument("--stop", type=int, default=20, help="findings after which to stop")
     options = parser.parse_args()
+    options.until = float("inf")
     if options.only is not None:
         now = [0] * 4
         chunk(options, options.only, options.only + 1, now)
@@ -273,7 +284,8 @@ def main():
     shared = mmap.mmap(-1, 32)
     now = memoryview(shared).cast("q")
     began = time.monotonic()
-    while now[1] < options.count and now[2] < options.stop and time.monotonic() - began < options.seconds:
+    options.until = began + options.seconds
+    while not is_over(options, now):
         child = os.fork()
         if child == 0:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -572,13 +572,53 @@ join_advanced(DtTrace *trace, const Advanced *parts, uint32_t count, Advanced *o
 }
 
 /* NumPy before 2.5 only warns of an index that is out of bounds where there are no items. */
-static DtStatus
-need_items(DtTrace *trace, const DtMeta *meta)
+DtStatus
+dt_np_need_items(DtTrace *trace, const DtMeta *meta)
 {
     for (uint32_t i = 0; i < meta->ndim; i++) {
         if (dt_np_size_is(meta->shape[i], 0)) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "an index array where there are no items");
         }
+    }
+    return DT_OK;
+}
+
+/* Axes of the array that the items of a key take, `...` aside. */
+static uint32_t
+axes_taken(DtVar *const *items, uint32_t count)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const DtArrayVar *array = dt_np_array_of(items[i]);
+        bool is_mask = array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL;
+        bool is_slice = items[i]->type->kind == DT_KIND_SLICE;
+        bool is_other = dt_np_is_none(items[i]) || dt_var_peek_constant(items[i]) == Py_Ellipsis
+                        || dt_payload_object(items[i]) == Py_Ellipsis;
+        used += is_other ? 0 : is_mask && !is_slice ? array->meta->ndim : 1;
+    }
+    return used;
+}
+
+/* Breaks where index arrays stand beside a slice of nothing. */
+static DtStatus
+need_items_in_slices(DtTrace *trace, const DtArrayVar *self, DtVar *const *items, uint32_t count)
+{
+    View view = {.base = self->meta};
+    uint32_t used = axes_taken(items, count);
+    if (used > self->meta->ndim) {
+        return dt_break(trace, DT_BREAK_RAISES, "an index with too many items");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t taken = axes_taken(&items[i], 1);
+        if (items[i]->type->kind == DT_KIND_SLICE) {
+            DT_TRY(add_slice(trace, &view, (DtSeqVar *)items[i]));
+            if (dt_np_size_is(view.shape[view.ndim - 1], 0)) {
+                return dt_break(trace, DT_BREAK_ARRAY_OP,
+                                "an index array where there are no items");
+            }
+            continue;
+        }
+        view.axis += taken > 0 || dt_np_is_none(items[i]) ? taken : self->meta->ndim - used;
     }
     return DT_OK;
 }
@@ -591,16 +631,8 @@ take(DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *const *items, uint32_t
 {
     Advanced parts[MAX_ITEMS], joined;
     View view = {.base = self->meta};
-    uint32_t nparts = 0, used = 0, place = 0, last = 0;
+    uint32_t nparts = 0, used = axes_taken(items, count), place = 0, last = 0;
     bool apart = false, ok;
-    for (uint32_t i = 0; i < count; i++) {
-        const DtArrayVar *array = dt_np_array_of(items[i]);
-        bool is_mask = array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL;
-        bool is_slice = items[i]->type->kind == DT_KIND_SLICE;
-        bool is_other = dt_np_is_none(items[i]) || dt_var_peek_constant(items[i]) == Py_Ellipsis
-                        || dt_payload_object(items[i]) == Py_Ellipsis;
-        used += is_other ? 0 : is_mask && !is_slice ? array->meta->ndim : 1;
-    }
     if (used > self->meta->ndim) {
         return dt_break(trace, DT_BREAK_RAISES, "an index with too many items");
     }
@@ -647,7 +679,7 @@ take(DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar *const *items, uint32_t
     memcpy(meta->shape + place, joined.shape, sizeof(meta->shape[0]) * joined.ndim);
     memcpy(meta->shape + place + joined.ndim, view.shape + place,
            sizeof(meta->shape[0]) * (view.ndim - place));
-    DT_TRY(need_items(trace, meta));
+    DT_TRY(dt_np_need_items(trace, meta));
     if (ndim <= 1) {
         DT_TRY(dt_np_fresh_c(trace, meta));
     }
@@ -715,7 +747,8 @@ dt_np_region(DtTrace *trace, DtArrayVar *self, DtVar *key, DtNpRegion *out)
         out->advanced = out->advanced || is_advanced(items[i]);
     }
     if (out->advanced) {
-        return need_items(trace, self->meta);
+        DT_TRY(dt_np_need_items(trace, self->meta));
+        return need_items_in_slices(trace, self, items, count);
     }
     DT_TRY(read_items(trace, items, count, &view));
     if (view.ndim > DT_NP_MAXDIMS) {

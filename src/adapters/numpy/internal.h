@@ -348,6 +348,8 @@ typedef struct DtNpRegion {
 } DtNpRegion;
 /* `key` is realised.  Guards what the shape rests on. */
 DtStatus dt_np_region(DtTrace *, DtArrayVar *self, DtVar *key, DtNpRegion *out) DT_MUST_CHECK;
+/* Breaks unless there are items: of index arrays that are out of bounds NumPy only warns else. */
+DtStatus dt_np_need_items(DtTrace *, const DtMeta *meta) DT_MUST_CHECK;
 /* array[key] = array[key], a view: what x[1:] += 1 does after the addition. */
 bool dt_np_is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value);
 /* Breaks unless the array's memory is the graph's own or an input's, and may be written. */

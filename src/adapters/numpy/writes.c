@@ -367,6 +367,14 @@ DtStatus
 dt_np_call_at(DtTrace *trace, DtNpOp op, PyObject *callable, const DtArgs *args, DtVar **out)
 {
     char function[80];
+    DtVar *target = args->npos > 0 ? args->pos[0] : NULL;
+    if (target != NULL) {
+        DT_TRY(dt_var_realize(trace, target, &target));
+    }
+    const DtArrayVar *array = target != NULL ? dt_np_array_of(target) : NULL;
+    if (array != NULL) {
+        DT_TRY(dt_np_need_items(trace, array->meta));
+    }
     snprintf(function, sizeof(function), "%s.at", dt_np_target(op));
     return call_through(trace, function, callable, NULL, args, out);
 }
