@@ -266,12 +266,12 @@ def own_dict_with_a_hook(w, x, k):
     w.odi["a"] = k
 
 
-@effect(breaks="unknown-type")
+@effect
 def own_set(w, x, k):
     w.os.add(k)
 
 
-@effect(breaks="unknown-type")
+@effect
 def own_deque(w, x, k):
     w.odq.append(k)
 
