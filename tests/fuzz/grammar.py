@@ -282,7 +282,7 @@ EXPRESSIONS = {
         |{name:array}.ndim|{name:array}.size|{name:array}.shape[0]|len({name:array})|COUNT|{name:box}.v|{name:box}.w|{name:box}.get({int})
         |helper({int})|helper({int}, {int}, c={small})|helper({int}, *{list}, **{dict})|{bool} + {int}|{name:dict}['a']|{name:dict}.get('z', {int})
         |{int} or {int}|{int} and {int}|bump({small})|round({float})|divmod({int}, {pos})[1]|pick({list}, {small}, 0)|{name:list}.index({int})
-        |{name:list}.count({int})|int({bool})|hash(str({name:int})) % 7|ord('a')|(lambda q, r=2: q * r)({int})|[{int}, {int}][{bool}]|{name:box}.limit|{name:box}.twice
+        |{name:list}.count({int})|int({bool})|hash(str({name:int})[:1]) % 7|ord('a')|(lambda q, r=2: q * r)({int})|[{int}, {int}][{bool}]|{name:box}.limit|{name:box}.twice
         |Box.pair({int})[1]|Box.make({int}).w|next(iter([{int}]))|sum(q for q in {list})|({int}).__add__({int})|int('7')|({int}).bit_length()
         |pow({int}, 2)|{small} in {list}|sum(1 for _ in zip({list}, {tuple}))|max([{int}, {int}], default=0)|STEP()|STEP({int})|counter({int})()|compose(abs, helper, {int})|compose(lambda u: u + 1, helper, {int}, 2)
         |PAIRS[0][0]|sum([r[0] for r in PAIRS])|len({{*{list}}})|len(set({list}))|getattr({name:box}, 'w')|getattr({name:box}, 'q', {int})|({int}, {int})[{bool}]|{list}[-1]

@@ -319,6 +319,7 @@ def _observe(namespace, fn, args):
             frames[-1] = frames[-1][:1]  # its line is that of the instruction before once the code is warm
         # Without this frame, which refers to the error: suspended generators in its frames end with it.
         error.__traceback__ = error.__traceback__.tb_next
+    gc.collect()
     description = _Description()
     description.lines.append(f"error: {type(error).__name__} {_without_addresses(str(error))} {frames}")
     description.lines.append(f"printed: {_without_addresses(output.getvalue())!r}")
@@ -378,9 +379,11 @@ def repair(source, calls, attempts=6):
 def run(source, calls, path, backend="native", changes=()):
     """As `compare`; a program that grows too large to look at has done nothing.
 
-    Cycles are collected between programs: what dies with them must not depend on when that is.
+    Cycles are collected after each call: what dies with them must not depend on when that is.  What was
+    there before is left out of that.
     """
     gc.collect()
+    gc.freeze()
     gc.disable()
     try:
         return compare(source, calls, path, backend, changes)
