@@ -2,7 +2,7 @@
  *
  *   nodes in order of creation, inputs between calls, dead ones among them
  *        │ output node; liveness backwards from it and from nodes with an effect
- *        │ expressions rewritten to the roots of equal symbols
+ *        │ expressions rewritten to what stands for equal symbols
  *        │ each needed symbol gets one provider: a size of a live input first
  *        ▼
  *   input ... input   call ... call   output      all used, indices anew, linted
@@ -17,6 +17,8 @@ typedef struct Finish {
     DtTrace *trace;
     DtGraph *graph;
     bool merged;      /* some symbols were found equal */
+    bool *bound;      /* by symbol id: may be a part of what stands for another; or NULL */
+    bool whole;       /* so far */
     bool *live;       /* by node index */
     bool *live_input; /* by input */
     bool *needed;     /* by symbol id */
@@ -81,7 +83,8 @@ static DtStatus
 settle_sym(Finish *finish, const DtSym **sym)
 {
     if (finish->merged) {
-        DT_TRY(dt_symbols_canonical(finish->trace, finish->graph, *sym, sym));
+        DT_TRY(dt_trace_canonical(finish->trace, &finish->graph->arena, *sym, finish->bound, sym,
+                                  &finish->whole));
     }
     return dt_symbols_walk(*sym, need_symbol, finish);
 }
@@ -123,12 +126,58 @@ settle_node(Finish *finish, DtNode *node)
     return DT_OK;
 }
 
+/* Can all that the graph computes sizes with be rewritten?  Larger expressions may be too large. */
+static DtStatus
+try_symbol(DtOperand *operand, void *arg)
+{
+    Finish *finish = arg;
+    const DtSym *made;
+    return operand->kind != DT_OPERAND_SYM
+               ? DT_OK
+               : dt_trace_canonical(finish->trace, &finish->graph->arena, operand->u.sym,
+                                    finish->bound, &made, &finish->whole);
+}
+
+static DtStatus
+try_symbols(Finish *finish)
+{
+    DtGraph *graph = finish->graph;
+    finish->bound = DT_ARENA_ARRAY(&graph->arena, bool, finish->limit + 1);
+    if (finish->bound == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        const DtGraphSymbol *symbol = &graph->symbols.items[i];
+        finish->bound[dt_trace_symbol_root(finish->trace, symbol->id)] = true;
+    }
+    finish->whole = true;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        DtNode *node = graph->nodes.items[i];
+        for (uint32_t j = 0; j < node->nargs; j++) {
+            DT_TRY(dt_operand_walk(&node->args[j], try_symbol, finish));
+        }
+        for (uint32_t j = 0; j < node->nresults; j++) {
+            for (int dim = 0; dim < node->results[j].ndim; dim++) {
+                DtOperand size = {.kind = DT_OPERAND_SYM, .u.sym = node->results[j].shape[dim]};
+                DT_TRY(try_symbol(&size, finish));
+            }
+        }
+    }
+    if (!finish->whole) {
+        finish->bound = NULL;
+    }
+    return DT_OK;
+}
+
 static DtStatus
 settle_symbols(Finish *finish)
 {
     const DtTrace *trace = finish->trace;
     for (uint32_t i = 0; i < trace->symbols.count; i++) {
-        finish->merged = finish->merged || trace->symbols.items[i].same_as != i;
+        finish->merged = finish->merged || trace->symbols.items[i].stands_for != NULL;
+    }
+    if (finish->merged) {
+        DT_TRY(try_symbols(finish));
     }
     for (uint32_t i = 0; i < finish->graph->nodes.count; i++) {
         if (finish->live[i]) {
@@ -152,7 +201,7 @@ offer(const Finish *finish, Provider *providers, uint32_t id, uint32_t input, in
         return; /* need_symbol() complains if anybody uses it */
     }
     Provider *raw = &providers[id];
-    Provider *root = &providers[dt_symbols_root(finish->trace, id)];
+    Provider *root = &providers[dt_trace_symbol_root(finish->trace, id)];
     Provider offered = {true, input, dim};
     *raw = raw->known ? *raw : offered;
     *root = root->known ? *root : offered;

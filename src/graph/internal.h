@@ -29,12 +29,7 @@ DtStatus dt_graph_add_input(DtGraph *graph, const DtSource *source, const char *
 /* Text in the arena of `graph`; NULL with MemoryError. */
 const char *dt_graph_source_text(DtGraph *graph, const DtSource *source);
 
-/* symbols.c: the symbol that stands for all that were found equal to `id`. */
-uint32_t dt_symbols_root(const DtTrace *trace, uint32_t id);
-/* The expression with roots only, in the graph's arena; `sym` itself if nothing changes. */
-DtStatus dt_symbols_canonical(DtTrace *trace, DtGraph *graph, const DtSym *sym,
-                              const DtSym **out) DT_MUST_CHECK;
-/* Calls visit() with every symbol in the expression. */
+/* symbols.c: calls visit() with every symbol in the expression. */
 typedef DtStatus (*DtSymVisit)(const DtSym *symbol, void *arg);
 DtStatus dt_symbols_walk(const DtSym *sym, DtSymVisit visit, void *arg) DT_MUST_CHECK;
 /* A number of a symbolic type as a Python object. */

@@ -8,15 +8,6 @@
  */
 #include "graph/internal.h"
 
-uint32_t
-dt_symbols_root(const DtTrace *trace, uint32_t id)
-{
-    while (id < trace->symbols.count && trace->symbols.items[id].same_as != id) {
-        id = trace->symbols.items[id].same_as;
-    }
-    return id;
-}
-
 DtStatus
 dt_symbols_walk(const DtSym *sym, DtSymVisit visit, void *arg)
 {
@@ -45,40 +36,6 @@ dt_symbols_number(DtSymType type, DtNumber number)
     }
 }
 
-DtStatus
-dt_symbols_canonical(DtTrace *trace, DtGraph *graph, const DtSym *sym, const DtSym **out)
-{
-    *out = sym;
-    if (sym->op == DT_SYM_OP_SYMBOL) {
-        uint32_t root = dt_symbols_root(trace, sym->id);
-        if (root != sym->id) {
-            *out = dt_sym_symbol(&graph->arena, root, (DtSymType)sym->type, sym->hint);
-        }
-        return *out != NULL ? DT_OK : dt_no_memory();
-    }
-    const DtSym *a = NULL, *b = NULL;
-    if (sym->a != NULL) {
-        DT_TRY(dt_symbols_canonical(trace, graph, sym->a, &a));
-    }
-    if (sym->b != NULL) {
-        DT_TRY(dt_symbols_canonical(trace, graph, sym->b, &b));
-    }
-    if (a == sym->a && b == sym->b) {
-        return DT_OK;
-    }
-    const DtSym *made = NULL;
-    if (b != NULL) {
-        DT_TRY(dt_sym_binary(&graph->arena, (DtSymOp)sym->op, a, b, &made));
-    }
-    else {
-        DT_TRY(dt_sym_unary(&graph->arena, (DtSymOp)sym->op, a, &made));
-    }
-    if (made != NULL) { /* else the old form keeps its own binding */
-        *out = made;
-    }
-    return DT_OK;
-}
-
 /* ---- Binding --------------------------------------------------------------------------------- */
 
 typedef struct Binding {
@@ -90,7 +47,7 @@ static bool
 is_bound(const DtTrace *trace, const DtGraph *graph, uint32_t root)
 {
     for (uint32_t i = 0; i < graph->symbols.count; i++) {
-        if (dt_symbols_root(trace, graph->symbols.items[i].id) == root) {
+        if (dt_trace_symbol_root(trace, graph->symbols.items[i].id) == root) {
             return true;
         }
     }
@@ -130,7 +87,7 @@ bind_symbol(const DtSym *symbol, void *arg)
     Binding *binding = arg;
     DtTrace *trace = binding->trace;
     DtGraph *graph = binding->graph;
-    if (is_bound(trace, graph, dt_symbols_root(trace, symbol->id))) {
+    if (is_bound(trace, graph, dt_trace_symbol_root(trace, symbol->id))) {
         return DT_OK;
     }
     if (graph->parent != NULL && dt_trace_depends_on_data(trace, symbol)) {

@@ -146,7 +146,7 @@ read_symbols(Reader *reader, PyObject *list)
         long index;
         long long dim;
         int type;
-        DtSymbol symbol = {.same_as = (uint32_t)i};
+        DtSymbol symbol = {0};
         if (row != Py_None) {
             if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "lLiO", &index, &dim, &type, &hint)
                 || type < 0 || type > DT_SYM_BOOL || index < 0) {

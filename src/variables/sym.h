@@ -55,6 +55,12 @@ DtStatus dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *
                        const DtSym **out) DT_MUST_CHECK;
 DtStatus dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out) DT_MUST_CHECK;
 
+/* sym == *base + *offset, with *base NULL for a constant (sym_offset.c). */
+void dt_sym_split_offset(const DtSym *sym, const DtSym **base, int64_t *offset);
+/* sym + offset, of which there is one form; as dt_sym_binary() where it can't be computed. */
+DtStatus dt_sym_offset(DtArena *arena, const DtSym *sym, int64_t offset,
+                       const DtSym **out) DT_MUST_CHECK;
+
 bool dt_sym_is_const(const DtSym *sym);
 bool dt_sym_equal(const DtSym *a, const DtSym *b); /* structurally */
 uint64_t dt_sym_hash(const DtSym *sym);            /* the same for equal ones */

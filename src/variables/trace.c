@@ -260,7 +260,7 @@ dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber
         }
     }
     if (id == trace->symbols.count) {
-        DtSymbol symbol = {source, type, hint, id};
+        DtSymbol symbol = {source, type, hint, NULL};
         if (dt_vec_push(&trace->arena, &trace->symbols, symbol) < 0) {
             return dt_no_memory();
         }
@@ -281,58 +281,6 @@ dt_trace_depends_on_data(const DtTrace *trace, const DtSym *sym)
     return dt_trace_depends_on_data(trace, sym->a) || dt_trace_depends_on_data(trace, sym->b);
 }
 
-/* The representative of a symbol's class of equal symbols. */
-static uint32_t
-find_root(DtTrace *trace, uint32_t id)
-{
-    while (trace->symbols.items[id].same_as != id) {
-        id = trace->symbols.items[id].same_as;
-    }
-    return id;
-}
-
-static bool
-is_symbol(const DtSym *sym)
-{
-    return sym->op == DT_SYM_OP_SYMBOL;
-}
-
-/* x - 1 and y - 1 are equal where x and y are: leaves what decides in `a` and `b`. */
-static void
-drop_alike(const DtSym **a, const DtSym **b)
-{
-    while ((*a)->op == (*b)->op && (*a)->type == DT_SYM_INT && (*b)->type == DT_SYM_INT
-           && ((*a)->op == DT_SYM_OP_ADD || (*a)->op == DT_SYM_OP_SUB
-               || ((*a)->op == DT_SYM_OP_MUL && (*a)->b->hint.i != 0))
-           && dt_sym_is_const((*a)->b) && dt_sym_equal((*a)->b, (*b)->b)) {
-        *a = (*a)->a;
-        *b = (*b)->a;
-    }
-}
-
-DtStatus
-dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same)
-{
-    *same = a->hint.i == b->hint.i;
-    if (!*same || dt_sym_equal(a, b)) {
-        return DT_OK;
-    }
-    drop_alike(&a, &b);
-    if (is_symbol(a) && is_symbol(b)) {
-        uint32_t x = find_root(trace, a->id), y = find_root(trace, b->id);
-        if (x == y) {
-            return DT_OK;
-        }
-        trace->symbols.items[x > y ? x : y].same_as = x > y ? y : x;
-    }
-    const DtSym *equal = NULL;
-    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, a, b, &equal));
-    if (equal == NULL) {
-        return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "two sizes can't be compared");
-    }
-    return dt_sym_is_const(equal) ? DT_OK : dt_guard_sym(trace, equal);
-}
-
 DtStatus
 dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth)
 {
@@ -348,6 +296,12 @@ dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth)
         }
     }
     return dt_guard_sym(trace, guard);
+}
+
+static bool
+is_symbol(const DtSym *sym)
+{
+    return sym->op == DT_SYM_OP_SYMBOL;
 }
 
 /* The number of an existing counter is another one at each call. */

@@ -70,7 +70,7 @@ typedef struct DtSymbol {
                   * on data and is known when the graph runs: no guard can ask for it */
     DtSymType type;
     DtNumber hint;
-    uint32_t same_as; /* id of the symbol it was found equal to (union-find), else its own */
+    const DtSym *stands_for; /* what it was found equal to (equal_symbols.c), or NULL */
 } DtSymbol;
 
 /* One level of "the exception being handled": the root frame has one, and so has each generator
@@ -269,6 +269,13 @@ DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type,
 bool dt_trace_depends_on_data(const DtTrace *trace, const DtSym *sym);
 /* Makes two size expressions equal, adding the guard; false in *same if the hints differ. */
 DtStatus dt_trace_unify(DtTrace *trace, const DtSym *a, const DtSym *b, bool *same) DT_MUST_CHECK;
+/* The symbol that stands for all symbols that were found equal to `id`. */
+uint32_t dt_trace_symbol_root(const DtTrace *trace, uint32_t id);
+/* What stands for `sym`, in `arena`; `sym` itself if nothing else does, or if it can't be computed
+ * (*whole is false then).  `bound`, by symbol: expressions stand for symbols only where all that
+ * they are made of is bound; NULL: never, symbols alone do. */
+DtStatus dt_trace_canonical(const DtTrace *trace, DtArena *arena, const DtSym *sym,
+                            const bool *bound, const DtSym **out, bool *whole) DT_MUST_CHECK;
 /* Guards that the expression (bool) keeps the truth of its hint, and returns it. */
 DtStatus dt_trace_decide(DtTrace *trace, const DtSym *condition, bool *truth) DT_MUST_CHECK;
 /* Guards that the number keeps its hint. */

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
 
 
 def grid(*shape, dtype="d"):
@@ -92,6 +92,26 @@ def test_stencil_needs_no_recompile():
     for n in (2, 3, 4, 5):
         x = np.linspace(0, 1, n) ** 2
         compare(Outcome(f, (x,), {}), Outcome(compiled, (x,), {}))
+
+
+def test_equal_sizes_are_computed_together():
+    """Sizes that must be equal are written alike: what they belong to is one stage."""
+
+    def step(a, b, c):
+        d = a[1:] - a[:-1]
+        e = d * b + 1.0
+        return e[2:] * c, d.shape, b.shape[0], c.shape[0] + 1
+
+    calls = [
+        (grid(9), grid(8), grid(6)),
+        (grid(14), grid(13), grid(11)),
+        (grid(9), grid(9), grid(6)),
+        (grid(9), grid(1), grid(6)),
+        (grid(9), grid(8), grid(1)),
+        (grid(2), grid(1), grid(1)),
+    ]
+    compiled = check_calls(step, *calls, whole=False)
+    assert "fused   3 ops, 3 steps" in compiled.records[0]["stages"], compiled.describe()
 
 
 def test_views_are_views():

@@ -129,6 +129,42 @@ def test_equal_symbols_have_one_provider():
     assert str(graph.nodes[0].meta.shape[0]) == name == str(graph.nodes[1].args[1])
 
 
+MORE = ("k", 6)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_expression_stands_for_a_younger_symbol(turned):
+    sides = ["k", ("sym", "ADD", "n", ("int", 1))]
+    graph = build(
+        [
+            ("input", "x", meta(N)),
+            ("input", "y", meta(MORE)),
+            ("unify", *(reversed(sides) if turned else sides)),
+            call("a", "toy.add", ["y", "x"], meta(MORE)),
+        ],
+        ["a", ("sym", "SUB", "k", ("int", 3)), ("sym", "SUB", "k", ("int", 1))],
+    )
+    assert [i.name for i in graph.inputs] == ["x", "y"]
+    assert list(graph.symbols) == ["s0"]
+    assert str(graph.nodes[1].meta.shape[0]) == str(graph.nodes[2].meta.shape[0]) == "s0 + 1"
+    assert [str(size) for size in graph.outputs[1:]] == ["s0 - 2", "s0"]
+
+
+def test_nothing_stands_for_itself():
+    graph = build(
+        [
+            ("input", "x", meta(N)),
+            ("input", "y", meta(MORE)),
+            ("unify", "k", ("sym", "ADD", "n", ("int", 1))),
+            ("unify", "n", ("sym", "SUB", "k", ("int", 1))),
+            ("unify", ("sym", "ADD", "n", ("int", 3)), ("sym", "ADD", "k", ("int", 2))),
+            call("a", "toy.add", ["x", "y"], meta(MORE)),
+        ],
+        ["a"],
+    )
+    assert [str(node.meta.shape[0]) for node in list(graph)[:2]] == ["s0", "s0 + 1"]
+
+
 def test_the_same_input_is_one_node():
     graph = build(
         [("input", "x", meta(N)), ("input", "x", meta(N)), call("a", "toy.add", ["x", "x"])], ["a"]

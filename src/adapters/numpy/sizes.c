@@ -115,43 +115,14 @@ dt_np_expr_int(DtTrace *trace, DtSymOp op, const DtSym *a, int64_t b, const DtSy
     return value != NULL ? dt_np_expr(trace, op, a, value, out) : DT_ERROR;
 }
 
-/* sym = *base + *offset, with *base NULL for a constant. */
-static void
-split_offset(const DtSym *sym, const DtSym **base, int64_t *offset)
-{
-    *base = sym;
-    *offset = 0;
-    if (dt_sym_is_const(sym)) {
-        *base = NULL;
-        *offset = sym->hint.i;
-        return;
-    }
-    bool sums = sym->op == DT_SYM_OP_ADD || sym->op == DT_SYM_OP_SUB;
-    if (sums && dt_sym_is_const(sym->b) && sym->b->hint.i != INT64_MIN) {
-        *base = sym->a;
-        *offset = sym->op == DT_SYM_OP_ADD ? sym->b->hint.i : -sym->b->hint.i;
-    }
-}
-
 DtStatus
 dt_np_offset(DtTrace *trace, const DtSym *a, int64_t offset, const DtSym **out)
 {
-    const DtSym *base;
-    int64_t known;
-    split_offset(a, &base, &known);
-    if (__builtin_add_overflow(known, offset, &offset) || offset == INT64_MIN) {
+    DT_TRY(dt_sym_offset(&trace->arena, a, offset, out));
+    if (*out == NULL) {
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a size that can't be computed");
     }
-    if (base == NULL) {
-        *out = dt_np_size(trace, offset);
-        return *out != NULL ? DT_OK : DT_ERROR;
-    }
-    if (offset == 0) {
-        *out = base;
-        return DT_OK;
-    }
-    return offset > 0 ? dt_np_expr_int(trace, DT_SYM_OP_ADD, base, offset, out)
-                      : dt_np_expr_int(trace, DT_SYM_OP_SUB, base, -offset, out);
+    return DT_OK;
 }
 
 DtStatus
@@ -159,8 +130,8 @@ dt_np_difference(DtTrace *trace, const DtSym *a, const DtSym *b, const DtSym **o
 {
     const DtSym *abase, *bbase, *rest;
     int64_t aoffset, boffset;
-    split_offset(a, &abase, &aoffset);
-    split_offset(b, &bbase, &boffset);
+    dt_sym_split_offset(a, &abase, &aoffset);
+    dt_sym_split_offset(b, &bbase, &boffset);
     if (boffset == INT64_MIN) {
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a size that can't be computed");
     }
