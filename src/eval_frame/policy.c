@@ -115,6 +115,10 @@ dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
     return 0;
 }
 
+/* Versions for other numbers after which loops are not unrolled for a number that varies: few of
+ * them are faster than a loop whose iterations are compiled one by one. */
+#define OPEN_RANGES_AFTER 3
+
 void
 dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
 {
@@ -125,6 +129,8 @@ dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
     }
     DtStatus status = dt_program_varied(cache->entries->guards, frame, &varied, &text);
     cache->classes_vary |= status == DT_OK && varied == DT_VARIED_CLASS;
+    cache->specialised +=
+        status == DT_OK && varied == DT_VARIED_SPECIALISED && cache->specialised < UINT8_MAX;
     if (status == DT_OK && varied == DT_VARIED_NUMBER && cache->region->dynamic < 0) {
         PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
         if (cache->varied == NULL) {
@@ -164,7 +170,10 @@ dt_policy_trace_options(const DtCodeCache *cache)
     options.fp_regions = dt_backend_is_native(cache->region->backend);
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
-    if (!dt_scale_weighs(cache->region)) {
+    if (dt_scale_weighs(cache->region)) {
+        options.open_ranges = cache->specialised >= OPEN_RANGES_AFTER;
+    }
+    else {
         options.unroll_nodes = UINT32_MAX; /* they want one graph, however large */
     }
     int64_t budget_ns = dt_investment_budget(cache);

@@ -161,6 +161,7 @@ dt_cache_reset(DtCodeCache *cache)
     cache->misses = 0;
     cache->made = 0;
     Py_CLEAR(cache->varied);
+    cache->specialised = 0;
     memset(&cache->scale, 0, sizeof(cache->scale));
     cache->spent_ns = cache->tried_ns = 0;
     cache->skips = cache->put_off = 0;

@@ -92,6 +92,7 @@ struct DtCodeCache {
     uint32_t made;        /* entries published since the last reset */
     PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     bool classes_vary;    /* a class that an entry relied on has changed */
+    uint8_t specialised;  /* misses because of a number that a symbol had to have, at most 255 */
     uint32_t version;     /* grows whenever the list of entries changes */
     uint32_t selects;     /* the version that the selector was made for */
     DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */

@@ -383,6 +383,13 @@ is_other_number(PyObject *expected, PyObject *found)
            && (PyLong_CheckExact(found) || PyFloat_CheckExact(found));
 }
 
+/* A symbol, or a sum of one and a constant, that must have the value that it had. */
+static bool
+is_specialised(const DtSym *sym)
+{
+    return sym->op == DT_SYM_OP_EQ && sym->a->type == DT_SYM_INT && dt_sym_is_const(sym->b);
+}
+
 DtStatus
 dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,
                   DtStrbuf *out)
@@ -400,6 +407,9 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *
     forget_dead_keys(program);
     if (ok == 0 && origin >= 0) {
         const DtGuardFact *fact = &program->facts[origin];
+        if (fact->kind == DT_GUARD_SYM && is_specialised(fact->sym)) {
+            *varied = DT_VARIED_SPECIALISED;
+        }
         PyObject *found = fact->source != 0 ? regs[fact->source - 1] : NULL;
         if (fact->kind == DT_GUARD_CONSTANT && is_other_number(fact->object, found)) {
             *varied = DT_VARIED_NUMBER;

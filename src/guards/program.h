@@ -52,8 +52,9 @@ void dt_program_print(const DtGuardProgram *program, DtStrbuf *out);
 /* What the first guard that fails is about. */
 typedef enum DtVaried {
     DT_VARIED_OTHER,
-    DT_VARIED_NUMBER, /* it asks a number to be one value, and it is another of its type */
-    DT_VARIED_CLASS   /* a class has changed */
+    DT_VARIED_NUMBER,      /* it asks a number to be one value, and it is another of its type */
+    DT_VARIED_SPECIALISED, /* the same, of a size or of what was computed with numbers */
+    DT_VARIED_CLASS        /* a class has changed */
 } DtVaried;
 /* `out` gets the number's source. */
 DtStatus dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,

@@ -92,6 +92,9 @@ dt_op_for_iter(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (dt_segment_is_found(trace, frame, 1)) {
         return dt_segment_end_here(trace);
     }
+    if (dt_iter_is_over_open_range(dt_var_peek(*dt_frame_at(frame, 1)))) {
+        return dt_break(trace, DT_BREAK_VARYING_LOOP, "the bounds of range() vary");
+    }
     DT_TRY(dt_var_iternext(trace, *dt_frame_at(frame, 1), &value));
     if (value != NULL) {
         dt_frame_push(frame, value);

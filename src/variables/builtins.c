@@ -42,15 +42,9 @@ call_len(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_range(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    int64_t numbers[3] = {0, 0, 1};
-    for (uint32_t i = 0; i < args->npos; i++) {
-        bool ok;
-        DT_TRY(dt_constant_index(trace, args->pos[i], &numbers[args->npos == 1 ? 1 : i], &ok));
-        if (!ok) {
-            return dt_builtin_misfit(trace, self, args);
-        }
-    }
-    return dt_range_new(trace, numbers[0], numbers[1], numbers[2], out);
+    bool fits;
+    DT_TRY(dt_range_of(trace, args, out, &fits));
+    return fits ? DT_OK : dt_builtin_misfit(trace, self, args);
 }
 
 static DtStatus
@@ -208,12 +202,14 @@ reversed_instance(DtTrace *trace, DtVar *arg, DtVar **out)
 DtStatus
 dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
 {
+    DtRangeVar *range;
     DT_TRY(dt_var_realize(trace, arg, &arg));
     switch (arg->type->kind) {
     case DT_KIND_TUPLE:
     case DT_KIND_LIST:
         return dt_iter_reversed(trace, arg, out);
     case DT_KIND_RANGE:
+        DT_TRY(dt_range_close(trace, arg, &range));
         return dt_iter_range(trace, arg, true, out);
     case DT_KIND_DICT:
         return dt_iter_reversed_dict(trace, (DtDictVar *)arg, 0, out);

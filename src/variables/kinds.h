@@ -296,6 +296,10 @@ DtStatus dt_iter_find_method(DtTrace *trace, DtVar *var, const char *name,
 DtStatus dt_iter_raise_stop(DtTrace *trace, DtVar *value);
 DtStatus dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step,
                       DtVar **out) DT_MUST_CHECK;
+/* range(*args), open if it may be. */
+DtStatus dt_range_of(DtTrace *trace, const DtArgs *args, DtVar **out, bool *fits) DT_MUST_CHECK;
+/* The range with its numbers specialised. */
+DtStatus dt_range_close(DtTrace *trace, DtVar *range, DtRangeVar **out) DT_MUST_CHECK;
 
 /* ---- generators (v_generator.c) ---- */
 /* A generator, coroutine or asynchronous generator made by the trace. */

@@ -82,8 +82,10 @@ typedef struct DtBytesVar { /* DT_KIND_BYTEARRAY */
     PyObject *object; /* the existing bytearray, or NULL; DT_BORROWED */
 } DtBytesVar;
 
-typedef struct DtRangeVar { /* DT_KIND_RANGE: concrete numbers */
+typedef struct DtRangeVar { /* DT_KIND_RANGE: concrete numbers, once it is closed */
     DtVar base;
+    DtVar **open; /* what range() was called with, not specialised yet; NULL: closed */
+    uint32_t nopen;
     int64_t start, stop, step;
     int64_t length;
 } DtRangeVar;

@@ -197,7 +197,8 @@ dt_iter_reversed_constant(DtTrace *trace, DtVar *constant, DtVar **out)
 static DtStatus
 next_of_range(DtTrace *trace, DtIterVar *self, DtVar **out)
 {
-    DtRangeVar *range = (DtRangeVar *)self->subject;
+    DtRangeVar *range;
+    DT_TRY(dt_range_close(trace, self->subject, &range));
     if (self->index >= range->length) {
         *out = NULL;
         return DT_OK;
@@ -219,6 +220,11 @@ static DtStatus
 position_in_range(DtTrace *trace, DtIterVar *self, DtIterPosition *out)
 {
     DtRangeVar *range = (DtRangeVar *)self->subject;
+    if (range->open != NULL) { /* it has not moved, or it would be closed */
+        out->moved = true;
+        out->subject = self->subject;
+        return DT_OK;
+    }
     int64_t at = self->exhausted ? range->length : self->index, step = range->step;
     int64_t first = range->start + at * step, stop = range->stop;
     if (self->extra) {
@@ -235,6 +241,14 @@ static const DtIterRow range_row = {.name = "range iterator",
                                     .python_type = type_of_range_iterator,
                                     .position = position_in_range,
                                     .latches = true};
+
+bool
+dt_iter_is_over_open_range(const DtVar *var)
+{
+    const DtIterVar *self = (const DtIterVar *)var;
+    return var->type->kind == DT_KIND_ITERATOR && self->row == &range_row
+           && ((const DtRangeVar *)self->subject)->open != NULL;
+}
 
 DtStatus
 dt_iter_range(DtTrace *trace, DtVar *range, bool reversed, DtVar **out)

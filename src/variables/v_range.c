@@ -1,4 +1,9 @@
-/* Ranges of concrete numbers: the bounds of range() are specialised. */
+/* Ranges of concrete numbers: the bounds of range() are specialised, so that loops can be unrolled.
+ *
+ * Where that made too many versions (options.open_ranges), a range keeps its bounds open until
+ * somebody asks for its numbers. A loop over it need not ask: its iterations are compiled one by
+ * one.
+ */
 #include "variables/fold.h"
 
 DtStatus
@@ -23,6 +28,96 @@ dt_range_new(DtTrace *trace, int64_t start, int64_t stop, int64_t step, DtVar **
     int64_t stride = step > 0 ? step : -step;
     self->length = span <= 0 ? 0 : (span - 1) / stride + 1;
     *out = &self->base;
+    return DT_OK;
+}
+
+/* A whole number that is known before the call runs. */
+static bool
+is_number(DtTrace *trace, DtVar *var)
+{
+    const DtSym *sym = dt_symbolic_of(trace, var);
+    return sym != NULL && sym->type == DT_SYM_INT && !dt_trace_depends_on_data(trace, sym);
+}
+
+/* Its step must be known: a range() with a step of 0 would raise when it is closed. */
+static DtStatus
+may_stay_open(DtTrace *trace, const DtArgs *args, bool *open)
+{
+    bool varies = false;
+    *open = false;
+    for (uint32_t i = 0; i < args->npos; i++) {
+        DtVar *arg;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &arg));
+        bool symbolic = arg->type->kind == DT_KIND_SYMBOLIC;
+        if (!is_number(trace, arg)
+            || (i == 2 && (symbolic || dt_symbolic_of(trace, arg)->hint.i == 0))) {
+            return DT_OK;
+        }
+        varies = varies || symbolic;
+    }
+    *open = varies;
+    return DT_OK;
+}
+
+/* start, stop and step of range(*args), specialised. */
+static DtStatus
+read_bounds(DtTrace *trace, DtVar *const *args, uint32_t count, int64_t numbers[3], bool *fits)
+{
+    numbers[0] = 0;
+    numbers[2] = 1;
+    *fits = true;
+    for (uint32_t i = 0; i < count && *fits; i++) {
+        DT_TRY(dt_constant_index(trace, args[i], &numbers[count == 1 ? 1 : i], fits));
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_range_of(DtTrace *trace, const DtArgs *args, DtVar **out, bool *fits)
+{
+    int64_t numbers[3];
+    bool open = trace->options.open_ranges;
+    *fits = true;
+    if (open) {
+        DT_TRY(may_stay_open(trace, args, &open));
+    }
+    if (!open) {
+        DT_TRY(read_bounds(trace, args->pos, args->npos, numbers, fits));
+        return *fits ? dt_range_new(trace, numbers[0], numbers[1], numbers[2], out) : DT_OK;
+    }
+    DtRangeVar *self = DT_KINDS_NEW(trace, RANGE, DtRangeVar, NULL);
+    if (self == NULL) {
+        return DT_ERROR;
+    }
+    self->nopen = args->npos;
+    self->open = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos);
+    if (self->open == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(self->open, args->pos, args->npos * sizeof(DtVar *));
+    *out = &self->base;
+    return DT_OK;
+}
+
+DtStatus
+dt_range_close(DtTrace *trace, DtVar *range, DtRangeVar **out)
+{
+    DtRangeVar *self = *out = (DtRangeVar *)range;
+    int64_t numbers[3];
+    DtVar *closed;
+    bool fits;
+    if (self->open == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(read_bounds(trace, self->open, self->nopen, numbers, &fits));
+    assert(fits);
+    DT_TRY(dt_range_new(trace, numbers[0], numbers[1], numbers[2], &closed));
+    const DtRangeVar *concrete = (const DtRangeVar *)closed;
+    self->start = concrete->start;
+    self->stop = concrete->stop;
+    self->step = concrete->step;
+    self->length = concrete->length;
+    self->open = NULL;
     return DT_OK;
 }
 
@@ -56,15 +151,18 @@ dt_range_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
 }
 
 static DtStatus
-range_length(DtTrace *trace, DtVar *self, DtVar **out)
+range_length(DtTrace *trace, DtVar *var, DtVar **out)
 {
-    return dt_var_int(trace, ((DtRangeVar *)self)->length, out);
+    DtRangeVar *self;
+    DT_TRY(dt_range_close(trace, var, &self));
+    return dt_var_int(trace, self->length, out);
 }
 
 static DtStatus
 range_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
-    DtRangeVar *self = (DtRangeVar *)var;
+    DtRangeVar *self;
+    DT_TRY(dt_range_close(trace, var, &self));
     if (key->type->kind == DT_KIND_SLICE) {
         int64_t start, stop, step, count;
         DT_TRY(dt_slice_bounds(trace, (DtSeqVar *)key, self->length, &start, &stop, &step, &count));
@@ -88,7 +186,8 @@ range_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 static DtStatus
 range_contains(DtTrace *trace, DtVar *var, DtVar *item, DtVar **out)
 {
-    DtRangeVar *self = (DtRangeVar *)var;
+    DtRangeVar *self;
+    DT_TRY(dt_range_close(trace, var, &self));
     int64_t value;
     bool ok;
     DT_TRY(dt_constant_index(trace, item, &value, &ok));
@@ -115,7 +214,9 @@ range_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         || (op != Py_EQ && op != Py_NE)) {
         return DT_OK;
     }
-    DtRangeVar *a = (DtRangeVar *)left, *b = (DtRangeVar *)right;
+    DtRangeVar *a, *b;
+    DT_TRY(dt_range_close(trace, left, &a));
+    DT_TRY(dt_range_close(trace, right, &b));
     bool equal =
         a->length == b->length
         && (a->length == 0 || (a->start == b->start && (a->length == 1 || a->step == b->step)));
@@ -146,8 +247,9 @@ range_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 range_index(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtRangeVar *range = (DtRangeVar *)self;
+    DtRangeVar *range;
     DtVar *value;
+    DT_TRY(dt_range_close(trace, self, &range));
     DT_TRY(dt_var_realize(trace, args->pos[0], &value));
     PyTypeObject *type = dt_var_python_type(trace, value);
     if (type == &PyLong_Type || type == &PyBool_Type) {
@@ -184,19 +286,25 @@ static const DtMethodRow range_methods[] = {
 static DtStatus
 get_start(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return dt_var_int(trace, ((DtRangeVar *)self)->start, out);
+    DtRangeVar *range;
+    DT_TRY(dt_range_close(trace, self, &range));
+    return dt_var_int(trace, range->start, out);
 }
 
 static DtStatus
 get_stop(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return dt_var_int(trace, ((DtRangeVar *)self)->stop, out);
+    DtRangeVar *range;
+    DT_TRY(dt_range_close(trace, self, &range));
+    return dt_var_int(trace, range->stop, out);
 }
 
 static DtStatus
 get_step(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    return dt_var_int(trace, ((DtRangeVar *)self)->step, out);
+    DtRangeVar *range;
+    DT_TRY(dt_range_close(trace, self, &range));
+    return dt_var_int(trace, range->step, out);
 }
 
 static PyTypeObject *
@@ -210,7 +318,10 @@ range_type(DtTrace *trace, DtVar *self)
 static PyObject *
 range_as_constant(DtTrace *trace, DtVar *var)
 {
-    DtRangeVar *self = (DtRangeVar *)var;
+    DtRangeVar *self;
+    if (dt_range_close(trace, var, &self) != DT_OK) {
+        return NULL;
+    }
     PyObject *range =
         PyObject_CallFunction((PyObject *)&PyRange_Type, "LLL", (long long)self->start,
                               (long long)self->stop, (long long)self->step);
@@ -220,19 +331,41 @@ range_as_constant(DtTrace *trace, DtVar *var)
 static DtStatus
 range_reconstruct(DtCodegen *codegen, DtVar *var)
 {
+    const DtRangeVar *self = (const DtRangeVar *)var;
     bool done;
     DT_TRY(dt_kinds_load_source(codegen, var, &done));
     if (done) {
         return DT_OK;
     }
+    if (self->open != NULL) {
+        DT_TRY(dt_codegen_push_callable(codegen, (PyObject *)&PyRange_Type));
+        for (uint32_t i = 0; i < self->nopen; i++) {
+            DT_TRY(dt_codegen_var(codegen, self->open[i]));
+        }
+        return dt_codegen_call(codegen, self->nopen);
+    }
     PyObject *range = range_as_constant(dt_codegen_trace(codegen), var);
     return range != NULL ? dt_codegen_const(codegen, range) : DT_ERROR;
+}
+
+static DtStatus
+range_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
+{
+    const DtRangeVar *self = (const DtRangeVar *)var;
+    for (uint32_t i = 0; self->open != NULL && i < self->nopen; i++) {
+        DT_TRY(visit(trace, self->open[i], arg));
+    }
+    return DT_OK;
 }
 
 static void
 range_repr(DtVar *var, DtStrbuf *buf)
 {
     DtRangeVar *self = (DtRangeVar *)var;
+    if (self->open != NULL) {
+        dt_strbuf_add(buf, "range of numbers that vary");
+        return;
+    }
     dt_strbuf_addf(buf, "range(%lld, %lld, %lld)", (long long)self->start, (long long)self->stop,
                    (long long)self->step);
 }
@@ -256,5 +389,6 @@ const DtVarType dt_kind_type_RANGE = {
     .python_type = range_type,
     .as_constant = range_as_constant,
     .reconstruct = range_reconstruct,
+    .children = range_children,
     .repr = range_repr,
 };

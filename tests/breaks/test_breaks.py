@@ -13,7 +13,7 @@ from pathlib import Path
 import dyntrace
 import numpy as np
 import pytest
-from differential import Compiled, check
+from differential import FORCED, Compiled, Outcome, check, compare
 
 A = np.linspace(0.5, 2.0, 4)
 ROWS = Path(__file__).parents[2] / "src" / "variables" / "breaks.def"
@@ -225,6 +225,19 @@ def unroll_limit():
         return x
 
     expect("unroll-limit", fn, A, unroll_limit=50)
+
+
+@case("varying-loop")
+def varying_loop():
+    def fn(x, n):
+        for i in range(n):
+            x = x + i
+        return x
+
+    compiled = Compiled(fn)
+    for n in range(1, 9):
+        compare(Outcome(fn, (A, n), {}), Outcome(compiled, (A, n), {}))
+    assert FORCED or "varying-loop" in compiled.breaks
 
 
 @case("trace-limit")
