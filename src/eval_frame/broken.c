@@ -187,8 +187,10 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         if (scale->state != DT_SCALE_FORSAKEN) {
             return true;
         }
-        want_another_driver(broken);
-        dt_record_forsaken(&point->cache, broken->bytecode->instrs[point->at].line);
+        if (dt_scale_is_final(scale)) {
+            want_another_driver(broken);
+            dt_record_forsaken(&point->cache, broken->bytecode->instrs[point->at].line);
+        }
         return false;
     }
     point->seen_frame = frame;

@@ -111,7 +111,7 @@ static inline bool
 dt_broken_sleeps(const DtPoint *point)
 {
     return !point->wanted || (point->cache.closed && point->cache.entries == NULL)
-           || point->cache.scale.state == DT_SCALE_FORSAKEN;
+           || dt_scale_is_final(&point->cache.scale);
 }
 
 /* The point sleeps from now on. */

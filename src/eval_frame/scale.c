@@ -6,8 +6,10 @@
 #include "core/clock.h"
 #include "eval_frame/region.h"
 
-/* Calls until a verdict is looked at again; four times as many after each. */
+/* Calls until a verdict is looked at again; four times as many after each.  The first against what
+ * was compiled is looked at sooner. */
 #define WEIGH_AGAIN (1 << 14)
+#define SECOND_LOOK (1 << 8)
 /* Long calls are weighed from the first one on, without a warm-up; and samples of a kind that are
  * worth waiting for then. */
 #define LONG_CALL_NS 2000000
@@ -58,6 +60,12 @@ start_weighing(DtScale *scale)
     scale->discarded = 0;
 }
 
+static uint32_t
+calls_until_next(const DtScale *scale)
+{
+    return (uint32_t)WEIGH_AGAIN << (2 * (scale->rounds < 8 ? scale->rounds - 1u : 7u));
+}
+
 bool
 dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
 {
@@ -80,7 +88,7 @@ dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
     case DT_SCALE_WEIGHING:
         return true;
     case DT_SCALE_FORSAKEN:
-        if (++scale->calls >> (2 * (scale->rounds < 8 ? scale->rounds : 8)) < WEIGH_AGAIN / 4) {
+        if (++scale->calls < (scale->rounds == 1 ? SECOND_LOOK : calls_until_next(scale))) {
             return false;
         }
         start_weighing(scale);
@@ -95,8 +103,9 @@ dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
 DtSide
 dt_scale_next_side(const DtScale *scale)
 {
-    /* Drifts of the machine's speed fall on both alike. */
-    return (scale->step & 3) == 1 || (scale->step & 3) == 2 ? DT_SIDE_PLAIN : DT_SIDE_COMPILED;
+    /* The Thue-Morse sequence: drifts of the machine's speed fall on both alike, and so does what
+     * comes every so many samples, such as the end of an inner loop. */
+    return __builtin_parity(scale->step) ? DT_SIDE_PLAIN : DT_SIDE_COMPILED;
 }
 
 static void
@@ -171,10 +180,10 @@ judge(DtScale *scale)
         scale->state = DT_SCALE_FORSAKEN;
         return;
     }
-    uint32_t shift = 2 * (scale->rounds < 8 ? scale->rounds - 1u : 7u);
+    uint32_t calls = calls_until_next(scale);
     scale->state = DT_SCALE_KEPT;
     dt_state.paid += dt_state.paid < UINT32_MAX;
-    scale->countdown = (close ? WEIGH_CLOSE_AGAIN : WEIGH_AGAIN) << shift;
+    scale->countdown = (int32_t)(close ? calls / (WEIGH_AGAIN / WEIGH_CLOSE_AGAIN) : calls);
 }
 
 void

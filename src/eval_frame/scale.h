@@ -11,7 +11,8 @@
  * segment changes.  What takes as long both ways runs plainly: it costs less memory.  A first
  * verdict of short calls that is close is not taken: samples of a busy machine could tell
  * otherwise.  Where calls take times so different that samples of both ways lie mixed, rounds are
- * added up until they say something.
+ * added up until they say something.  A first verdict against what was compiled is looked at again
+ * soon: the first calls, or the first iterations of an outer loop, may be of another kind.
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
  *
@@ -64,6 +65,13 @@ typedef struct DtScaleRun {
     uint64_t news;
     uint64_t taken; /* dt_state.samples */
 } DtScaleRun;
+
+/* Has it been found slow twice? */
+static inline bool
+dt_scale_is_final(const DtScale *scale)
+{
+    return scale->state == DT_SCALE_FORSAKEN && scale->rounds > 1;
+}
 
 /* Is speed all that counts in this region? */
 bool dt_scale_weighs(const DtRegion *region);
