@@ -29,7 +29,7 @@ static PyObject *make_state;
 static PyObject *seen;
 static unsigned seen_bits; /* categories that it does not ignore */
 static bool seen_reports;  /* it reports otherwise than by raising */
-/* By what they raise for, a bit per category: states that do, made from `seen`. */
+/* By what they raise for, a bit per category: states that do, set by runs that began in `seen`. */
 static PyObject *raising[1 << NCATEGORIES];
 
 static int
@@ -110,6 +110,19 @@ bits_in(uint8_t fp_region)
     return (seen_bits & ~(unsigned)fp_region & 0xf) | (unsigned)fp_region >> 4;
 }
 
+/* Is it a state that a run has set for its calls?  What it was made from counts, since the next
+ * stage may belong to another region. */
+static bool
+is_raising(const PyObject *state)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(raising); i++) {
+        if (raising[i] == state) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int
 look(void)
 {
@@ -121,7 +134,7 @@ look(void)
         PyErr_SetString(PyExc_LookupError, "NumPy's error state has no value");
         return -1;
     }
-    int result = now == seen ? 0 : study(now);
+    int result = now == seen || is_raising(now) ? 0 : study(now);
     Py_DECREF(now);
     return result;
 }

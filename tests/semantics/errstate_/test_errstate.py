@@ -27,6 +27,20 @@ def logarithm(x):
     return y, y.sum()
 
 
+def called_inside(x):
+    """What NumPy is called for in one region has no say in the next."""
+    with np.errstate(all="ignore"):
+        y = np.cbrt(x) / 3.0
+    return 1 / y, np.log(y)
+
+
+def called_outside(x):
+    y = np.cbrt(x) / 3.0
+    with np.errstate(all="ignore"):
+        z = 1 / y
+    return z, np.log(y) * y[0]
+
+
 def before_and_after(x):
     a = np.sqrt(x)
     with np.errstate(all="ignore"):
@@ -170,7 +184,8 @@ def none_given(x):
 
 
 WHOLE = [
-    divide, logarithm, before_and_after, nested, inner_ignores, raises, raises_caught, raises_in_part,
+    divide, logarithm, called_inside, called_outside, before_and_after, nested, inner_ignores, raises,
+    raises_caught, raises_in_part,
     underflow, scalars, reductions, casts, matrix, where, written, loop, decorated, callee,
     left_by_return, left_by_exception, of_a_variable, none_given,
 ]  # fmt: skip
@@ -189,7 +204,7 @@ OUTSIDE = [{}, {"all": "ignore"}, {"all": "raise"}, {"divide": "raise", "invalid
 def test_errors(fn, outside):
     """Results, warnings with their lines and exceptions, whatever holds outside."""
     compiled = dyntrace.compile(fn)
-    for x in (GOOD, BAD, HUGE, BAD, GOOD):
+    for x in (GOOD, BAD, BAD[::-1], HUGE, BAD, HUGE[::-1], GOOD):
         with np.errstate(**outside):
             plain = Outcome(fn, (x.copy(),), {})
             compare(plain, Outcome(compiled, (x.copy(),), {}))
