@@ -540,6 +540,20 @@ def test_astype_warns_like_numpy():
     check(imaginary, grid() * 1j, breaks="array-op")
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 3)])
+def test_float64_of_few_items(shape):
+    """NumPy 2.2 and older make a number of one item, with a warning."""
+
+    def f(x):
+        y = x * 2
+        return np.float64(y) + 3
+
+    compiled = check_calls(
+        f, (grid(*shape),), (grid(*shape, dtype="f"),), (grid(3, 4),), whole=False
+    )
+    assert compiled.breaks == ([] if shape == (1, 3) else ["array-op"] * 2)
+
+
 def test_scalar_types_as_functions():
     def f(x, k, n):
         return (

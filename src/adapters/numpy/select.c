@@ -270,6 +270,17 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
     return dt_np_cast(trace, self, dtype, out);
 }
 
+/* float64 is Python's float, too: NumPy 2.2 and older make a number of an array of one item. */
+static bool
+may_become_number(int num, const DtMeta *meta)
+{
+    bool one = num == NPY_DOUBLE && meta->ndim > 0;
+    for (int i = 0; i < meta->ndim && one; i++) {
+        one = meta->shape[i]->hint.i == 1;
+    }
+    return one;
+}
+
 /* np.float32(x): of an array a cast, of a number a scalar. */
 DtStatus
 dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, DtVar **out)
@@ -289,6 +300,9 @@ dt_np_call_scalar_type(DtTrace *trace, PyTypeObject *type, const DtArgs *args, D
         return dt_break(trace, DT_BREAK_ARRAY_OP, "a cast that drops imaginary parts");
     }
     DT_TRY(dt_np_elementwise_meta(trace, &operand, 1, dtype, &meta));
+    if (may_become_number(num, meta)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.float64 of an array of one item");
+    }
     dt_np_meta_unwrap(meta);
     DtCallSpec spec = {
         .target = type->tp_name, /* "numpy.float32"; static in NumPy */
