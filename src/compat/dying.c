@@ -169,7 +169,9 @@ lose(PyObject *object, void *arg)
             return 1;
         }
         if (row != NULL && refs > ++row->gone) {
-            return 0;
+            /* It lives on; but without this reference it dies sooner than it would have. */
+            play->noticed = play->asked && acts(object);
+            return play->noticed;
         }
     }
     if (acts(object) || (play->asked && weak_references(object) != NULL)

@@ -314,3 +314,33 @@ def test_quiet_objects_are_captured():
             compiled(items, holder, A)
             assert [ref() for ref in died] == [None] * 3
     assert not compiled.breaks
+
+
+def suspended(first):
+    """The generator of an iteration ends when the next one takes its place, after what was logged."""
+    try:
+        pass
+    except ValueError as error:
+        raise KeyError(3) from error
+    for number in list({"a": 1, "b": 2}):
+
+        def steps():
+            try:
+                yield number
+            except KeyError:
+                yield -1
+            finally:
+                LOG.append("end")
+
+        generator = steps()
+        next(generator)
+        LOG.append(generator.throw(KeyError(2)))
+
+
+@pytest.mark.parametrize("call", range(3))
+def test_generators_of_a_loop_end_in_their_place(call):
+    compiled = Compiled(suspended)
+    for _ in range(call + 1):
+        LOG.clear()
+        compiled(A)
+    assert LOG == [-1, "end", -1, "end"]
