@@ -23,7 +23,6 @@ evaluate_main(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
         dt_pyframe_set_evaluator(before);
     }
     PyObject *code = PyObject_CallOneArg(callback, (PyObject *)dt_pyframe_code(frame));
-    Py_DECREF(callback);
     PyObject *answer = NULL;
     if (code == NULL) {
         PyErr_WriteUnraisable(callback); /* our own failure: the script runs all the same */
@@ -39,6 +38,7 @@ evaluate_main(PyThreadState *tstate, DtPyFrame *frame, int throwflag)
         }
     }
     Py_XDECREF(code);
+    Py_DECREF(callback);
     Py_DECREF(namespace);
     return answer;
 }
