@@ -25,6 +25,9 @@ dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const DtSource *
                  DtVar **out)
 {
     DtNamespaceVar *self = dt_map_get(&trace->namespaces, dict);
+    if (self == NULL && dt_map_get(&trace->by_object, dict) != NULL) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "names that were read as those of a dict");
+    }
     if (self == NULL) {
         self = DT_KINDS_NEW(trace, NAMESPACE, DtNamespaceVar, NULL);
         if (self == NULL) {

@@ -1150,3 +1150,34 @@ def left_alone():
 
 def test_a_step_that_is_not_awaited():
     alike(left_alone)
+
+
+# ---- Globals that are a dict of the program -----------------------------------------------------
+
+
+def written_by_the_dict(f, names):
+    names["q"] = 2
+    return f.__globals__["q"], f()
+
+
+def written_by_the_globals(f, names):
+    f.__globals__["q"] = 2
+    return names["q"], f()
+
+
+def builtins_by_the_dict(f, names):
+    names["__builtins__"] = {"path": 1}
+    return f.__globals__.get("__builtins__", {})
+
+
+@pytest.mark.parametrize("fn", [written_by_the_dict, written_by_the_globals, builtins_by_the_dict])
+def test_globals_that_are_a_dict_of_the_program(fn):
+    def run(target):
+        names = {}
+        exec("q = 1\ndef f(): return q\n", names)
+        return target(names["f"], names)
+
+    plain = run(fn)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(fn)
+        assert [run(compiled), run(compiled)] == [plain, plain]
