@@ -244,7 +244,8 @@ class Environment:
         for folder in folders:
             name = folder.relative_to(ROOT).as_posix()
             step = "pytest-" + name.replace("/", "-")
-            if not self.pytest_once(step, *map(str, sorted(folder.glob("test_*.py")))):
+            below = [f"--ignore={other}" for other in folders if other.parent == folder]
+            if not self.pytest_once(step, str(folder), *below):
                 self.outcome.broken[-1] += f" ({name})"
 
     def pytest_once(self, step: str, *what: str) -> bool:

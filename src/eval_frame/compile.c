@@ -38,14 +38,9 @@ prepare_restart(DtAttempt *attempt)
     if (attempt->trace == NULL) {
         return DT_OK;
     }
-    PyObject *wanted = attempt->trace->wanted_polyfills;
-    Py_XINCREF(wanted);
     DtTrace *last = attempt->trace;
     attempt->trace = NULL; /* nobody notes anything in it any more */
-    dt_trace_release(last);
-    int failed = wanted != NULL ? dt_substitute_load(wanted) : 0;
-    Py_XDECREF(wanted);
-    return failed < 0 ? DT_ERROR : DT_OK;
+    return dt_substitute_load_wanted(last) < 0 ? DT_ERROR : DT_OK;
 }
 
 /* One attempt at following the frame from its beginning, or from where the segment begins. */

@@ -3,6 +3,7 @@
 #include "graph/internal.h"
 #include "module/testing.h"
 #include "symbolic/interp.h"
+#include "variables/substitutes.h"
 
 static PyObject *
 text_of(const DtStrbuf *buf)
@@ -35,6 +36,10 @@ run_result(const DtTrace *trace, const DtPlan *plan, PyObject *outputs, PyObject
         return Py_NewRef(Py_None);
     }
     Py_ssize_t count = PyTuple_GET_SIZE(outputs);
+    if (count != trace->graph->noutputs || PyTuple_GET_SIZE(loads) != plan->nloads) {
+        return PyErr_Format(PyExc_ValueError, "the plan has %u outputs and %u loads",
+                            trace->graph->noutputs, plan->nloads);
+    }
     PyObject **taken = PyMem_New(PyObject *, count + 1);
     if (taken == NULL) {
         return PyErr_NoMemory();
@@ -88,15 +93,22 @@ testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots) && i < 256; i++) {
         locals[i] = PyTuple_GET_ITEM(slots, i);
     }
-    DtTrace *trace = dt_trace_new(code, func->func_globals, PyEval_GetBuiltins(), function, NULL);
-    if (trace == NULL) {
-        return NULL;
-    }
     DtTraceFrame frame = {.locals = locals, .closure = func->func_closure};
+    DtTrace *trace = NULL;
     DtVar *result;
+    DtStatus status;
+    do {
+        if (trace != NULL && dt_substitute_load_wanted(trace) < 0) {
+            return NULL;
+        }
+        trace = dt_trace_new(code, func->func_globals, PyEval_GetBuiltins(), function, NULL);
+        if (trace == NULL) {
+            return NULL;
+        }
+        status = dt_interp_run(trace, &frame, &result);
+    } while (status == DT_RESTART);
     DtPlan plan = {0};
     PyObject *answer = NULL;
-    DtStatus status = dt_interp_run(trace, &frame, &result);
     if (status == DT_OK) {
         status = dt_codegen_plan(trace, result, &plan);
     }

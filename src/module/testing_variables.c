@@ -14,6 +14,7 @@
 #include "guards/program.h"
 #include "module/testing.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -587,6 +588,55 @@ print_guards(DtTrace *trace)
     return text_take(&buf);
 }
 
+/* What came of a program, or NULL with an exception. */
+static PyObject *
+describe_run(Machine *machine, DtStatus status)
+{
+    DtTrace *trace = machine->trace;
+    PyObject *described = PyList_New(0), *answer = NULL;
+    for (uint32_t i = 0; i < machine->results.count && described != NULL; i++) {
+        PyObject *row = describe(trace, machine->results.items[i]);
+        if (row == NULL || PyList_Append(described, row) < 0) {
+            Py_CLEAR(described);
+        }
+        Py_XDECREF(row);
+    }
+    if (described == NULL) {
+        return NULL;
+    }
+    PyObject *broken =
+        status == DT_BREAK /* before lowering, which may break too */
+            ? Py_BuildValue("ss", dt_break_rows[trace->brk.id].id, trace->brk.message)
+            : Py_NewRef(Py_None);
+    PyObject *guards = print_guards(trace);
+    if (broken != NULL && guards != NULL) {
+        answer =
+            Py_BuildValue("{s:O,s:O,s:O}", "results", described, "break", broken, "guards", guards);
+    }
+    Py_DECREF(described);
+    Py_XDECREF(broken);
+    Py_XDECREF(guards);
+    return answer;
+}
+
+static DtStatus
+run_program(Machine *machine, PyObject *inputs, PyObject *program)
+{
+    Py_ssize_t ninputs = PyList_GET_SIZE(inputs), total = ninputs + PyList_GET_SIZE(program);
+    DtStatus status = DT_OK;
+    for (Py_ssize_t i = 0; i < total && status == DT_OK; i++) {
+        DtVar *var = NULL;
+        status = i < ninputs
+                     ? build_input(machine, PyList_GET_ITEM(inputs, i), i, &var)
+                     : apply_instruction(machine, PyList_GET_ITEM(program, i - ninputs), &var);
+        status = dt_raised_break_if(machine->trace, status);
+        if (status == DT_OK && dt_vec_push(&machine->trace->arena, &machine->results, var) < 0) {
+            status = dt_no_memory();
+        }
+    }
+    return status;
+}
+
 static PyObject *
 trace_program(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -597,49 +647,21 @@ trace_program(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     }
     dt_arena_fail_at(fail_at);
-    Machine machine = {.trace = trace_of(function)};
-    DtTrace *trace = machine.trace;
-    if (trace == NULL) {
-        dt_arena_fail_at(0);
-        return NULL;
-    }
-    Py_ssize_t ninputs = PyList_GET_SIZE(inputs), total = ninputs + PyList_GET_SIZE(program);
-    PyObject *described = PyList_New(0), *guards = NULL, *broken = NULL, *answer = NULL;
-    DtStatus status = described != NULL ? DT_OK : DT_ERROR;
-    for (Py_ssize_t i = 0; i < total && status == DT_OK; i++) {
-        DtVar *var = NULL;
-        status = i < ninputs
-                     ? build_input(&machine, PyList_GET_ITEM(inputs, i), i, &var)
-                     : apply_instruction(&machine, PyList_GET_ITEM(program, i - ninputs), &var);
-        status = dt_raised_break_if(trace, status);
-        if (status == DT_OK && dt_vec_push(&trace->arena, &machine.results, var) < 0) {
-            status = dt_no_memory();
+    Machine machine = {0};
+    DtStatus status = DT_RESTART;
+    while (status == DT_RESTART) {
+        if (machine.trace != NULL && dt_substitute_load_wanted(machine.trace) < 0) {
+            dt_arena_fail_at(0);
+            return NULL;
         }
+        machine = (Machine){.trace = trace_of(function)};
+        status = machine.trace != NULL ? run_program(&machine, inputs, program) : DT_ERROR;
     }
-    for (uint32_t i = 0; i < machine.results.count && status != DT_ERROR; i++) {
-        PyObject *row = describe(trace, machine.results.items[i]);
-        if (row == NULL || PyList_Append(described, row) < 0) {
-            status = DT_ERROR;
-        }
-        Py_XDECREF(row);
-    }
-    if (status == DT_ERROR) {
-        goto done;
-    }
-    broken = status == DT_BREAK /* before lowering, which may break too */
-                 ? Py_BuildValue("ss", dt_break_rows[trace->brk.id].id, trace->brk.message)
-                 : Py_NewRef(Py_None);
-    guards = print_guards(trace);
-    if (broken != NULL && guards != NULL) {
-        answer =
-            Py_BuildValue("{s:O,s:O,s:O}", "results", described, "break", broken, "guards", guards);
-    }
-done:
+    PyObject *answer = status != DT_ERROR ? describe_run(&machine, status) : NULL;
     dt_arena_fail_at(0);
-    Py_XDECREF(described);
-    Py_XDECREF(broken);
-    Py_XDECREF(guards);
-    dt_trace_release(trace);
+    if (machine.trace != NULL) {
+        dt_trace_release(machine.trace);
+    }
     return answer;
 }
 

@@ -130,6 +130,16 @@ dt_substitute_load(PyObject *name)
     return forget_pending(name);
 }
 
+int
+dt_substitute_load_wanted(DT_STEALS DtTrace *trace)
+{
+    PyObject *wanted = Py_XNewRef(trace->wanted_polyfills);
+    dt_trace_release(trace);
+    int status = wanted != NULL ? dt_substitute_load(wanted) : 0;
+    Py_XDECREF(wanted);
+    return status;
+}
+
 /* The module of a class, read where it lies: a new reference, or NULL. */
 static PyObject *
 module_of_class(PyTypeObject *type)

@@ -60,6 +60,8 @@ int dt_substitute_register_polyfill(PyObject *original, PyObject *function);
 int dt_substitute_set_loader(PyObject *modules, PyObject *loader);
 /* Calls the loader: Python code of ours runs, so no trace may be alive.  -1 with an exception. */
 int dt_substitute_load(PyObject *name);
+/* Releases a trace that ended with DT_RESTART, and loads what it asked for, if anything. */
+int dt_substitute_load_wanted(DT_STEALS DtTrace *trace);
 
 /* A new list of (original, function) pairs, in order of registration; NULL with an exception. */
 DT_OWNED PyObject *dt_substitute_list(void);

@@ -254,7 +254,7 @@ RESULTS = [
     (returns_argument, ([],), ()),
     (returns_constant, (1,), ()),
     (returns_containers, ([1], [2]), ()),
-    (computes, (7,), ([15], [2])),
+    (computes, (7,), ([15], [16], [2])),
 ]
 
 
@@ -293,19 +293,36 @@ def test_one_object_stays_one(frameless):
     assert one is two and one[0] is one[1] is items is mapping["k"] and items[0] is x
 
 
-def test_equal_outputs_are_one():
+def twice(n):
+    total = n * 2 + 1
+    return total, n, total
+
+
+def test_one_number_is_one_output():
     token = [15]
-    made = plan(computes, 7, outputs=(token, [2]), loads=[7])
-    assert made["graph"].outputs.__len__() == 2
+    made = plan(twice, 7, outputs=(token,), loads=[7])
     for result in (made["answer"], made["function"](7)):
         assert result[0] is token and result[2] is token and result[1] == 7
     assert made["calls"] == [(7,)]
 
 
+def test_equal_numbers_are_objects_of_their_own():
+    one, two = [15], [15]
+    made = plan(computes, 7, outputs=(one, two, [2]), loads=[7])
+    for result in (made["answer"], made["function"](7)):
+        assert result[0] is one and result[2] is two and result[1] == 7
+    assert made["calls"] == [(7,)]
+
+
+def test_another_number_of_outputs_is_refused():
+    with pytest.raises(ValueError, match="3 outputs and 1 loads"):
+        plan(computes, 7, outputs=(15, 15), loads=[7])
+
+
 def test_results_are_not_leaked():
     token = object()
     before = sys.getrefcount(token)
-    made = plan(computes, 7, outputs=(token, token), loads=[7])
+    made = plan(computes, 7, outputs=(token, token, token), loads=[7])
     del made
     assert sys.getrefcount(token) <= before + 1
 
