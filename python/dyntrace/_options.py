@@ -84,6 +84,36 @@ OPTIONS = (
            "compile every function at its first call, arrays or not"),
 )  # fmt: skip
 
+_PREFIX = "DYNTRACE_"
+
+#: Variables of dyntrace's own tests, benchmarks and builds: no options, and not refused either.
+OTHER_VARIABLES = frozenset(
+    [
+        # CMake's options
+        "DYNTRACE_ALLOW_UNDEFINED",
+        "DYNTRACE_ASAN",
+        "DYNTRACE_FORCE_CORE",
+        "DYNTRACE_LTO",
+        "DYNTRACE_NUMPY",
+        "DYNTRACE_STRESS",
+        "DYNTRACE_TESTS",
+        "DYNTRACE_WERROR",
+        # tests/ and bench/
+        "DYNTRACE_ARRAY_PROGRAMS",
+        "DYNTRACE_BENCH_CHAINS",
+        "DYNTRACE_BENCH_COUNTS",
+        "DYNTRACE_BENCH_EACH",
+        "DYNTRACE_FORCE_BREAKS",
+        "DYNTRACE_GOLDEN",
+        "DYNTRACE_LEAK_ROUNDS",
+        "DYNTRACE_LIBRARY_PROGRAMS",
+        "DYNTRACE_LIBRARY_SEED",
+        "DYNTRACE_STDLIB",
+        "DYNTRACE_TEST_BACKEND",
+        "DYNTRACE_WRITE_PROGRAMS",
+    ]
+)
+
 
 class Options:
     """What whole-script mode does: an attribute per row of `OPTIONS`."""
@@ -142,7 +172,7 @@ def from_surroundings(environment: "Mapping[str, str]" = os.environ) -> Options:
     Raises
     ------
     OptionError
-        A name or a value that is not understood.
+        A name or a value that is not understood, of a variable too.
     """
     options = Options()
     known = {option.name: option for option in OPTIONS}
@@ -150,15 +180,27 @@ def from_surroundings(environment: "Mapping[str, str]" = os.environ) -> Options:
     for name, value in _read_file(path).items():
         option = known.get(name.replace("-", "_"))
         if option is None:
-            raise OptionError(f"{path}: tool.dyntrace: unknown option {name!r}")
+            hint = _hint(name, [known_name.replace("_", "-") for known_name in known])
+            raise OptionError(f"{path}: tool.dyntrace: unknown option {name!r}{hint}")
         setattr(options, option.name, _parse(option, value, f"{path}: tool.dyntrace.{name}"))
-    for option in OPTIONS:
-        variable = f"DYNTRACE_{option.name.upper()}"
-        if variable in environment:
+    for variable in environment:
+        if variable.startswith(_PREFIX) and variable not in OTHER_VARIABLES:
+            name = variable[len(_PREFIX) :]
+            option = known.get(name.lower()) if name.isupper() else None
+            if option is None:
+                hint = _hint(name, [known_name.upper() for known_name in known], _PREFIX)
+                raise OptionError(f"{variable}: unknown option{hint}")
             setattr(options, option.name, _parse(option, environment[variable], variable))
     mode = _parse_mode(environment.get("DYNTRACE", "1"))
     options.everything = options.everything or mode == "everything"
     return options
+
+
+def _hint(name: str, known: "Sequence[str]", prefix: str = "") -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1, 0.7)
+    return f", did you mean {prefix}{near[0]}?" if near else ""
 
 
 def _parse_mode(text: str) -> "str | None":

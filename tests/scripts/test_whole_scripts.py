@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -380,7 +381,13 @@ def test_number_of_threads(run, tmp_path):
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
         ({"DYNTRACE": "1", "DYNTRACE_LOGS": "graph,nope"}, "", "unknown name 'nope'"),
+        ({"DYNTRACE": "1", "DYNTRACE_HOTCOUNT": "3"}, "",
+         "DYNTRACE_HOTCOUNT: unknown option, did you mean DYNTRACE_HOT_COUNT?"),
+        ({"DYNTRACE": "1", "DYNTRACE_": "3"}, "", "DYNTRACE_: unknown option"),
+        ({"DYNTRACE": "everything", "DYNTRACE_XYZ": ""}, "", "DYNTRACE_XYZ: unknown option\n"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace]\nspeed = 3\n", "unknown option 'speed'"),
+        ({"DYNTRACE": "1"}, "[tool.dyntrace]\nhotcount = 3\n",
+         "unknown option 'hotcount', did you mean hot-count?"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace\n", "pyproject.toml: "),
     ],
 )
@@ -391,6 +398,32 @@ def test_bad_options_end_in_one_line(run, tmp_path, settings, file, named):
     rc, out, err = run("program.py", **settings)
     assert (rc, out) == (2, "")
     assert err.startswith("dyntrace: ") and named in err and err.count("\n") == 1
+
+
+def test_unknown_variables(run, tmp_path):
+    """They are refused where dyntrace is asked for, and nobody looks at them elsewhere."""
+    (tmp_path / "program.py").write_text("import sys\nprint('dyntrace._options' in sys.modules)\n")
+    for off in ({}, {"DYNTRACE": "0"}, {"DYNTRACE": ""}):
+        assert run("program.py", DYNTRACE_TYPO="1", **off) == (0, "False\n", "")
+    rc, out, err = run("-m", "dyntrace", "program.py", DYNTRACE_TYPO="1")
+    assert (rc, out, err) == (2, "", "python -m dyntrace: DYNTRACE_TYPO: unknown option\n")
+
+
+def test_variables_of_our_own_tests_are_known(run, tmp_path):
+    """What tests, benchmarks and builds of dyntrace read is set while programs run, too."""
+    root = Path(__file__).parents[2]
+    files = [p for part in ("tests", "bench") for p in (root / part).rglob("*.py")]
+    files += [root / "noxfile.py", root / "CMakeLists.txt"]
+    used = set()
+    for path in files:
+        found = re.findall(
+            r"""(?:environ(?:\.get)?[\[(]|option\()["']?(DYNTRACE_[A-Z_]+)""", path.read_text()
+        )
+        used.update(found)
+    assert "DYNTRACE_FORCE_BREAKS" in used and "DYNTRACE_WERROR" in used
+    (tmp_path / "program.py").write_text("print('started')\n")
+    rc, out, err = run("program.py", DYNTRACE="1", **dict.fromkeys(used, "1"))
+    assert (rc, out, err) == (0, "started\n", "")
 
 
 def test_bad_arguments(run):
