@@ -196,6 +196,10 @@ is_usual(double value)
     return isfinite(value);
 }
 
+/* Of two NaNs that differ, which one a sum or product keeps depends on how NumPy was compiled. */
+#define OF_TWO_NANS(x, y, result)                                                                  \
+    (DT_UNLIKELY(isnan(result)) && isnan(x) && isnan(y) && memcmp(&(x), &(y), sizeof(x)) != 0)
+
 #define COMPARE(NAME, QUIET, OPERATOR)                                                             \
     case DT_CELLS_##NAME##_D:                                                                      \
         out->b = (npy_bool)(QUIET(a.d, b.d));                                                      \
@@ -212,9 +216,15 @@ is_usual(double value)
 #define ARITHMETIC(NAME, OPERATOR, BUILTIN)                                                        \
     case DT_CELLS_##NAME##_D:                                                                      \
         out->d = a.d OPERATOR b.d;                                                                 \
+        if (OF_TWO_NANS(a.d, b.d, out->d)) {                                                       \
+            return false;                                                                          \
+        }                                                                                          \
         break;                                                                                     \
     case DT_CELLS_##NAME##_F:                                                                      \
         out->f = a.f OPERATOR b.f;                                                                 \
+        if (OF_TWO_NANS(a.f, b.f, out->f)) {                                                       \
+            return false;                                                                          \
+        }                                                                                          \
         break;                                                                                     \
     case DT_CELLS_##NAME##_I:                                                                      \
         if (BUILTIN(a.i, b.i, &out->i)) {                                                          \

@@ -128,6 +128,26 @@ def test_errstate(expression, mode):
         check_calls(function(expression), *calls, whole=False)
 
 
+# Of Python floats each is right: which one `*` of floats keeps changes when the interpreter specialises it.
+OF_TWO_NANS = """
+a + b, a - b, a * b, a / b, a ** b
+b + a, b - a, b * a, b / a
+a * 2 + b, -(a + b), -a * b, a * -b + a
+x.sum() + b, x[0] * y.mean(), x.max() + y.min()
+a + c * b, np.float32(a) + np.float32(b), np.float64(a) * np.float64(b)
+sum([a, b]), np.add(a, b), np.multiply(a, b)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f4"), ("f4", "f8")])
+@pytest.mark.parametrize("expression", OF_TWO_NANS)
+def test_which_of_two_nans(expression, dtypes):
+    one, other = np.array([0x7FF8_0000_4000_0000, 0x7FF8_0000_8000_0000], "u8").view("f8")
+    pairs = [(1.5, 2.0), (NAN, -NAN), (-NAN, NAN), (one, other), (NAN, 2.0), (1.5, -NAN)]
+    calls = [(np.full(3, p, dtypes[0]), np.full(3, q, dtypes[1]), 3, 1) for p, q in pairs]
+    check_calls(function(expression), *calls)
+
+
 @pytest.mark.skipif(bool(FORCED), reason="it is about what is captured")
 def test_no_call_is_left():
     text = stages(
