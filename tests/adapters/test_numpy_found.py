@@ -154,3 +154,57 @@ def test_an_index_where_there_are_no_items():
         same(fn, np.zeros((1, 0)))
     same(cut, np.zeros((4, 6)))
     same(write_cut, np.zeros((4, 6)))
+
+
+def times(v, w):
+    v = v + 0
+    v *= w
+    return v
+
+
+def times_viewed(v, w):
+    v = v + 0
+    seen = v.T
+    np.multiply(w, v, out=v)
+    return seen
+
+
+def times_part(v, w):
+    v[:1] *= w[:1]
+    v[1:] *= w[1:]
+    return v
+
+
+def times_chosen(v, w):
+    chosen = v[v.real > 0.8]
+    chosen *= 1.25 + 0.5j
+    return chosen
+
+
+def times_number(v, w):
+    number = np.array(v[0])
+    number *= w[0]
+    return number
+
+
+def squared(v, w):
+    v **= 2
+    return np.square(w, out=w), v
+
+
+def logarithm(v, w):
+    half = np.abs(v).astype("f2")
+    return np.log10(half, out=half), np.exp(v.real, out=v.imag)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize(
+    "fn", [times, times_viewed, times_part, times_chosen, times_number, squared, logarithm]
+)
+def test_one_item_in_place(fn, dtype):
+    """NumPy's loops take an item that is read and written for overlapping memory, and other code."""
+    draws = np.random.RandomState(0)
+    parts = draws.randn(4, 30, 5)
+    pairs = [(parts[0] + 1j * parts[1]).astype(dtype), (parts[2] + 1j * parts[3]).astype(dtype)]
+    calls = [(pairs[0][i, :size], pairs[1][i, :size]) for size in (4, 2, 1) for i in range(30)]
+    check_calls(fn, *calls, whole=False)

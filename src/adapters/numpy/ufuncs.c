@@ -191,6 +191,19 @@ writes_anywhere(DtNpOp op, PyObject *dtype)
     return false;
 }
 
+/* Where a loop reads the one item that it writes, NumPy takes both for overlapping memory, and
+ * other code: complex products, powers and functions may then be rounded otherwise. */
+static bool
+may_be_one_item(const DtTrace *trace, const DtMeta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!dt_np_size_is(meta->shape[i], 1) && !dt_trace_depends_on_data(trace, meta->shape[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The call itself, into `target`. */
 static DtStatus
 call_into(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, uint32_t nin,
@@ -251,7 +264,7 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
         return put_result(trace, target, made, NPY_SAME_KIND_CASTING, what);
     }
     if (where == NULL && same_casts && (target->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
-        && target->meta->dtype == dtype) {
+        && target->meta->dtype == dtype && !may_be_one_item(trace, target->meta)) {
         DtMeta *meta;
         DT_TRY(dt_np_elementwise_meta(trace, operands, nin, dtype, &meta));
         if (same_axes_order(meta, target->meta)) {
@@ -669,7 +682,8 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
     int num = dt_np_descr(self->meta->dtype)->type_num;
     bool all, complex_kind = PyTypeNum_ISCOMPLEX(num);
     *direct = false;
-    if ((self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
+    bool dense = (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) != 0;
+    if ((dense && !may_be_one_item(trace, self->meta))
         || !(complex_kind || (plain == DT_BINARY_POWER && PyTypeNum_ISFLOAT(num)))) {
         return DT_OK;
     }
@@ -679,9 +693,10 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
         DT_TRY(power_takes_all_exponents(trace, &all));
         *direct = exponent != NULL && fast_power(exponent, all) == DT_NP_power;
         if (!*direct && complex_kind) {
-            return PyErr_Occurred() ? DT_ERROR
-                                    : dt_break(trace, DT_BREAK_ARRAY_MUTATION,
-                                               "**= on complex numbers of another memory order");
+            return PyErr_Occurred()
+                       ? DT_ERROR
+                       : dt_break(trace, DT_BREAK_ARRAY_MUTATION,
+                                  "**= on complex numbers in another memory order, or on one item");
         }
     }
     return DT_OK;
