@@ -291,12 +291,26 @@ note_inlined(DtAttempt *attempt)
     return DT_OK;
 }
 
+/* Near the recursion limit tracing, which goes deeper than the program, may be what meets it. */
+static DtStatus
+break_on_recursion(DtAttempt *attempt, DtStatus status)
+{
+    if (status != DT_ERROR || attempt->trace == NULL
+        || !PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        return status;
+    }
+    PyErr_Clear(); /* RecursionError of our own recursion: the frame runs plainly */
+    return dt_break(attempt->trace, DT_BREAK_INLINE_DEPTH,
+                    "the recursion limit leaves no room to follow this");
+}
+
 static DtStatus
 run_phases(DtAttempt *attempt)
 {
     int64_t t0 = dt_clock_ns();
     DtStatus status =
         attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);
+    status = break_on_recursion(attempt, status);
     int64_t t1 = dt_clock_ns();
     attempt->phases.trace = t1 - t0;
     DT_TRY(status);

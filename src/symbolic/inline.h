@@ -5,11 +5,6 @@
 
 #include "symbolic/frame.h"
 
-/* Checks depth and the C stack, and counts the frame; a break "inline-depth" names `name`.  On
- * DT_OK the caller owes a dt_inline_leave(). */
-DtStatus dt_inline_enter(DtTrace *trace, PyObject *name) DT_MUST_CHECK;
-void dt_inline_leave(DtTrace *trace);
-
 /* A generator, coroutine or asynchronous generator over a frame whose arguments are bound. */
 DtStatus dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args,
                             DtFrame *frame, DtVar **out) DT_MUST_CHECK;

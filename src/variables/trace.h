@@ -365,6 +365,11 @@ DtStatus dt_journal_set_cell(DtTrace *, DtCellVar *cell,
                              DtVar *contents) DT_MUST_CHECK; /* NULL: empty */
 
 /* ---- Interpreter (symbolic/inline.c). -------------------------------------------------------- */
+/* Checks depth and the C stack, and counts the call; a break "inline-depth" names `name`.  On DT_OK
+ * the caller owes a dt_inline_leave(). */
+DtStatus dt_inline_enter(DtTrace *, PyObject *name) DT_MUST_CHECK;
+void dt_inline_leave(DtTrace *);
+
 DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;
 

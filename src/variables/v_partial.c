@@ -115,9 +115,16 @@ partial_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtPartialVar *self = (DtPartialVar *)var;
     DtArgs all;
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("partial"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
     DT_TRY(merge_args(trace, self, args, &all));
     DT_TRY(merge_keywords(trace, self, args, &all));
-    return dt_var_call(trace, self->function, &all, out);
+    DT_TRY(dt_inline_enter(trace, name)); /* a chain of them counts, as it does in C */
+    DtStatus status = dt_var_call(trace, self->function, &all, out);
+    dt_inline_leave(trace);
+    return status;
 }
 
 /* ---- Making ---------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 """Functions of every make: huge, deep, renamed, replaced, recursive, reentrant, in threads."""
 
+import functools
 import gc
 import sys
 import threading
@@ -264,6 +265,33 @@ def test_recursion():
     with pytest.raises(RecursionError):
         wrapped(A, 10**6)
     assert np.array_equal(wrapped(A, 7), plain)
+
+
+def test_a_long_chain_of_partials_around_what_is_no_function():
+    class Call:
+        def __call__(self, x):
+            return x + 1
+
+    def chain(length):
+        made = Call()
+        for _ in range(length):
+            made = functools.partial(made)
+            made.kept = True  # so that it is not taken for its function
+        return made
+
+    for length in (10, 900, 3000, sys.getrecursionlimit() - 20):
+        partial = chain(length)
+
+        def fn(x):
+            return partial(x)
+
+        compiled, outcomes = Compiled(fn), []
+        for run in (fn, compiled, compiled):
+            try:
+                outcomes.append(run(A).tolist())
+            except RecursionError:
+                outcomes.append("RecursionError")
+        assert outcomes[0] == outcomes[1] == outcomes[2], length
 
 
 def test_reentrance_from_a_backend():
