@@ -271,6 +271,18 @@ takes(DrawArgs what, DtVar *var)
     }
 }
 
+/* Whether the two numbers that come first are known and differ. */
+static bool
+are_apart(const DtArgs *args)
+{
+    PyObject *first = args->npos > 1 ? dt_var_peek_constant(args->pos[0]) : NULL;
+    PyObject *second = args->npos > 1 ? dt_var_peek_constant(args->pos[1]) : NULL;
+    bool numbers = first != NULL && second != NULL
+                   && (PyLong_CheckExact(first) || PyFloat_CheckExact(first))
+                   && (PyLong_CheckExact(second) || PyFloat_CheckExact(second));
+    return numbers && PyObject_RichCompareBool(first, second, Py_NE) == 1;
+}
+
 static DtStatus
 keywords(DtTrace *trace, const DtArgs *args, PyObject **out)
 {
@@ -298,6 +310,7 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
         return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "%s of a generator from outside",
                         row->target);
     }
+    DrawArgs what = row->args == ARGS_FLOATS && are_apart(args) ? ARGS_REALS : (DrawArgs)row->args;
     for (uint32_t i = 0; i < count; i++) {
         DtVar *var = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
         bool ok = false;
@@ -307,7 +320,8 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
             /* more to choose from take longer to be made anew than the draw takes */
             DT_TRY(dt_random_kind_of_items(trace, var, MAX_ITEMS, &result));
         }
-        if (row->args == ARGS_NUMBERS ? result != 0 : takes((DrawArgs)row->args, var)) {
+        if (row->args == ARGS_NUMBERS ? result != 0
+                                      : takes(what, var) || takes((DrawArgs)row->args, var)) {
             DT_TRY(dt_graph_operand(trace, var, &operands[i + 1], &ok));
         }
         if (!ok) {

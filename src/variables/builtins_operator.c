@@ -235,6 +235,7 @@ static const DtMethodRow operator_rows[] = {
     {"imod", call_imod, 2, 2, false},
     {"imul", call_imul, 2, 2, false},
     {"index", call_index, 1, 1, false},
+    {"inv", call_invert, 1, 1, false},
     {"invert", call_invert, 1, 1, false},
     {"ior", call_ior, 2, 2, false},
     {"ipow", call_ipow, 2, 2, false},

@@ -243,6 +243,8 @@ DtStatus dt_collect_step(DtTrace *trace, DtVar *iterator, uint32_t done, DtVar *
 
 /* ---- proxies, namespaces, weak references ---- */
 /* cls.__dict__ (v_mapping_proxy.c); of a class that the trace has not written. */
+/* A new one of a dict. */
+DtStatus dt_mapping_proxy_of_dict(DtTrace *trace, DtVar *dict, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out) DT_MUST_CHECK;
 /* The dict of names of a module's attributes, or (module NULL) of globals: those of an active
  * frame, or of the function that the source (or NULL) reads. */

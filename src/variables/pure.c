@@ -40,6 +40,7 @@ static const PureRow pure_rows[] = {
     {"operator.itemgetter", {NULL}, false, NULL},
     {"operator.methodcaller", {NULL}, false, NULL},
     {"datetime.IsoCalendarDate", {"__getitem__", NULL}, true, NULL},
+    {"_struct.Struct", {"pack", "unpack", "unpack_from", NULL}, false, NULL},
     {"re.Match",
      {"group", "groups", "groupdict", "start", "end", "span", "expand", "__getitem__", NULL},
      false,
@@ -290,6 +291,21 @@ wrap_dict(DtTrace *trace, PyObject *dict, bool by_identity, DtVar **out)
     return DT_OK;
 }
 
+/* Of a dict that nothing changes: the names of a pattern's groups. */
+static DtStatus
+wrap_proxy(DtTrace *trace, PyObject *proxy, bool by_identity, DtVar **out)
+{
+    DtVar *mapping;
+    PyObject *dict = PyDict_New();
+    if (dict == NULL || PyDict_Update(dict, proxy) < 0) {
+        Py_XDECREF(dict);
+        return DT_ERROR;
+    }
+    DtStatus status = wrap_dict(trace, dict, by_identity, &mapping);
+    Py_DECREF(dict);
+    return status == DT_OK ? dt_mapping_proxy_of_dict(trace, mapping, out) : status;
+}
+
 static DtStatus
 wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
 {
@@ -309,6 +325,9 @@ wrap(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
     }
     if (PyDict_CheckExact(object)) {
         return wrap_dict(trace, object, by_identity, out);
+    }
+    if (Py_IS_TYPE(object, &PyDictProxy_Type)) {
+        return wrap_proxy(trace, object, by_identity, out);
     }
     if (by_identity || dt_pure_is(object)) {
         DT_TRY(dt_trace_keep(trace, object));

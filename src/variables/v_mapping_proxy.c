@@ -116,13 +116,21 @@ dt_mapping_proxy_of_class(DtTrace *trace, DtVar *cls, DtVar **out)
     return DT_OK;
 }
 
+DtStatus
+dt_mapping_proxy_of_dict(DtTrace *trace, DtVar *dict, DtVar **out)
+{
+    DtProxyVar *made;
+    DT_TRY(proxy_new(trace, dict, NULL, &made));
+    *out = &made->base;
+    return DT_OK;
+}
+
 /* ---- types.MappingProxyType() ---------------------------------------------------------------- */
 
 static DtStatus
 call_proxy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtVar *mapping;
-    DtProxyVar *made;
     DT_TRY(dt_var_realize(trace, args->pos[0], &mapping));
     if (dt_payload_of(mapping)->type->kind != DT_KIND_DICT) { /* a dict, or an OrderedDict */
         PyTypeObject *type = dt_var_python_type(trace, mapping);
@@ -134,9 +142,7 @@ call_proxy(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
                                      dt_kinds_type_name(trace, mapping))
                           : dt_kinds_mismatch(trace, self, "mappingproxy", args);
     }
-    DT_TRY(proxy_new(trace, mapping, NULL, &made));
-    *out = &made->base;
-    return DT_OK;
+    return dt_mapping_proxy_of_dict(trace, mapping, out);
 }
 
 static const DtMethodRow class_rows[] = {

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import _hashlib
 import hashlib
+import sys
+from importlib import import_module
 from typing import Any
 
 from dyntrace.polyfills import fold, polyfill, unfollowable
+
+#: CPython's own, of which module random makes seeds.
+try:
+    _PLAIN_SHA512 = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha512").sha512
+except ImportError:  # built without: random takes hashlib's
+    _PLAIN_SHA512 = None
 
 
 def _digest(name: str, data: bytes, length: Any) -> Any:
@@ -98,6 +106,8 @@ def _constructor(name: str, kind: Any) -> None:
         return kind(name, _checked(string))
 
     polyfill(original)(make)
+    if name == "sha512" and _PLAIN_SHA512 is not None:
+        polyfill(_PLAIN_SHA512)(make)
 
 
 for _name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512"):

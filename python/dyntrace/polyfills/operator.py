@@ -5,10 +5,7 @@ from __future__ import annotations
 import _operator
 from typing import Any
 
-from dyntrace.polyfills import fold, members, polyfill, text_of, unfollowable
-
-#: Builtin classes whose length is the answer.
-_SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range)
+from dyntrace.polyfills import fold, members, polyfill, text_of
 
 _MISSING = text_of(_operator.indexOf, (), 0)
 _NOT_ITERABLE = tuple(text_of(_operator.indexOf, 0, 0).split("'int'"))
@@ -53,9 +50,25 @@ def indexOf(a: Any, b: Any, /) -> int:
 def length_hint(obj: Any, default: Any = 0, /) -> Any:
     if not isinstance(default, int):
         raise TypeError(f"'{type(default).__name__}' object cannot be interpreted as an integer")
-    if type(obj) in _SIZED:
-        return len(obj)
-    return unfollowable(f"length_hint() of a {type(obj).__name__}")
+    cls: Any = type(obj)
+    if hasattr(cls, "__len__"):
+        try:
+            return len(obj)
+        except TypeError:
+            pass
+    if not hasattr(cls, "__length_hint__"):
+        return default
+    try:
+        hint = cls.__length_hint__(obj)
+    except TypeError:
+        return default
+    if hint is NotImplemented:
+        return default
+    if not isinstance(hint, int):
+        raise TypeError(f"__length_hint__ must be an integer, not {type(hint).__name__}")
+    if hint < 0:
+        raise ValueError("__length_hint__() should return >= 0")
+    return hint
 
 
 @polyfill(_operator.itemgetter)

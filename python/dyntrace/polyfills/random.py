@@ -52,8 +52,11 @@ def _state(self: Any) -> Any:
 def seed(self: Any, n: Any = None, /) -> None:
     if n is None:
         unfollowable("a generator of random numbers is seeded by the system")
-    if type(n) is not int:
-        unfollowable("a generator of random numbers with a seed that is no int")
+    if type(n) is str or type(n) is bytes:  # by a hash that is another one in each process
+        contents(self).clear()
+        return
+    if type(n) is not int and type(n) is not float:
+        unfollowable("a generator of random numbers with a seed that is no number")
     contents(self)[:] = [fold(_seeded, n)]
 
 

@@ -226,6 +226,8 @@ def rng_loop_(x):
 
 WHOLE = [
     copy_,
+    deepcopy_,
+    rng_float_,
     missing_caught_,
     hasattr_,
     method_value_,
@@ -259,8 +261,7 @@ BROKEN = [
     (ns_less_, "unknown-callable"),
     (hash_, "missing-slot"),
     (key_, "missing-slot"),
-    (deepcopy_, "unknown-callable"),
-    (reduce_, "unknown-callable"),
+    (reduce_, "reconstruct"),
     (missing_, "raises"),
     (set_, "raises"),
     (getitem_str_, "raises"),
@@ -270,7 +271,6 @@ BROKEN = [
     (lt_list_, "raises"),
     (ns_dict_, "attribute"),
     (rng_bad_, "raises"),
-    (rng_float_, "unknown-callable"),
 ]
 
 

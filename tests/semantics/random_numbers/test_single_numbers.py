@@ -70,6 +70,17 @@ def triangles(x):
 
 
 @program
+def triangles_of_ints(x):
+    return x * random.triangular(0, 2, 1) + random.triangular(-1, 3) + RNG.triangular(0, 1.5, None)
+
+
+@program
+def seeds_of_every_kind(x):
+    named, real, data = random.Random("a seed"), random.Random(2.5), random.Random(b"bytes")
+    return x * named.random() + real.random() * data.uniform(0, 2), named.getrandbits(9)
+
+
+@program
 def dice(x):
     return x * random.randint(1, 6) + RNG.randint(a=1, b=6)
 

@@ -215,6 +215,56 @@ def test_operator(fn):
     check(fn, A)
 
 
+class Hinted:
+    def __init__(self, hint):
+        self.hint = hint
+
+    def __length_hint__(self):
+        if isinstance(self.hint, Exception):
+            raise self.hint
+        return self.hint
+
+
+class Counted:
+    def __len__(self):
+        return 3
+
+
+class Refusing:
+    def __len__(self):
+        raise TypeError("no length")
+
+    def __length_hint__(self):
+        return 5
+
+
+@captured
+def length_hints(x):
+    hint, found = operator.length_hint, []
+    for value in (-1, "a", KeyError("k")):
+        try:
+            hint(Hinted(value))
+        except Exception as error:
+            found.append((type(error).__name__, str(error)))
+    return (
+        x,
+        found,
+        hint(Hinted(4)),
+        hint(Hinted(NotImplemented), 7),
+        hint(Hinted(TypeError("none")), 8),
+        hint(Counted()),
+        hint(Refusing()),
+        hint(3),
+        hint(object(), 2),
+        hint((n for n in [1]), 9),
+    )
+
+
+@captured
+def inverses(x):
+    return operator.inv(x.astype(int)), operator.inv(3), operator.inv(-1)
+
+
 def missing_item(x):
     y = x + 1.0
     return y, by_name({"b": 1})

@@ -36,6 +36,65 @@ def packed(x):
     return x * n + f, data, struct.calcsize("ii"), struct.unpack_from(">H", b"\0\1\0\2", 2)
 
 
+LAYOUT = struct.Struct("<hd")
+
+
+@whole
+def structs(x):
+    made = struct.Struct("<2H")
+    data = LAYOUT.pack(3, 0.5) + made.pack(1, 2)
+    n, f = LAYOUT.unpack_from(data)
+    return x * n + f, data, made.unpack_from(data, 10), made.size, made.format, LAYOUT.size
+
+
+@whole
+def texts_in_base85(x):
+    data = base64.b85encode(b"known")
+    return x, data, base64.b85decode(data), base64.a85encode(b"known", wrapcol=4)
+
+
+@whole
+def fields_of_a_formatter(x):
+    made = string.Formatter()
+    parts = list(made.parse("a{b!r:>{w}}c{0.d[1]}"))
+    text = made.format("{0:>{w}}|{k!r}|{o[1].real}", 1.5, w=6, k="z", o=[1, 2j])
+    return x, parts, text, made.vformat("{a}{b[x]}", (), {"a": 1, "b": {"x": 2}})
+
+
+@whole
+def a_formatter_of_a_class(x):
+    class Defaults(string.Formatter):
+        def get_value(self, key, args, kwargs):
+            return kwargs.get(key, f"<{key}>") if isinstance(key, str) else args[key]
+
+        def format_field(self, value, spec):
+            return value.upper() if spec == "up" else super().format_field(value, spec)
+
+    return x, Defaults().format("{0} {name} {other:up}", 1, other="o")
+
+
+@whole
+def names_of_groups(x):
+    names = re.compile(r"(?P<key>\w)=(?P<value>\d)").groupindex
+    return (
+        x * names["value"],
+        dict(names),
+        list(names),
+        "key" in names,
+        PATTERN.groupindex,
+        len(names),
+    )
+
+
+def a_field_with_a_mistake(x):
+    y = x + 1.0
+    return y, string.Formatter().format("{a} {", a=1)
+
+
+def test_a_mistake_in_a_format():
+    check(a_field_with_a_mistake, A, breaks="unknown-callable")
+
+
 @whole
 def packing_that_fails(x):
     try:
