@@ -179,7 +179,19 @@ tuple_reconstruct(DtCodegen *codegen, DtVar *var)
     return dt_codegen_op(codegen, DT_OP_BUILD_TUPLE, (int32_t)self->count);
 }
 
+static DtStatus
+tuple_getnewargs(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)args;
+    DtSeqVar *items = (DtSeqVar *)self;
+    if (items->cls != &PyTuple_Type) {
+        DT_TRY(dt_var_tuple(trace, items->items, items->count, &self));
+    }
+    return dt_var_tuple(trace, &self, 1, out);
+}
+
 static const DtMethodRow tuple_methods[] = {
+    {"__getnewargs__", tuple_getnewargs, 0, 0, false},
     {"index", dt_sequence_index, 1, 3, false},
     {"count", dt_sequence_count, 1, 1, false},
     {NULL, NULL, 0, 0, false},

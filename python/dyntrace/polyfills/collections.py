@@ -1,4 +1,4 @@
-"""``deque``, and the helper in C of ``Counter``.
+"""``deque``, what ``OrderedDict`` and ``defaultdict`` do beyond ``dict``, and the helper of ``Counter``.
 
 A deque of the trace keeps its items in a list that only these functions see, ``contents(deque)``, and
 beside it ``more(deque)``: its maxlen, and a count of changes by which iterators notice them.
@@ -7,7 +7,7 @@ beside it ``more(deque)``: its maxlen, and a count of changes by which iterators
 from __future__ import annotations
 
 import _collections
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from operator import index as as_index
 from typing import Any
 
@@ -348,3 +348,68 @@ def maxlen(self: Any, /) -> Any:
 def count_elements(mapping: Any, iterable: Any, /) -> None:
     for element in iterable:
         mapping[element] = mapping.get(element, 0) + 1
+
+
+@polyfill(deque.__reduce__)
+def reduce_deque(self: Any, /) -> Any:
+    cls = type(self)
+    if cls is not deque:
+        unfollowable("how an instance of a subclass of deque is pickled")
+    limit = more(self)[0]
+    return cls, (() if limit is None else ((), limit)), None, iter(self)
+
+
+# ---- OrderedDict and defaultdict
+
+
+def _ordered_or(left: Any, right: Any, cls: Any) -> Any:
+    if not isinstance(left, dict) or not isinstance(right, dict):
+        return NotImplemented
+    made = cls(left)
+    OrderedDict.update(made, right)
+    return made
+
+
+@polyfill(OrderedDict.__or__)
+def ordered_or(self: Any, value: Any, /) -> Any:
+    return _ordered_or(self, value, type(self))
+
+
+@polyfill(OrderedDict.__ror__)
+def ordered_ror(self: Any, value: Any, /) -> Any:
+    return _ordered_or(value, self, type(self))
+
+
+@polyfill(OrderedDict.__reduce__)
+def reduce_ordered(self: Any, /) -> Any:
+    state = self.__getstate__() if hasattr(self, "__getstate__") else (self.__dict__ or None)
+    return type(self), (), state, None, iter(self.items())
+
+
+def _default_or(self: Any, left: Any, right: Any) -> Any:
+    if not isinstance(left, dict) or not isinstance(right, dict):
+        return NotImplemented
+    made = type(self)(self.default_factory, left)
+    dict.update(made, right)
+    return made
+
+
+@polyfill(defaultdict.__or__)
+def default_or(self: Any, value: Any, /) -> Any:
+    return _default_or(self, self, value)
+
+
+@polyfill(defaultdict.__ror__)
+def default_ror(self: Any, value: Any, /) -> Any:
+    return _default_or(self, value, self)
+
+
+@polyfill(defaultdict.__copy__)
+def copy_default(self: Any, /) -> Any:
+    return type(self)(self.default_factory, self)
+
+
+@polyfill(defaultdict.__reduce__)
+def reduce_default(self: Any, /) -> Any:
+    factory = self.default_factory
+    return type(self), (() if factory is None else (factory,)), None, None, iter(self.items())

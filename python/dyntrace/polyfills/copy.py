@@ -1,20 +1,21 @@
-"""Copies of containers and of instances that keep the default way of being copied.
+"""Copies, by the rules of ``copy``: of containers, and of instances by what pickling says of them.
 
 What is shared inside stays shared: objects are looked up in the memo by identity, which the trace
-guards. ``__copy__`` and ``__deepcopy__`` are followed; what they are given is a dict that is of use for
-further calls of ``deepcopy`` only. Classes that are copied by what pickling does are left to plain
-execution.
+guards. ``__copy__``, ``__deepcopy__``, ``__reduce__`` and ``__setstate__`` are followed; what a
+``__deepcopy__`` is given is a dict that is of use for further calls of ``deepcopy`` only.
 """
 
 from __future__ import annotations
 
 import copy as original
 import copyreg
+import datetime
+import re
 import types
 import weakref
 from typing import Any
 
-from dyntrace.polyfills import own_attributes, polyfill, unfollowable
+from dyntrace.polyfills import fold, polyfill, unfollowable
 
 _NIL = (original.deepcopy.__defaults__ or ())[1]
 
@@ -36,57 +37,95 @@ _ATOMIC = (
     types.BuiltinFunctionType,
     types.FunctionType,
     weakref.ref,
+    re.Pattern,
+    re.Match,
 )
 _SHALLOW_ATOMIC = (*_ATOMIC, tuple, frozenset, slice)
 
-#: Special methods that change how an instance is copied.
-_SPECIAL = (
-    "__setstate__",
-    "__getnewargs__",
-    "__getnewargs_ex__",
+#: Values of C types that are known while tracing, and so are their copies.
+_VALUES = (
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    datetime.timezone,
 )
-_STATE = getattr(object, "__getstate__", None)
+
+
+def _is_among(cls: Any, classes: Any) -> bool:
+    for one in classes:
+        if cls is one:
+            return True
+    return False
 
 
 def _is_atomic(cls: Any, atomic: Any) -> bool:
-    for one in atomic:
-        if cls is one:
-            return True
-    return issubclass(cls, type)
-
-
-def _check_default(x: Any, cls: Any) -> None:
-    """Breaks unless instances of the class are copied by their attributes alone."""
-    for name in _SPECIAL:
-        if hasattr(cls, name):
-            unfollowable("a copy of an instance whose class defines " + name)
-    if (
-        cls in copyreg.dispatch_table
-        or cls.__reduce_ex__ is not object.__reduce_ex__
-        or cls.__reduce__ is not object.__reduce__
-        or getattr(cls, "__getstate__", None) is not _STATE
-        or cls.__new__ is not object.__new__
-        or cls.__setattr__ is not object.__setattr__
-        or hasattr(cls, "__getattr__")
-    ):
-        unfollowable("a copy of an instance whose class says how it is copied")
+    return _is_among(cls, atomic) or issubclass(cls, type)
 
 
 def _is_array(cls: Any) -> bool:
     return bool(cls.__module__ == "numpy" and cls.__name__ == "ndarray")
 
 
-def _shallow_instance(x: Any, cls: Any) -> Any:
-    if _is_array(cls):
-        return x.__copy__()
-    copier = getattr(cls, "__copy__", None)
-    if copier is not None:
-        return copier(x)
-    _check_default(x, cls)
-    made = object.__new__(cls)
-    for name, value in own_attributes(x).items():
-        setattr(made, name, value)
+def _is_named_tuple(x: Any, cls: Any) -> bool:
+    """Whether it is made as a named tuple is, and has no attributes of its own."""
+    return (
+        isinstance(x, tuple)
+        and hasattr(cls, "_fields")
+        and not hasattr(x, "__dict__")
+        and cls.__init__ is object.__init__
+        and cls.__reduce_ex__ is object.__reduce_ex__
+        and cls.__reduce__ is object.__reduce__
+    )
+
+
+def _reduced(x: Any, cls: Any) -> Any:
+    """What pickling says of the object: a name, or how another one is made."""
+    reductor = copyreg.dispatch_table.get(cls)
+    if reductor is not None:
+        return reductor(x)
+    if _is_named_tuple(x, cls):
+        return cls, x.__getnewargs__()
+    return x.__reduce_ex__(4)
+
+
+def _same(x: Any, memo: Any) -> Any:
+    return x
+
+
+def _rebuild(x: Any, memo: Any, part: Any, parts: Any) -> Any:
+    """Another object of what _reduced() has given; ``part(value, memo)`` copies what is in it."""
+    function, args, state, items, pairs = (*parts, None, None, None)[:5]
+    made = function(*[part(arg, memo) for arg in args])
+    if memo is not None:
+        memo[_PAIRS].append((x, made))
+    if state is not None:
+        _restore(made, part(state, memo))
+    if items is not None:
+        for item in items:
+            made.append(part(item, memo))
+    if pairs is not None:
+        for key, value in pairs:
+            key = part(key, memo)
+            made[key] = part(value, memo)
     return made
+
+
+def _restore(made: Any, state: Any) -> None:
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+        return
+    slots = None
+    if isinstance(state, tuple) and len(state) == 2:
+        state, slots = state
+    if isinstance(made, types.SimpleNamespace):
+        for name, value in state.items():
+            setattr(made, name, value)
+    elif state is not None:
+        made.__dict__.update(state)
+    if slots is not None:
+        for name, value in slots.items():
+            setattr(made, name, value)
 
 
 @polyfill(original.copy)
@@ -96,7 +135,15 @@ def copy(x: Any) -> Any:
         return x
     if cls is list or cls is dict or cls is set or cls is bytearray:
         return x.copy()
-    return _shallow_instance(x, cls)
+    if _is_array(cls):
+        return x.__copy__()
+    if _is_among(cls, _VALUES):
+        return fold(original.copy, x)
+    copier = getattr(cls, "__copy__", None)
+    if copier is not None:
+        return copier(x)
+    parts = _reduced(x, cls)
+    return x if isinstance(parts, str) else _rebuild(x, None, _same, parts)
 
 
 class _Key:
@@ -156,19 +203,23 @@ def _deep(x: Any, memo: Any) -> Any:
         made = x.__deepcopy__(memo)
         memo[_PAIRS].append((x, made))
         return made
+    if cls is types.MethodType:
+        made = types.MethodType(x.__func__, _deep(x.__self__, memo))
+    elif _is_among(cls, _VALUES):
+        made = fold(original.deepcopy, x)
+    else:
+        made = _deep_instance(x, cls, memo)
+    if made is not x:
+        memo[_PAIRS].append((x, made))
+    return made
+
+
+def _deep_instance(x: Any, cls: Any, memo: Any) -> Any:
     copier = getattr(x, "__deepcopy__", None)
     if copier is not None:
-        made = copier(memo)
-        if made is not x:
-            memo[_PAIRS].append((x, made))
-        return made
-    _check_default(x, cls)
-    made = object.__new__(cls)
-    memo[_PAIRS].append((x, made))
-    state = {name: _deep(value, memo) for name, value in own_attributes(x).items()}
-    for name, value in state.items():
-        setattr(made, name, value)
-    return made
+        return copier(memo)
+    parts = _reduced(x, cls)
+    return x if isinstance(parts, str) else _rebuild(x, memo, _deep, parts)
 
 
 @polyfill(original.deepcopy)

@@ -38,3 +38,8 @@ def text(self: Any, /) -> Any:
             unfollowable("the text of a namespace that contains itself")
     name = "namespace" if self.__class__ is SimpleNamespace else type(self).__name__
     return name + "(" + ", ".join([f"{key}={value!r}" for key, value in own.items()]) + ")"
+
+
+@polyfill(SimpleNamespace.__reduce__)
+def reduce(self: Any, /) -> Any:
+    return type(self), (), own_attributes(self)
