@@ -116,8 +116,10 @@ run_cross(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         Py_DECREF(made);
         return DT_FUSED_CALL;
     }
-    run->values[kernel->node->index] = made;
-    return DT_FUSED_OK;
+    PyObject *view = PyArray_View((PyArrayObject *)made, NULL, NULL); /* of moveaxis(), there */
+    Py_DECREF(made);
+    run->values[kernel->node->index] = view;
+    return view != NULL ? DT_FUSED_OK : DT_FUSED_ERROR;
 }
 
 static DtStatus
