@@ -81,8 +81,8 @@ def captured() -> dict[str, str]:
     ways = {
         "dt_np_fn_dry": "dry run", "dt_np_fn_counted": "dry run, counted",
         "dt_np_fn_quiet": "dry run, quiet", "dt_np_fn_about": "known",
-        "dt_np_fn_second_open": "dry run, counted", "dt_np_fn_told": "dry run",
-        "dt_np_fn_poly": "dry run", "dt_np_fn_histogramdd": "dry run",
+        "dt_np_fn_second_open": "dry run, counted", "dt_np_fn_bincount": "dry run, counted",
+        "dt_np_fn_told": "dry run", "dt_np_fn_poly": "dry run", "dt_np_fn_histogramdd": "dry run",
         "dt_np_fn_late": "late", "dt_np_fn_eigen": "late", "dt_np_fn_getbufsize": "known",
         "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known", "dt_np_fn_isfortran": "known",
     }  # fmt: skip

@@ -166,6 +166,13 @@ DRY_FUNCTIONS = {
     "tril_indices": "x[np.tril_indices(3)]",
 }
 METHODS = {
+    "argpartition": "x.argpartition(1)",
+    "choose": "(x > 0.5).astype(int).choose([x, x * 2])",
+    "compress": "x[0].compress(x[0] > 0.5)",
+    "nonzero": "x.nonzero()[0]",
+    "searchsorted": "x[0].searchsorted(0.5)",
+    "tobytes": "x.tobytes()",
+    "view": "x.view('i8')",
     "item": "(x[:1, :1].item(), x.item(1), x.sum().item())",
     "tolist": "(x.tolist(), x.sum().tolist())",
     "sum": "x.sum()",
@@ -214,12 +221,16 @@ ATTRIBUTES = {
     "itemsize": "x.itemsize",
     "nbytes": "x.nbytes",
     "T": "x.T",
+    "mT": "x.mT",
+    "strides": "x.strides",
     "real": "(x * 1j).real",
     "imag": "(x * 1j).imag",
 }
 # Callables that only lowered nodes use: what lowers to them.
 CALLEES = {
     "ndarray.item": "x.item(1)",
+    "ndarray.tobytes": "x.tobytes()",
+    "ndarray.view": "x.view('i8')",
     "ndarray.tolist": "x.tolist()",
     "generic.item": "x.sum().item()",
     "generic.tolist": "x.sum().tolist()",

@@ -218,11 +218,12 @@ taken(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
     bool flat = true;
     DT_TRY(dt_np_bind(trace, function, self, args, names, 5, 5, 2, slots));
     DT_TRY(need_array(trace, function, slots[0], &array));
+    PyObject *number = dt_var_peek_constant(slots[1]);
+    if (slots[4] != NULL || (number != NULL && PyLong_CheckExact(number))) {
+        return dt_np_call_dry(trace, op, self, args, out);
+    }
     DT_TRY(need_array(trace, function, slots[1], &indices));
     DT_TRY(dt_np_need_default(trace, function, "out", slots[3]));
-    if (slots[4] != NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with mode=", function);
-    }
     const DtMeta *a = array->meta, *index = indices->meta;
     PyObject *intp = dt_np_dtype(NPY_INTP);
     if (intp == NULL) {
@@ -266,12 +267,19 @@ repeated(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out
     DtArrayVar *array;
     DtOperand operands[3];
     DtMeta *meta;
-    int64_t times;
+    int64_t times = 0;
     uint32_t axis = 0;
     bool flat = true;
     DT_TRY(dt_np_bind(trace, function, self, args, names, 3, 3, 2, slots));
     DT_TRY(need_array(trace, function, slots[0], &array));
-    DT_TRY(dt_np_int_arg(trace, function, slots[1], &times));
+    DT_TRY(dt_np_array_like(trace, &slots[1]));
+    DtArrayVar *counts = dt_np_array_of(slots[1]);
+    if (counts == NULL) {
+        DT_TRY(dt_np_int_arg(trace, function, slots[1], &times));
+    }
+    else if (!PyTypeNum_ISINTEGER(dt_np_descr(counts->meta->dtype)->type_num)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s by an array of such a dtype", function);
+    }
     if (times < 0) {
         return dt_break(trace, DT_BREAK_RAISES, "%s %lld times", function, (long long)times);
     }
@@ -284,12 +292,22 @@ repeated(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out
     else {
         DT_TRY(dt_np_product(trace, array->meta->shape, array->meta->ndim, &size));
     }
-    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size, times, &size));
-    DT_TRY(dt_np_settle_size(trace, size, &size));
+    if (counts != NULL) { /* the data say how many come out */
+        DT_TRY(dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &size));
+    }
+    else {
+        DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size, times, &size));
+        DT_TRY(dt_np_settle_size(trace, size, &size));
+    }
     shape[axis] = size;
     DT_TRY(dt_np_new_meta(trace, array->meta->dtype, shape, flat ? 1 : array->meta->ndim, &meta));
     operands[0] = dt_np_node(array);
-    DT_TRY(dt_np_int_operand(trace, times, &operands[1]));
+    if (counts != NULL) {
+        operands[1] = dt_np_node(counts);
+    }
+    else {
+        DT_TRY(dt_np_int_operand(trace, times, &operands[1]));
+    }
     DT_TRY(axis_operand(trace, axis, flat, &operands[2]));
     return dt_np_emit_one(trace, op, operands, 3, meta, out);
 }
@@ -305,7 +323,7 @@ diagonal_sum(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar *
     DtVar *slot;
     DtArrayVar *array;
     if (args->npos + args->nkw + (self != NULL) != 1) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", function);
+        return dt_np_call_dry(trace, op, self, args, out);
     }
     DT_TRY(dt_np_bind(trace, function, self, args, names, 1, 1, 1, &slot));
     DT_TRY(need_array(trace, function, slot, &array));
@@ -406,7 +424,7 @@ dt_np_fn_roll(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(need_array(trace, function, slots[0], &array));
     DT_TRY(dt_np_sym_of(trace, slots[1], &shift));
     if (shift == NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s by a %s", function, slots[1]->type->name);
+        return dt_np_fn_dry(trace, op, args, out); /* along several axes */
     }
     if (!dt_np_is_none(slots[2])) {
         flat = false;

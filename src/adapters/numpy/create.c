@@ -143,6 +143,10 @@ dt_np_fn_full(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[2], &dtype));
     DT_TRY(need_order(trace, function, slots[3], "C"));
+    const DtArrayVar *fills = dt_np_array_of(slots[1]);
+    if (fills != NULL && fills->meta->ndim > 0) {
+        return dt_np_fn_dry(trace, op, args, out);
+    }
     DT_TRY(fill_operand(trace, function, slots[1], &dtype, &fill));
     DT_TRY(dt_np_new_meta(trace, dtype, shape, ndim, &meta));
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &operands[0]));
@@ -165,6 +169,7 @@ dt_np_fn_like(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     uint32_t count = filled ? 6 : 5, base = filled ? 2 : 1;
     DT_TRY(dt_np_bind(trace, function, NULL, args, filled ? names : plain_names, count, count, base,
                       slots));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
     DtArrayVar *array = dt_np_array_of(slots[0]);
     if (array == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", function, slots[0]->type->name);
@@ -336,9 +341,6 @@ dt_np_fn_linspace(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     PyObject *dtype;
     DtMeta *meta;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 7, 7, 2, slots));
-    if (slots[4] != NULL || slots[6] != NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "linspace with retstep or axis");
-    }
     DT_TRY(dt_np_dtype_arg(trace, function, slots[5], &dtype));
     DT_TRY(dt_np_bool_arg(trace, function, slots[3], true, &endpoint));
     if (slots[2] != NULL) {
@@ -351,13 +353,13 @@ dt_np_fn_linspace(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
                     || numbers[i].dtype == (PyObject *)&PyLong_Type
                     || (numbers[i].dtype == f8 && numbers[i].array->meta->ndim == 0);
         if (!real) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "linspace between such values");
+            return dt_np_fn_dry(trace, op, args, out);
         }
         DT_TRY(dt_np_fit_weak(trace, &numbers[i], f8));
         operands[i] = numbers[i].operand;
     }
-    if (num < 0 || (dtype != NULL && dtype != f8)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "linspace with such arguments");
+    if (num < 0 || (dtype != NULL && dtype != f8) || slots[4] != NULL || slots[6] != NULL) {
+        return dt_np_fn_dry(trace, op, args, out);
     }
     const DtSym *length = dt_np_size(trace, num);
     if (length == NULL) {

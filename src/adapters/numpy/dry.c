@@ -94,7 +94,7 @@ read_result(DtNpDry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
         *out = dt_number_meta(number);
         return DT_OK;
     }
-    if (PyDict_CheckExact(result)) {
+    if (PyDict_CheckExact(result) || PyBytes_CheckExact(result)) {
         return late_result(dry, result, out);
     }
     if ((!scalar && !PyArray_CheckExact(result)) || shares_memory(dry, result)) {

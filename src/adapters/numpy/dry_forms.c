@@ -38,6 +38,75 @@ call_row(DtTrace *trace, DtNpOp op, DtNpDry how, const DtArgs *args, DtVar **out
     return callee != NULL ? dt_np_dry_call(&how, callee, args, out) : DT_ERROR;
 }
 
+#define NP_UFUNC(NAME)
+#define NP_FUNC(NAME, HANDLER)
+#define NP_FUNC_AT(ID, PATH, HANDLER)
+#define NP_CALLEE(ID, MODULE, PATH, TARGET)
+#define NP_METHOD(NAME, HANDLER)
+#define NP_ATTR(NAME, HANDLER)
+static const struct Form {
+    DtNpOp op;
+    const char *argument;
+} forms[] = {
+#define NP_DRY_WITH(NAME, ARGUMENT) {DT_NP_##NAME, ARGUMENT},
+#include "adapters/numpy/ops.def"
+#undef NP_DRY_WITH
+};
+#undef NP_UFUNC
+#undef NP_FUNC
+#undef NP_FUNC_AT
+#undef NP_CALLEE
+#undef NP_METHOD
+#undef NP_ATTR
+
+int
+dt_np_dry_form(const char *name, const DtArgs *args)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(forms); i++) {
+        for (uint32_t j = 0; j < args->nkw; j++) {
+            if (strcmp(dt_np_name(forms[i].op), name) == 0
+                && PyUnicode_CompareWithASCIIString(args->kwnames[j], forms[i].argument) == 0) {
+                return (int)forms[i].op;
+            }
+        }
+    }
+    return -1;
+}
+
+
+/* Methods that are the functions of their names. */
+#define METHOD(NAME)                                                                               \
+    DtStatus dt_np_m_##NAME(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)     \
+    {                                                                                              \
+        return dt_np_call_dry(trace, DT_NP_##NAME, &self->base, args, out);                        \
+    }
+METHOD(argpartition)
+METHOD(choose)
+METHOD(searchsorted)
+#undef METHOD
+
+DtStatus
+dt_np_m_nonzero(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtArgs with_self;
+    DT_TRY(dt_args_prepend(trace, args, &self->base, &with_self));
+    return dt_np_fn_counted(trace, DT_NP_nonzero, &with_self, out);
+}
+
+/* The function takes the condition first. */
+DtStatus
+dt_np_m_compress(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *both[2];
+    if (args->npos != 1 || args->nkw > 0) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "compress with such arguments");
+    }
+    both[0] = args->pos[0];
+    both[1] = &self->base;
+    DtArgs turned = {.pos = both, .npos = 2};
+    return dt_np_fn_counted(trace, DT_NP_compress, &turned, out);
+}
+
 DtStatus
 dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -110,7 +179,7 @@ dt_np_call_ufunc_method(DtTrace *trace, DtNpOp op, const char *method, PyObject 
 
 /* Reductions with initial= or where=; `self`: of a method. */
 DtStatus
-dt_np_reduce_dry(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
+dt_np_call_dry(DtTrace *trace, DtNpOp op, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtArgs with_self = *args;
     if (self != NULL) {
@@ -173,11 +242,15 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     uint32_t alike;
     bool plain;
     DT_TRY(read_unique_options(trace, op, args, &alike, &plain));
+    DtVar **pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
+    if (pos == NULL) {
+        return dt_no_memory();
+    }
     plain = plain && args->npos == most;
     for (uint32_t i = 0; i < args->npos && plain; i++) {
-        DtVar *var;
-        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
-        const DtArrayVar *array = dt_np_any_array(var);
+        pos[i] = args->pos[i];
+        DT_TRY(dt_np_array_like(trace, &pos[i]));
+        const DtArrayVar *array = dt_np_any_array(pos[i]);
         plain = array != NULL && array->meta->ndim > 0;
         for (uint32_t axis = 0; plain && axis < array->meta->ndim; axis++) {
             plain = !dt_np_size_is(array->meta->shape[axis], 0);
@@ -186,11 +259,35 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (!plain) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
     }
-    const DtArrayVar *only = dt_np_array_of(dt_var_peek(args->pos[0]));
+    DtArgs arrays = *args;
+    arrays.pos = pos;
+    const DtArrayVar *only = dt_np_array_of(dt_var_peek(pos[0]));
     bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
     op = one ? DT_NP_flatnonzero : op;
-    DT_TRY(call_row(trace, op, (DtNpDry){.counted = true, .alike = alike}, args, out));
+    DT_TRY(call_row(trace, op, (DtNpDry){.counted = true, .alike = alike}, &arrays, out));
     return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
+}
+
+/* As long as the largest number says, whatever the other arguments are. */
+DtStatus
+dt_np_fn_bincount(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtVar *first = args->npos > 0 ? args->pos[0] : NULL;
+    if (first != NULL) {
+        DT_TRY(dt_np_array_like(trace, &first));
+    }
+    const DtArrayVar *array = first != NULL ? dt_np_array_of(first) : NULL;
+    if (array == NULL || array->meta->ndim != 1 || dt_np_size_is(array->meta->shape[0], 0)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
+    }
+    DtArgs rest = {.pos = args->pos + 1,
+                   .npos = args->npos - 1,
+                   .kw = args->kw,
+                   .kwnames = args->kwnames,
+                   .nkw = args->nkw},
+           whole;
+    DT_TRY(dt_args_prepend(trace, &rest, first, &whole));
+    return call_row(trace, op, (DtNpDry){.counted = true}, &whole, out);
 }
 
 /* About dtypes: the values of arrays and their sizes do not matter, those of numbers that are no
@@ -255,6 +352,17 @@ dt_np_fn_cross(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 }
 
 /* ---- Results that are no arrays, or of which little is known --------------------------------- */
+
+DtStatus
+dt_np_m_tobytes(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtArgs with_self;
+    if (!dt_np_is_ndarray(self)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "tobytes of a NumPy scalar");
+    }
+    DT_TRY(dt_args_prepend(trace, args, &self->base, &with_self));
+    return dt_np_fn_told(trace, DT_NP_nd_tobytes, &with_self, out);
+}
 
 /* A number or a text, whatever the sizes are. */
 DtStatus

@@ -365,11 +365,13 @@ DtStatus dt_np_emit_write(DtTrace *, DtNpOp op, const DtOperand *args, uint32_t 
 /* ufunc.outer() of two arrays: the ufunc of the first with an axis of one item for each of the
  * second; of at most DT_NP_MAXDIMS dimensions together. */
 DtStatus dt_np_outer(DtTrace *, DtNpOp op, DtArrayVar *const *arrays, DtVar **out) DT_MUST_CHECK;
+/* The function of that name if a call with these arguments takes a dry run (NP_DRY_WITH), or -1. */
+int dt_np_dry_form(const char *name, const DtArgs *);
 DtStatus dt_np_call_ufunc_method(DtTrace *, DtNpOp op, const char *method, PyObject *callable,
                                  const DtArgs *, DtVar **out) DT_MUST_CHECK;
 /* numpy.sum and the like with initial= or where=; `self`: NULL, or of a method. */
-DtStatus dt_np_reduce_dry(DtTrace *, DtNpOp op, DtVar *self, const DtArgs *,
-                          DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_call_dry(DtTrace *, DtNpOp op, DtVar *self, const DtArgs *,
+                        DtVar **out) DT_MUST_CHECK;
 /* ufunc.at. */
 DtStatus dt_np_call_at(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
                        DtVar **out) DT_MUST_CHECK;
@@ -390,6 +392,17 @@ bool dt_np_drops_imaginary(PyObject *from, PyObject *to);
 DtStatus dt_np_reshape(DtTrace *, DtArrayVar *, const DtSym *const *shape, uint32_t ndim,
                        DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_transpose(DtTrace *, DtArrayVar *, const int8_t *axes, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_transpose_reversed(DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
+/* Breaks for a NumPy scalar. */
+DtStatus dt_np_need_ndarray(DtTrace *, const DtArrayVar *self, const char *what) DT_MUST_CHECK;
+/* C order from the slowest axis to the fastest, as meta->stride_order. */
+DtStatus dt_np_natural_order(DtTrace *, DtMeta *meta) DT_MUST_CHECK;
+/* What every view of an array has of its layout. */
+static inline uint32_t
+dt_np_shared_layout(const DtMeta *meta)
+{
+    return meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
+}
 
 #define NP_UFUNC(NAME)
 #define NP_FUNC(NAME, HANDLER)                                                                     \

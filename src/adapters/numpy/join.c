@@ -33,7 +33,9 @@ read_parts(DtTrace *trace, const char *function, DtVar *var, bool any_ndim, Part
     }
     parts->all_c = true;
     for (uint32_t i = 0; i < parts->count; i++) {
-        DT_TRY(dt_np_need_operand(trace, items[i], function, &parts->operands[i]));
+        DtVar *part = items[i];
+        DT_TRY(dt_np_array_like(trace, &part));
+        DT_TRY(dt_np_need_operand(trace, part, function, &parts->operands[i]));
         const DtArrayVar *array = parts->operands[i].array;
         if (array == NULL || !dt_np_is_ndarray(array)) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of numbers", function);
@@ -91,6 +93,9 @@ dt_np_fn_concatenate(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     uint32_t axis = 0;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 1, slots));
     DT_TRY(dt_np_need_default(trace, function, "out", slots[2]));
+    if (slots[1] != NULL && dt_np_is_none(slots[1])) {
+        return dt_np_fn_dry(trace, op, args, out); /* of all items in one row */
+    }
     DT_TRY(read_parts(trace, function, slots[0], false, &parts));
     if (parts.ndim == 0) {
         return dt_break(trace, DT_BREAK_RAISES, "%s of arrays without dimensions", function);

@@ -178,6 +178,13 @@ dt_np_fn_tensordot(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     int64_t axes = 2;
     uint32_t ndim = 0;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
+    PyObject *count = slots[2] != NULL ? dt_var_as_constant(trace, slots[2]) : NULL;
+    if (PyErr_Occurred()) {
+        return DT_ERROR;
+    }
+    if (slots[2] != NULL && (count == NULL || !PyLong_CheckExact(count))) {
+        return dt_np_fn_dry(trace, op, args, out); /* pairs of axes */
+    }
     DT_TRY(read_product(trace, function, slots[0], slots[1], &p));
     if (slots[2] != NULL) {
         DT_TRY(dt_np_int_arg(trace, function, slots[2], &axes));
@@ -344,14 +351,20 @@ dt_np_fn_norm(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     int num;
     bool keepdims;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 1, slots));
-    DT_TRY(need_matrix(trace, function, slots[0], &array, &num));
-    DT_TRY(dt_np_need_default(trace, function, "ord", slots[1]));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
     DT_TRY(dt_np_bool_arg(trace, function, slots[3], false, &keepdims));
-    if (!dt_np_is_none(slots[2])) {
-        return norm_along(trace, array, slots[2], keepdims, out);
+    bool all = dt_np_is_none(slots[2]);
+    PyObject *axis = !all ? dt_var_as_constant(trace, slots[2]) : NULL;
+    if (PyErr_Occurred()) {
+        return DT_ERROR;
     }
-    if (keepdims) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that keeps all axes", function);
+    bool one = axis != NULL && PyLong_CheckExact(axis);
+    if (!dt_np_is_default(slots[1]) || (all ? keepdims : !one)) {
+        return dt_np_fn_dry(trace, op, args, out);
+    }
+    DT_TRY(need_matrix(trace, function, slots[0], &array, &num));
+    if (!all) {
+        return norm_along(trace, array, slots[2], keepdims, out);
     }
     num = num == NPY_CFLOAT ? NPY_FLOAT : num == NPY_CDOUBLE ? NPY_DOUBLE : num;
     DT_TRY(answer(trace, num, NULL, true, &meta));

@@ -411,7 +411,7 @@ reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **o
         DT_TRY(is_partial(trace, args, &partial));
     }
     if (partial) {
-        return dt_np_reduce_dry(trace, row, self, args, out);
+        return dt_np_call_dry(trace, row, self, args, out);
     }
     DT_TRY(read_arguments(trace, dt_np_target(row), self, args, form->names, form->count,
                           form->npos, &r));

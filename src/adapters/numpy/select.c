@@ -446,7 +446,16 @@ dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     } getters[] = {
         {DT_NP_shape, dt_np_a_shape}, {DT_NP_ndim, dt_np_a_ndim}, {DT_NP_size, dt_np_a_size}};
     DtArrayVar *self;
-    DT_TRY(only_array(trace, op, args, &self));
+    uint32_t axis;
+    DtArgs first = *args;
+    first.npos = args->npos == 2 && op == DT_NP_size ? 1 : args->npos;
+    DT_TRY(only_array(trace, op, &first, &self));
+    if (first.npos != args->npos) {
+        DtVar *along;
+        DT_TRY(dt_var_realize(trace, args->pos[1], &along));
+        DT_TRY(dt_np_axis(trace, dt_np_target(op), dt_var_peek(along), self->meta->ndim, &axis));
+        return dt_var_sym(trace, self->meta->shape[axis], out);
+    }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(getters); i++) {
         if (getters[i].op == op) {
             return getters[i].get(trace, self, out);

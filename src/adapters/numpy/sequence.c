@@ -1,8 +1,8 @@
 /* array, asarray and copy: of sequences of numbers, and of arrays.
  *
  * A sequence is read as nested lists and tuples of numbers and NumPy scalars; the node takes it
- * as an operand tree, so symbolic numbers in it stay symbols.
- * Not in here: arrays as items of a sequence (a graph break; see join.c for stack).
+ * as an operand tree, so symbolic numbers in it stay symbols.  Its items may be arrays of one shape
+ * instead, whose axes come behind those of the sequence.
  */
 #include "adapters/numpy/internal.h"
 
@@ -15,8 +15,39 @@ typedef struct Nested {
     int64_t shape[DT_NP_MAXDIMS];
     uint32_t ndim;   /* of the first leaf's path; 0xff: none yet */
     PyObject *dtype; /* as asked for, or NULL */
+    uint32_t inner;  /* dimensions of the leaves, which are arrays; 0: they are numbers */
+    const DtSym *inner_shape[DT_NP_MAXDIMS];
     DT_VEC(DtNpOperand) leaves;
 } Nested;
+
+/* A leaf is like those before it: a number, or an array of their sizes. */
+static DtStatus
+match_leaf(DtTrace *trace, Nested *nested, const DtNpOperand *leaf, uint32_t depth)
+{
+    const DtMeta *meta =
+        leaf->array != NULL && dt_np_is_ndarray(leaf->array) ? leaf->array->meta : NULL;
+    bool first = nested->ndim == 0xff, fits = meta == NULL || meta->ndim > 0;
+    uint32_t inner = meta != NULL ? meta->ndim : 0;
+    if (!fits || depth + inner > DT_NP_MAXDIMS
+        || (!first && (nested->ndim != depth || nested->inner != inner))
+        || (meta != NULL && !(meta->layout & DT_LAYOUT_NATIVE))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a sequence of such items");
+    }
+    nested->ndim = depth;
+    nested->inner = inner;
+    for (uint32_t i = 0; i < inner; i++) {
+        bool same = true;
+        if (first) {
+            nested->inner_shape[i] = meta->shape[i];
+            continue;
+        }
+        DT_TRY(dt_trace_unify(trace, nested->inner_shape[i], meta->shape[i], &same));
+        if (!same) {
+            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "an array from arrays of other sizes");
+        }
+    }
+    return DT_OK;
+}
 
 static DtStatus
 read_nested(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
@@ -30,11 +61,7 @@ read_nested(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
     if (!is_sequence) {
         DtNpOperand leaf;
         DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
-        bool fits = leaf.array == NULL || !dt_np_is_ndarray(leaf.array);
-        if (!fits || (nested->ndim != 0xff && nested->ndim != depth)) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a sequence of such items");
-        }
-        nested->ndim = depth;
+        DT_TRY(match_leaf(trace, nested, &leaf, depth));
         return dt_vec_push(&trace->arena, &nested->leaves, leaf) < 0 ? dt_no_memory() : DT_OK;
     }
     if (depth == DT_NP_MAXDIMS
@@ -53,6 +80,12 @@ static DtStatus
 nested_dtype(DtTrace *trace, Nested *nested)
 {
     PyObject *found = nested->dtype;
+    if (found == NULL && nested->leaves.count == 0) {
+        found = dt_np_dtype(NPY_DOUBLE);
+        if (found == NULL) {
+            return DT_ERROR;
+        }
+    }
     if (found == NULL) {
         DtNpOperand pair[2];
         for (uint32_t i = 0; i < nested->leaves.count; i++) {
@@ -89,8 +122,8 @@ from_sequence(DtTrace *trace, DtNpOp op, DtVar *var, PyObject *dtype, DtVar **ou
     bool ok;
     memset(nested.shape, 0xff, sizeof(nested.shape));
     DT_TRY(read_nested(trace, &nested, var, 0));
-    if (nested.leaves.count == 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from an empty sequence");
+    while (nested.leaves.count == 0 && nested.shape[nested.ndim == 0xff ? 0 : nested.ndim] >= 0) {
+        nested.ndim = nested.ndim == 0xff ? 1 : nested.ndim + 1; /* no items: as deep as it goes */
     }
     DT_TRY(nested_dtype(trace, &nested));
     for (uint32_t i = 0; i < nested.ndim; i++) {
@@ -99,7 +132,8 @@ from_sequence(DtTrace *trace, DtNpOp op, DtVar *var, PyObject *dtype, DtVar **ou
             return DT_ERROR;
         }
     }
-    DT_TRY(dt_np_new_meta(trace, nested.dtype, shape, nested.ndim, &meta));
+    memcpy(shape + nested.ndim, nested.inner_shape, sizeof(shape[0]) * nested.inner);
+    DT_TRY(dt_np_new_meta(trace, nested.dtype, shape, nested.ndim + nested.inner, &meta));
     DT_TRY(dt_graph_operand(trace, var, &operands[0], &ok));
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from such a sequence");

@@ -418,6 +418,9 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         if (called) {
             return dt_np_call_any_dtype(trace, (DtNpOp)row, rows[row].function, args, out);
         }
+        if (dt_np_dry_form(rows[row].name, args) >= 0) {
+            return dt_np_fn_dry(trace, (DtNpOp)row, args, out);
+        }
         DtArgs rest = *args;
         DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
         DT_TRY(need_array(trace, target, rest.npos > 0 ? rest.pos[0] : NULL));
@@ -451,7 +454,11 @@ DtStatus
 dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
                   const DtArgs *args, DtVar **out)
 {
+    int form = dt_np_dry_form(dt_kinds_text(name), args);
     (void)adapter;
+    if (form >= 0) {
+        return dt_np_call_dry(trace, (DtNpOp)form, &self->base, args, out);
+    }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(method_rows); i++) {
         if (PyUnicode_CompareWithASCIIString(name, method_rows[i].name) == 0) {
             DtArgs rest = *args;

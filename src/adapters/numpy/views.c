@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-static DtStatus
-need_ndarray(DtTrace *trace, const DtArrayVar *self, const char *what)
+DtStatus
+dt_np_need_ndarray(DtTrace *trace, const DtArrayVar *self, const char *what)
 {
     if (!dt_np_is_ndarray(self)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a NumPy scalar", what);
@@ -17,16 +17,10 @@ need_ndarray(DtTrace *trace, const DtArrayVar *self, const char *what)
     return DT_OK;
 }
 
-static uint32_t
-shared_layout(const DtMeta *meta)
-{
-    return meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
-}
-
 /* ---- reshape --------------------------------------------------------------------------------- */
 
-static DtStatus
-natural_order(DtTrace *trace, DtMeta *meta)
+DtStatus
+dt_np_natural_order(DtTrace *trace, DtMeta *meta)
 {
     int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
     if (order == NULL) {
@@ -51,13 +45,13 @@ reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32
         return DT_ERROR;
     }
     memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-    meta->layout = shared_layout(self->meta);
+    meta->layout = dt_np_shared_layout(self->meta);
     if (self->meta->layout & DT_LAYOUT_C) {
-        DT_TRY(natural_order(trace, meta));
+        DT_TRY(dt_np_natural_order(trace, meta));
         dt_np_contiguous_flags(meta);
     }
     else if (ndim < 2) {
-        DT_TRY(natural_order(trace, meta));
+        DT_TRY(dt_np_natural_order(trace, meta));
     }
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &args[1]));
     if (unknown >= 0) {
@@ -178,174 +172,95 @@ reshape_to(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim,
     return reshape_node(trace, self, shape, ndim, unknown, out);
 }
 
+/* An order= that is 'C' (also where it is left out) or, *fortran, 'F'. */
+static DtStatus
+read_order(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
+{
+    PyObject *order = NULL;
+    *fortran = false;
+    if (var == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_realize(trace, var, &var));
+    order = dt_var_as_constant(trace, var);
+    bool text = order != NULL && PyUnicode_Check(order);
+    *fortran = text && PyUnicode_CompareWithASCIIString(order, "F") == 0;
+    if (*fortran || (text && PyUnicode_CompareWithASCIIString(order, "C") == 0)) {
+        return DT_OK;
+    }
+    return PyErr_Occurred() ? DT_ERROR
+                            : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
+}
+
+/* In Fortran's order: what the transposed array is in C's, transposed back. */
+static DtStatus
+reshape_fortran(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim, DtVar **out)
+{
+    DtVar *turned[DT_NP_MAXDIMS], *found;
+    if (ndim > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", ndim);
+    }
+    for (uint32_t i = 0; i < ndim; i++) {
+        turned[i] = sizes[ndim - 1 - i];
+    }
+    DT_TRY(dt_np_transpose_reversed(trace, self, &found));
+    DT_TRY(reshape_to(trace, dt_np_any_array(found), turned, ndim, &found));
+    return dt_np_transpose_reversed(trace, dt_np_any_array(found), out);
+}
+
 DtStatus
 dt_np_m_reshape(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 {
-    DtVar *first, **sizes = args->pos;
+    DtVar *first, **sizes = args->pos, *order = NULL;
     uint32_t ndim = args->npos;
-    bool many;
-    DT_TRY(need_ndarray(trace, self, "reshape"));
-    if (args->nkw > 0 || args->npos == 0) {
+    bool many, fortran;
+    DT_TRY(dt_np_need_ndarray(trace, self, "reshape"));
+    if (args->nkw == 1 && PyUnicode_CompareWithASCIIString(args->kwnames[0], "order") == 0) {
+        order = args->kw[0];
+    }
+    if (args->nkw > (order != NULL) || args->npos == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with keyword arguments");
     }
+    DT_TRY(read_order(trace, "reshape", order, &fortran));
     DT_TRY(dt_var_realize(trace, args->pos[0], &first));
     if (args->npos == 1) {
         DT_TRY(dt_np_items(trace, dt_var_peek(first), &sizes, &ndim, &many));
     }
-    return reshape_to(trace, self, sizes, ndim, out);
+    return fortran ? reshape_fortran(trace, self, sizes, ndim, out)
+                   : reshape_to(trace, self, sizes, ndim, out);
 }
 
 DtStatus
 dt_np_fn_expand_dims(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"a", "axis"};
-    const DtSym *shape[DT_NP_MAXDIMS + 1];
-    DtVar *slots[2];
-    uint32_t axis, from = 0;
+    const DtSym *shape[DT_NP_MAXDIMS];
+    DtVar *slots[2], **axes;
+    uint32_t count = 1, mask = 0, from = 0;
+    bool many;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 2, slots));
     DtArrayVar *self = dt_np_array_of(slots[0]);
-    if (self == NULL || !dt_np_is_ndarray(self) || self->meta->ndim == DT_NP_MAXDIMS) {
+    axes = &slots[1];
+    DT_TRY(dt_np_items(trace, slots[1], &axes, &count, &many));
+    if (self == NULL || !dt_np_is_ndarray(self) || self->meta->ndim + count > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "expand_dims of a %s", slots[0]->type->name);
     }
-    uint32_t ndim = self->meta->ndim + 1u;
-    DT_TRY(dt_np_axis(trace, dt_np_target(op), slots[1], ndim, &axis));
+    uint32_t ndim = self->meta->ndim + count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis;
+        DT_TRY(dt_np_axis(trace, dt_np_target(op), axes[i], ndim, &axis));
+        if (mask & (1u << axis)) {
+            return dt_break(trace, DT_BREAK_RAISES, "expand_dims by an axis twice");
+        }
+        mask |= 1u << axis;
+    }
     for (uint32_t i = 0; i < ndim; i++) {
-        shape[i] = i == axis ? dt_np_size(trace, 1) : self->meta->shape[from++];
+        shape[i] = mask & (1u << i) ? dt_np_size(trace, 1) : self->meta->shape[from++];
         if (shape[i] == NULL) {
             return DT_ERROR;
         }
     }
     return dt_np_reshape(trace, self, shape, ndim, out);
-}
-
-/* ---- transpose ------------------------------------------------------------------------------- */
-
-DtStatus
-dt_np_transpose(DtTrace *trace, DtArrayVar *self, const int8_t *axes, DtVar **out)
-{
-    const DtMeta *base = self->meta;
-    DtOperand args[2] = {dt_np_node(self)}, items[DT_NP_MAXDIMS];
-    DtMeta *meta = dt_np_meta(trace, base->dtype, base->ndim);
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, base->ndim + 1);
-    if (meta == NULL) {
-        return DT_ERROR;
-    }
-    if (order == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < base->ndim; i++) {
-        meta->shape[i] = base->shape[axes[i]];
-        for (uint32_t j = 0; base->stride_order != NULL && j < base->ndim; j++) {
-            if (base->stride_order[j] == axes[i]) {
-                order[j] = (int8_t)i;
-            }
-        }
-        DT_TRY(dt_np_int_operand(trace, axes[i], &items[i]));
-    }
-    meta->layout = shared_layout(base);
-    meta->stride_order = base->stride_order != NULL ? order : NULL;
-    if (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) {
-        dt_np_contiguous_flags(meta);
-    }
-    DT_TRY(dt_np_tuple_operand(trace, items, base->ndim, &args[1]));
-    return dt_np_emit_view(trace, DT_NP_nd_transpose, args, 2, meta, out);
-}
-
-static DtStatus
-transpose_reversed(DtTrace *trace, DtArrayVar *self, DtVar **out)
-{
-    int8_t axes[DT_NP_MAXDIMS];
-    for (uint32_t i = 0; i < self->meta->ndim; i++) {
-        axes[i] = (int8_t)(self->meta->ndim - 1 - i);
-    }
-    return dt_np_transpose(trace, self, axes, out);
-}
-
-DtStatus
-dt_np_a_transposed(DtTrace *trace, DtArrayVar *self, DtVar **out)
-{
-    if (!dt_np_is_ndarray(self)) {
-        *out = &self->base;
-        return DT_OK;
-    }
-    return transpose_reversed(trace, self, out);
-}
-
-DtStatus
-dt_np_m_transpose(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
-{
-    DtVar *first = NULL, **items = args->pos;
-    uint32_t count = args->npos, seen = 0, ndim = self->meta->ndim;
-    bool many;
-    int8_t axes[DT_NP_MAXDIMS];
-    DT_TRY(need_ndarray(trace, self, "transpose"));
-    if (args->nkw > 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "transpose with keyword arguments");
-    }
-    if (args->npos == 1) {
-        DT_TRY(dt_var_realize(trace, args->pos[0], &first));
-        first = dt_var_peek(first);
-        DT_TRY(dt_np_items(trace, first, &items, &count, &many));
-    }
-    if (args->npos == 0 || (args->npos == 1 && dt_np_is_none(first))) {
-        return transpose_reversed(trace, self, out);
-    }
-    if (count != ndim) {
-        return dt_break(trace, DT_BREAK_RAISES, "transpose with %u axes", count);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis;
-        DT_TRY(dt_np_axis(trace, "transpose", items[i], ndim, &axis));
-        axes[i] = (int8_t)axis;
-        seen |= 1u << axis;
-    }
-    if (ndim > 0 && seen != (uint32_t)(((uint64_t)1 << ndim) - 1)) {
-        return dt_break(trace, DT_BREAK_RAISES, "transpose with an axis twice");
-    }
-    return dt_np_transpose(trace, self, axes, out);
-}
-
-DtStatus
-dt_np_m_swapaxes(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"a", "axis1", "axis2"};
-    DtVar *slots[3];
-    uint32_t first, second;
-    int8_t axes[DT_NP_MAXDIMS];
-    DT_TRY(need_ndarray(trace, self, "swapaxes"));
-    DT_TRY(dt_np_bind(trace, "swapaxes", &self->base, args, names, 3, 3, 3, slots));
-    DT_TRY(dt_np_axis(trace, "swapaxes", slots[1], self->meta->ndim, &first));
-    DT_TRY(dt_np_axis(trace, "swapaxes", slots[2], self->meta->ndim, &second));
-    for (uint32_t i = 0; i < self->meta->ndim; i++) {
-        axes[i] = (int8_t)(i == first ? second : i == second ? first : i);
-    }
-    return dt_np_transpose(trace, self, axes, out);
-}
-
-DtStatus
-dt_np_fn_moveaxis(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"a", "source", "destination"};
-    DtVar *slots[3];
-    uint32_t source, destination, next = 0;
-    int8_t axes[DT_NP_MAXDIMS];
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 3, 3, slots));
-    DtArrayVar *self = dt_np_array_of(slots[0]);
-    if (self == NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "moveaxis of a %s", slots[0]->type->name);
-    }
-    DT_TRY(need_ndarray(trace, self, "moveaxis"));
-    DT_TRY(dt_np_axis(trace, dt_np_target(op), slots[1], self->meta->ndim, &source));
-    DT_TRY(dt_np_axis(trace, dt_np_target(op), slots[2], self->meta->ndim, &destination));
-    for (uint32_t i = 0; i < self->meta->ndim; i++) {
-        if (i == destination) {
-            axes[i] = (int8_t)source;
-            continue;
-        }
-        next += next == source;
-        axes[i] = (int8_t)next++;
-    }
-    return dt_np_transpose(trace, self, axes, out);
 }
 
 /* ---- squeeze, ravel, flatten, copy ----------------------------------------------------------- */
@@ -360,7 +275,7 @@ dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
     uint32_t mask, ndim = 0;
     int8_t place[DT_NP_MAXDIMS];
     bool all;
-    DT_TRY(need_ndarray(trace, self, "squeeze"));
+    DT_TRY(dt_np_need_ndarray(trace, self, "squeeze"));
     DT_TRY(dt_np_bind(trace, "squeeze", &self->base, args, names, 2, 2, 1, slots));
     DT_TRY(dt_np_axes(trace, "squeeze", slots[1], base->ndim, &mask, &all));
     DtMeta *meta = dt_np_meta(trace, base->dtype, base->ndim);
@@ -389,7 +304,7 @@ dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
         return DT_OK;
     }
     meta->ndim = (uint8_t)ndim;
-    meta->layout = shared_layout(base) | (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
+    meta->layout = dt_np_shared_layout(base) | (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
     for (uint32_t i = 0, filled = 0; base->stride_order != NULL && i < base->ndim; i++) {
         if (place[base->stride_order[i]] >= 0) {
             order[filled++] = place[base->stride_order[i]];
@@ -420,29 +335,22 @@ flat_meta(DtTrace *trace, DtArrayVar *self, DtMeta **out)
 }
 
 static DtStatus
-need_c_order(DtTrace *trace, const char *function, DtVar *var)
-{
-    PyObject *order = var != NULL ? dt_var_as_constant(trace, var) : NULL;
-    if (var != NULL
-        && (order == NULL || !PyUnicode_Check(order)
-            || PyUnicode_CompareWithASCIIString(order, "C") != 0)) {
-        return PyErr_Occurred() ? DT_ERROR
-                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
-    }
-    return DT_OK;
-}
-
-static DtStatus
 flatten(DtTrace *trace, const char *function, DtNpOp op, DtArrayVar *self, const DtArgs *args,
         DtVar **out)
 {
     static const char *const names[] = {"a", "order"};
     DtVar *slots[2];
     DtMeta *meta;
-    DtOperand operand = dt_np_node(self);
-    DT_TRY(need_ndarray(trace, self, function));
+    bool fortran;
+    DT_TRY(dt_np_need_ndarray(trace, self, function));
     DT_TRY(dt_np_bind(trace, function, &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(need_c_order(trace, function, slots[1]));
+    DT_TRY(read_order(trace, function, slots[1], &fortran));
+    if (fortran && self->meta->ndim > 1) { /* the items of the transposed array in C's order */
+        DtVar *turned;
+        DT_TRY(dt_np_transpose_reversed(trace, self, &turned));
+        self = dt_np_any_array(turned);
+    }
+    DtOperand operand = dt_np_node(self);
     DT_TRY(flat_meta(trace, self, &meta));
     if (op == DT_NP_nd_flatten) {
         return dt_np_emit_one(trace, op, &operand, 1, meta, out);
@@ -468,17 +376,23 @@ dt_np_m_copy(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"a", "order"};
     DtVar *slots[2];
-    DtOperand operand = dt_np_node(self);
-    DT_TRY(need_ndarray(trace, self, "copy"));
+    DtOperand operands[2] = {dt_np_node(self)};
+    bool fortran;
+    DT_TRY(dt_np_need_ndarray(trace, self, "copy"));
     DT_TRY(dt_np_bind(trace, "copy", &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(need_c_order(trace, "copy", slots[1]));
+    DT_TRY(read_order(trace, "copy", slots[1], &fortran));
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, self->meta->ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
     memcpy(meta->shape, self->meta->shape, sizeof(meta->shape[0]) * meta->ndim);
+    if (fortran && meta->ndim > 1) {
+        DT_TRY(dt_np_fresh(trace, meta, NULL));
+        operands[1] = dt_np_const(dt_var_as_constant(trace, slots[1]));
+        return dt_np_emit_one(trace, DT_NP_nd_copy, operands, 2, meta, out);
+    }
     DT_TRY(dt_np_fresh_c(trace, meta));
-    return dt_np_emit_one(trace, DT_NP_nd_copy, &operand, 1, meta, out);
+    return dt_np_emit_one(trace, DT_NP_nd_copy, operands, 1, meta, out);
 }
 
 /* copy.copy() and copy.deepcopy() keep the order in memory: of one that is known to be C's. */
@@ -531,7 +445,7 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
         return DT_ERROR;
     }
     memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-    meta->layout = shared_layout(self->meta);
+    meta->layout = dt_np_shared_layout(self->meta);
     operands[0] = dt_np_node(self);
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &operands[1]));
     return dt_np_emit_view(trace, op, operands, 2, meta, out);
@@ -576,7 +490,7 @@ dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *
             return DT_ERROR;
         }
         memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-        meta->layout = shared_layout(own);
+        meta->layout = dt_np_shared_layout(own);
         metas[i] = *meta;
     }
     if (same) {
@@ -635,7 +549,7 @@ dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     memcpy(meta->shape, self->meta->shape, sizeof(meta->shape[0]) * self->meta->ndim);
-    meta->layout = shared_layout(self->meta);
+    meta->layout = dt_np_shared_layout(self->meta);
     return dt_np_emit_view(trace, op, &operand, 1, meta, out);
 }
 
@@ -661,7 +575,7 @@ dt_np_fn_trim_zeros(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     DT_TRY(dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &meta->shape[0]));
-    meta->layout = shared_layout(self->meta);
+    meta->layout = dt_np_shared_layout(self->meta);
     operands[0] = dt_np_node(self);
     if (ends != NULL) {
         DT_TRY(dt_trace_keep(trace, ends));
@@ -689,13 +603,14 @@ static const struct {
 DtStatus
 dt_np_fn_method(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    DtVar *self;
+    DtVar *self, *named;
     DtArgs rest = *args;
     if (args->npos == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s without positional arguments",
                         dt_np_target(op));
     }
-    DT_TRY(dt_var_realize(trace, args->pos[0], &self));
+    self = args->pos[0];
+    DT_TRY(dt_np_array_like(trace, &self));
     DtArrayVar *array = dt_np_array_of(self);
     if (array == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
@@ -703,100 +618,29 @@ dt_np_fn_method(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     rest.pos++;
     rest.npos--;
+    bool turns = op == DT_NP_transpose || op == DT_NP_permute_dims;
+    if (rest.npos == 0 && rest.nkw == 1 && turns
+        && PyUnicode_CompareWithASCIIString(rest.kwnames[0], "axes") == 0) {
+        named = rest.kw[0]; /* the method takes it by place alone */
+        rest = (DtArgs){.pos = &named, .npos = 1};
+    }
+    if (rest.npos == 2 && rest.nkw == 0 && op == DT_NP_reshape) {
+        PyObject *order = dt_trace_keep_take(trace, PyUnicode_InternFromString("order"));
+        if (order == NULL) {
+            return DT_ERROR;
+        }
+        rest.kw = &rest.pos[1];
+        rest.kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, 1);
+        if (rest.kwnames == NULL) {
+            return dt_no_memory();
+        }
+        rest.kwnames[0] = order;
+        rest.nkw = rest.npos = 1;
+    }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(function_methods); i++) {
         if (function_methods[i].op == op) {
             return function_methods[i].method(trace, array, &rest, out);
         }
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "%s", dt_np_target(op));
-}
-
-/* ---- Diagonals ------------------------------------------------------------------------------- */
-
-/* Of a matrix: a view that can't be written. */
-static DtStatus
-diagonal(DtTrace *trace, DtVar *self, const char *function, uint32_t npos, const DtArgs *args,
-         DtVar **out)
-{
-    static const char *const names[] = {"a", "offset", "axis1", "axis2"};
-    DtVar *slots[4];
-    DtOperand operands[2];
-    const DtSym *rows, *columns, *size;
-    int64_t offset = 0;
-    bool taller;
-    DT_TRY(dt_np_bind(trace, function, self, args, names, 4, npos, 1, slots));
-    DtArrayVar *array = dt_np_array_of(slots[0]);
-    if (array == NULL || array->meta->ndim != 2 || slots[2] != NULL || slots[3] != NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such an array", function);
-    }
-    if (slots[1] != NULL) {
-        DT_TRY(dt_np_int_arg(trace, function, slots[1], &offset));
-    }
-    DT_TRY(dt_np_offset(trace, array->meta->shape[0], offset < 0 ? offset : 0, &rows));
-    DT_TRY(dt_np_offset(trace, array->meta->shape[1], offset > 0 ? -offset : 0, &columns));
-    DT_TRY(dt_np_decide(trace, DT_SYM_OP_GT, rows, columns, &taller));
-    size = taller ? columns : rows;
-    if (size->hint.i < 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s beside the array", function);
-    }
-    DtMeta *meta = dt_np_meta(trace, array->meta->dtype, 1);
-    if (meta == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_np_settle_size(trace, size, &meta->shape[0]));
-    meta->layout =
-        array->meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
-    operands[0] = dt_np_node(array);
-    DT_TRY(dt_np_int_operand(trace, offset, &operands[1]));
-    return dt_np_emit_view(trace, DT_NP_diagonal, operands, 2, meta, out);
-}
-
-DtStatus
-dt_np_fn_diagonal(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    uint32_t npos = op == DT_NP_diagonal ? 4 : 1; /* of linalg's, offset= goes by name */
-    return diagonal(trace, NULL, dt_np_target(op), npos, args, out);
-}
-
-/* Of a vector the matrix that has it on a diagonal, of a matrix its diagonal. */
-DtStatus
-dt_np_fn_diag(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"v", "k"};
-    const char *function = dt_np_target(op);
-    DtVar *slots[2];
-    DtOperand operands[2];
-    const DtSym *shape[2];
-    DtMeta *meta;
-    int64_t k = 0;
-    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 1, slots));
-    DtArrayVar *array = dt_np_array_of(slots[0]);
-    if (array == NULL || !dt_np_is_ndarray(array) || array->meta->ndim < 1 || array->meta->ndim > 2
-        || !(array->meta->layout & DT_LAYOUT_NATIVE)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such an array", function);
-    }
-    if (array->meta->ndim == 2) {
-        DtArgs both = {.pos = slots, .npos = slots[1] != NULL ? 2 : 1};
-        return diagonal(trace, NULL, function, 2, &both, out);
-    }
-    if (slots[1] != NULL) {
-        DT_TRY(dt_np_int_arg(trace, function, slots[1], &k));
-    }
-    if (k > INT32_MAX || k < -INT32_MAX) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s %lld beside the diagonal", function,
-                        (long long)k);
-    }
-    DT_TRY(dt_np_offset(trace, array->meta->shape[0], k < 0 ? -k : k, &shape[0]));
-    DT_TRY(dt_np_settle_size(trace, shape[0], &shape[0]));
-    shape[1] = shape[0];
-    DT_TRY(dt_np_new_meta(trace, array->meta->dtype, shape, 2, &meta));
-    operands[0] = dt_np_node(array);
-    DT_TRY(dt_np_int_operand(trace, k, &operands[1]));
-    return dt_np_emit_one(trace, op, operands, 2, meta, out);
-}
-
-DtStatus
-dt_np_m_diagonal(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
-{
-    return diagonal(trace, &self->base, "diagonal", 4, args, out);
 }

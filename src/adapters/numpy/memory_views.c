@@ -1,0 +1,76 @@
+/* The memory of arrays as it lies there: strides, and views of it as items of another dtype. */
+#include "adapters/numpy/internal.h"
+
+#include <string.h>
+
+/* ---- strides --------------------------------------------------------------------------------- */
+
+/* Known of memory without gaps, but for axes of no or one item, of which NumPy says what it likes.
+ */
+DtStatus
+dt_np_a_strides(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    const DtMeta *meta = self->meta;
+    const DtSym *stride = dt_np_size(trace, PyDataType_ELSIZE(dt_np_descr(meta->dtype)));
+    DtVar *strides[DT_NP_MAXDIMS];
+    bool c = meta->layout & DT_LAYOUT_C, known = c || (meta->layout & DT_LAYOUT_F);
+    if (stride == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        known = known && !dt_trace_depends_on_data(trace, meta->shape[i])
+                && !dt_np_size_is(meta->shape[i], 0) && !dt_np_size_is(meta->shape[i], 1);
+    }
+    for (uint32_t i = 0; i < meta->ndim && known; i++) {
+        uint32_t axis = c ? meta->ndim - 1 - i : i;
+        DT_TRY(dt_var_sym(trace, stride, &strides[axis]));
+        DT_TRY(dt_np_expr(trace, DT_SYM_OP_MUL, stride, meta->shape[axis], &stride));
+    }
+    return known ? dt_var_tuple(trace, strides, meta->ndim, out)
+                 : dt_break(trace, DT_BREAK_ARRAY_OP, "strides of memory in no known order");
+}
+
+/* ---- view ------------------------------------------------------------------------------------ */
+
+/* The same memory as items of another dtype: as large ones, or smaller ones along the last axis. */
+DtStatus
+dt_np_m_view(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"a", "dtype"};
+    const DtMeta *base = self->meta;
+    DtVar *slots[2];
+    DtOperand operands[2] = {dt_np_node(self)};
+    PyObject *dtype;
+    DT_TRY(dt_np_need_ndarray(trace, self, "view"));
+    DT_TRY(dt_np_bind(trace, "view", &self->base, args, names, 2, 2, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, "view", slots[1], &dtype));
+    dtype = dtype != NULL ? dtype : base->dtype;
+    PyArray_Descr *from = dt_np_descr(base->dtype), *to = dt_np_descr(dtype);
+    int64_t before = PyDataType_ELSIZE(from), after = PyDataType_ELSIZE(to);
+    bool new_bools = PyTypeNum_ISBOOL(to->type_num) && !PyTypeNum_ISBOOL(from->type_num);
+    if ((slots[1] != NULL && dt_np_is_none(slots[1]))
+        || new_bools /* bytes may be other than 0, 1 */
+        || !(base->layout & DT_LAYOUT_NATIVE) || !PyArray_ISNBO(to->byteorder)
+        || before % after != 0 || PyDataType_ALIGNMENT(to) > PyDataType_ALIGNMENT(from)
+        || (before != after && (base->ndim == 0 || !(base->layout & DT_LAYOUT_C)))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "view as such a dtype");
+    }
+    DtMeta *meta = dt_np_meta(trace, dtype, base->ndim);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    memcpy(meta->shape, base->shape, sizeof(meta->shape[0]) * base->ndim);
+    meta->layout = dt_np_shared_layout(base) | (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
+    meta->stride_order = base->stride_order;
+    if (before != after) {
+        uint32_t last = base->ndim - 1u;
+        DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, base->shape[last], before / after,
+                              &meta->shape[last]));
+        DT_TRY(dt_np_settle_size(trace, meta->shape[last], &meta->shape[last]));
+        meta->layout &= ~(uint32_t)DT_LAYOUT_F;
+        DT_TRY(dt_np_natural_order(trace, meta));
+        dt_np_contiguous_flags(meta);
+    }
+    operands[1] = dt_np_const(dtype);
+    return dt_np_emit_view(trace, DT_NP_nd_view, operands, slots[1] != NULL ? 2 : 1, meta, out);
+}
