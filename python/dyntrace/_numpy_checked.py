@@ -30,6 +30,16 @@ def histogramdd(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
     return (counts, *edges)
 
 
+def multivariate_normal(generator: Any, *args: Any, **kwargs: Any) -> Any:
+    """The method of a generator, which raises where it would warn of the covariance or of overflow."""
+    arguments = dict(zip(("mean", "cov", "size", "check_valid", "tol"), args, strict=False))
+    arguments.update(kwargs)
+    if arguments.get("check_valid", "warn") == "warn":
+        arguments["check_valid"] = "raise"
+    with np.errstate(all="raise"):
+        return generator.multivariate_normal(**arguments)
+
+
 def _need_plain_printing() -> None:
     options = np.get_printoptions()
     if options["formatter"] is not None or options.get("override_repr") is not None:

@@ -110,6 +110,15 @@ CASES = {
     "nonzero": (lambda a: ((a > 0.5).nonzero()[0] + 1, a[a.nonzero()] * 2), R),
     "compress": (lambda a, b: (a.compress(b) * 2, a.compress([True, False, True]) + 1), V, B),
     "choose": (lambda i, a: (i % 2).choose([a, a * 2]) + 1, I, V),
+    "s_": (lambda a: (a[np.s_[1:, ::2]] + 1, a[np.index_exp[..., 0]] * 2, a[np.s_[1]] + 3), R),
+    "ogrid": (lambda a: (np.ogrid[0:3, 1:9:2], sum(np.ogrid[0:3, 0:4]) + a), R),
+    "ogrid by counts": (lambda a: (np.ogrid[0:1:3j, -1:1:4j], np.ogrid[0:2:2j, 0:3], a + 1), R),
+    "mgrid of one": (lambda a: (np.mgrid[0:6] + a, np.mgrid[2:9:3], np.ogrid[:3], np.mgrid[0:1:0.5]), V),
+    "lists for arrays": (
+        lambda a: (np.atleast_1d([1, 2]) + a[:2], np.atleast_2d((1.5, 2)) * 2, np.flip([1, 2]) + 1,
+                   np.count_nonzero([1, 0, 2]), np.array_equal(a[:2] > 9, [False, False])),
+        V,
+    ),
     "cross of vectors": (lambda a: (np.cross(a[0], a[1]), np.cross(a, a[::-1])), M),
 }  # fmt: skip
 
@@ -189,6 +198,37 @@ def test_writes_through_views():
     check(bits, V)
     check(of_argument, V)
     check(of_parts, Z)
+
+
+def over_places(a, b):
+    for place in np.ndindex(a.shape):
+        b[place] = a[place] * 2 + place[0]
+    return b, list(np.ndindex(2, 1, 2)), [p for p in np.ndindex()], next(np.ndindex((3,)))
+
+
+def test_ndindex():
+    if hasattr(np.ndindex(1), "_iter"):
+        check(over_places, R, np.zeros((3, 4)))
+    else:
+        check(over_places, R, np.zeros((3, 4)), breaks="array-op")  # an iterator over an array
+    compiled = dyntrace.compile(over_places)
+    for shape in ((3, 4), (2, 2), (0, 3), (30, 40)):
+        a = np.arange(float(np.prod(shape))).reshape(shape)
+        expected, got = over_places(a, np.zeros(shape)), compiled(a, np.zeros(shape))
+        assert expected[0].tobytes() == got[0].tobytes() and expected[1:] == got[1:]
+
+
+def test_ndindex_of_no_shape():
+    def fn(a, shape):
+        try:
+            return [a[p] for p in np.ndindex(shape)]
+        except (TypeError, ValueError) as error:
+            return type(error), str(error)
+
+    for shape in ((-1, 2), -1, 2.5, (2, True)):
+        compiled = dyntrace.compile(fn)
+        for _ in range(2):
+            assert compiled(R, shape) == fn(R, shape)
 
 
 def test_views_that_are_not_taken():

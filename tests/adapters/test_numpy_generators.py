@@ -52,9 +52,35 @@ def calls(name, kind, parameters):
             "choice(v, 3, False)",
             "choice(v, 3, p=v / v.sum())",
             "choice(5, size=3, replace=False)",
+            "choice(v)",
+            "choice([3, 1, 2])",
+            "choice([0.5, 1.5], 4)",
+            "choice(v, p=v / v.sum())",
+            "choice(3, 5, p=[0.2, 0.5, 0.3])",
+            "choice([3, 1], n, True, [0.25, 0.75])",
         )
+    elif kind in ("ROWS", "INT_ROWS"):
+        first, row = ("9, ", "[0.2, 0.5, 0.3]") if kind == "INT_ROWS" else ("", "[1.0, 2.0, 0.5]")
+        yield from (
+            f"{name}({first}{given})"
+            for given in (row, "v / v.sum()", f"{row}, 4", f"{row}, size=(2, n)", "v / v.sum(), size=n")
+        )
+    elif kind == "NORMAL_ROWS":
+        yield from (
+            f"{name}({given})"
+            for given in (
+                "[0, 1], [[2.0, 0.5], [0.5, 1.0]]",
+                "v, np.diag(v)",
+                "v, np.diag(v), 3",
+                "v, np.diag(v), (2, n), 'ignore'",
+                "mean=v, cov=np.eye(6), size=n, check_valid='raise', tol=1e-6",
+            )
+        )
+    elif kind == "BYTES":
+        yield from ("bytes(5)", "bytes(0)", "bytes(length=9)")
     elif kind == "PERMUTATION":
-        yield from ("permutation(7)", "permutation(n)", "permutation(v)")
+        yield from ("permutation(7)", "permutation(n)", "permutation(v)", "permutation(m)")
+        yield from ("permutation(m.T)", "permutation([3, 1, 2])")
     elif kind == "SHUFFLE":
         yield from ("shuffle(v)", "shuffle(m)")
     elif kind == "SEED":
@@ -193,7 +219,7 @@ def test_single_numbers(cls, call):
 
 
 @pytest.mark.parametrize(
-    "call", ["random(dtype='f4')", "choice(v)", "choice(5, p=v[:5] / v[:5].sum())"]
+    "call", ["random(dtype='f4')", "choice(5, p=v[:5] / v[:5].sum())"]
 )
 def test_single_numbers_break(call):
     source = f"def f(g, v, m, n):\n    return g.{call} * v"
@@ -205,6 +231,14 @@ def test_single_numbers_break(call):
     [
         "normal(0, -1, 3)", "choice(3, 9, False)", "uniform(np.ones(3), 2, (4, 2))", "poisson(-1, 4)",
         "binomial(3, 2.0, 5)", "permutation(2.5)", "normal(size=-1)", "choice(v, 2, p=v)",
+        "multivariate_normal(v[:2], [[1.0, 2.0], [2.0, 1.0]], 3)",
+        "multivariate_normal(v[:2], -np.eye(2), 2, 'warn')",
+        "multivariate_normal(v[:2], -np.eye(2), check_valid='raise')",
+        "multivariate_normal(v[:2], -np.eye(2), check_valid='ignore')",
+        "multivariate_normal(v[:2] * 1e308, np.eye(2) * 1e308, 50)",
+        "multivariate_normal(v[:2], np.eye(3))", "multinomial(3, [0.9, 0.9])",
+        "multinomial(-1, [0.5, 0.5])", "multinomial(3, v)", "dirichlet([-1.0, 2.0])",
+        "dirichlet(v - 1)", "choice([1, 2], p=[0.9, 0.9])", "choice([1, 2], 3, False)", "bytes(-1)",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("cls", START)

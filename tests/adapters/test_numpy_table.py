@@ -228,6 +228,7 @@ ATTRIBUTES = {
 }
 # Callables that only lowered nodes use: what lowers to them.
 CALLEES = {
+    "dyntrace._numpy_checked.multivariate_normal": "np.random.RandomState(3).multivariate_normal([1], [[1]])",
     "ndarray.item": "x.item(1)",
     "ndarray.tobytes": "x.tobytes()",
     "ndarray.view": "x.view('i8')",

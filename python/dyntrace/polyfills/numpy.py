@@ -23,6 +23,11 @@ def _array(a: Any) -> Any:
     return a
 
 
+def _as_array(a: Any) -> Any:
+    """The array, also of a list of numbers."""
+    return np.asanyarray(a) if type(a) in (list, tuple) else _array(a)
+
+
 def _axis(axis: Any, ndim: int) -> Any:
     if type(axis) is not int or not -ndim <= axis < ndim:
         unfollowable("an axis that the array does not have")
@@ -84,7 +89,8 @@ PLANE = signature(np.rot90).parameters["axes"].default
 
 @polyfill(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
-    ndim = _array(m).ndim
+    m = _as_array(m)
+    ndim = m.ndim
     if axis is None:
         return m[(REVERSED,) * ndim]
     axes = axis if type(axis) is tuple else (axis,)
@@ -175,7 +181,7 @@ def _one_or_all(found: list[Any]) -> Any:
 def atleast_1d(*arys: Any) -> Any:
     found = []
     for a in arys:
-        a = _array(a)
+        a = _as_array(a)
         found.append(a.reshape(1) if a.ndim == 0 else a)
     return _one_or_all(found)
 
@@ -184,7 +190,7 @@ def atleast_1d(*arys: Any) -> Any:
 def atleast_2d(*arys: Any) -> Any:
     found = []
     for a in arys:
-        a = _array(a)
+        a = _as_array(a)
         found.append(a.reshape(1, 1) if a.ndim == 0 else a[None, :] if a.ndim == 1 else a)
     return _one_or_all(found)
 
@@ -193,7 +199,7 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     found = []
     for a in arys:
-        a = _array(a)
+        a = _as_array(a)
         if a.ndim == 0:
             a = a.reshape(1, 1, 1)
         elif a.ndim == 1:
@@ -292,7 +298,8 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: An
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     if equal_nan:
         unfollowable("array_equal that takes NaN for equal")
-    if _array(a1).shape != _array(a2).shape:
+    a1, a2 = _as_array(a1), _as_array(a2)
+    if a1.shape != a2.shape:
         return False
     return bool((a1 == a2).all())
 
@@ -303,7 +310,7 @@ _COUNTS_IN_PYTHON = type(np.count_nonzero(np.zeros(1))) is int
 
 @polyfill(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    a = _array(a)
+    a = _as_array(a)
     truth = a if np.issubdtype(a.dtype, np.bool_) else a.astype(bool)
     if axis is None and not keepdims and _COUNTS_IN_PYTHON:
         return int(truth.sum(dtype=np.intp))
@@ -528,10 +535,42 @@ def put_together(self: Any, key: Any) -> Any:
     return np.concatenate(tuple(arrays), axis=axis)
 
 
+@polyfill(type(np.s_).__getitem__)
+def index_expression(self: Any, item: Any) -> Any:
+    return (item,) if self.maketuple and type(item) is not tuple else item
+
+
+if hasattr(np.ndindex(1), "_iter"):
+
+    @polyfill(np.ndindex.__init__)
+    def ndindex_init(self: Any, *shape: Any) -> None:
+        if len(shape) == 1 and type(shape[0]) is tuple:
+            shape = shape[0]
+        for size in shape:
+            if type(size) is not int or size < 0:
+                unfollowable("indices of such a shape")
+        self._iter = product(*[range(size) for size in shape])
+
+    @polyfill(np.ndindex.__iter__)
+    def ndindex_iter(self: Any) -> Any:
+        return self
+
+    @polyfill(np.ndindex.__next__)
+    def ndindex_next(self: Any) -> Any:
+        return next(self._iter)
+
+
+def _open_axis(made: Any, axis: int, ndim: int) -> Any:
+    """The numbers along one axis, with axes of one item for the others."""
+    return made[(None,) * axis + (slice(None),) + (None,) * (ndim - axis - 1)]
+
+
 @polyfill(type(np.mgrid).__getitem__)
 def grid(self: Any, key: Any) -> Any:
-    if type(key) is not tuple or self.sparse:
-        unfollowable("a grid of one dimension, or an open one")
+    if type(key) is slice and type(key.step) is not complex:
+        return np.arange(0 if key.start is None else key.start, key.stop, key.step)
+    if type(key) is not tuple:
+        unfollowable("a grid of one dimension by a number of items")
     sizes, starts, steps = [], [], []
     kind: type = int
     for item in key:
@@ -552,6 +591,10 @@ def grid(self: Any, key: Any) -> Any:
         sizes.append(size)
         starts.append(start)
         steps.append(step)
+    if self.sparse:
+        rows: list[Any] = [np.arange(size, dtype=kind) for size in sizes]
+        parts = [row * steps[k] + starts[k] for k, row in enumerate(rows)]
+        return tuple([_open_axis(part, k, len(parts)) for k, part in enumerate(parts)])
     made = np.indices(tuple(sizes), kind)
     for k in range(len(sizes)):
         made[k] = made[k] * steps[k] + starts[k]

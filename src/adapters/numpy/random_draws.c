@@ -11,7 +11,7 @@
 
 #include "variables/kinds.h"
 
-enum { MAX_NAMES = 5 };
+enum { MAX_NAMES = 6 };
 
 typedef enum DrawKind {
     DRAW_FLOAT,
@@ -19,6 +19,10 @@ typedef enum DrawKind {
     DRAW_FLOAT_OF,
     DRAW_INT_OF,
     DRAW_DIMS,
+    DRAW_ROWS,
+    DRAW_INT_ROWS,
+    DRAW_NORMAL_ROWS,
+    DRAW_BYTES,
     DRAW_CHOICE,
     DRAW_PERMUTATION,
     DRAW_SHUFFLE,
@@ -322,12 +326,72 @@ draw_dims(Draw *draw, const DtArgs *args, DtVar **out)
     return emit_result(draw, args, out);
 }
 
+/* ---- Rows of numbers ------------------------------------------------------------------------- */
+
+/* A vector, or a sequence of numbers: its size. */
+static DtStatus
+row_length(Draw *draw, DtVar *var, const DtSym **out)
+{
+    DtVar *vector = var;
+    DT_TRY(dt_np_array_like(draw->trace, &vector));
+    const DtArrayVar *array = dt_np_array_of(vector);
+    if (array == NULL || array->meta->ndim != 1 || dt_np_size_is(array->meta->shape[0], 0)
+        || PyTypeNum_ISCOMPLEX(dt_np_descr(array->meta->dtype)->type_num)) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such a %s", draw->function,
+                        dt_var_peek(var)->type->name);
+    }
+    *out = array->meta->shape[0];
+    return DT_OK;
+}
+
+/* dirichlet, multinomial, multivariate_normal: the shape that size= asks for, of rows. */
+static DtStatus
+draw_rows(Draw *draw, const DtArgs *args, DtVar **out)
+{
+    bool ints = draw->row->kind == DRAW_INT_ROWS, sized;
+    const DtSym *length;
+    DtVar *number = ints ? draw->slots[0] : NULL, *row = draw->slots[ints ? 1 : 0];
+    PyObject *count = number != NULL ? dt_var_as_constant(draw->trace, number) : NULL;
+    if (PyErr_Occurred()) {
+        return DT_ERROR;
+    }
+    if (row == NULL || (ints && (count == NULL || !PyLong_CheckExact(count)))) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such numbers", draw->function);
+    }
+    DT_TRY(size_shape(draw, &sized));
+    DT_TRY(row_length(draw, row, &length));
+    if (draw->ndim == DT_NP_MAXDIMS) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_KIND, "%s of so many dimensions",
+                        draw->function);
+    }
+    draw->shape[draw->ndim++] = length;
+    draw->dtype = dt_np_dtype(ints ? NPY_LONG : NPY_DOUBLE);
+    if (draw->row->kind == DRAW_NORMAL_ROWS) { /* raises where it would warn */
+        draw->callee = dt_np_callee(DT_NP_normal_rows);
+        draw->function = dt_np_target(DT_NP_normal_rows);
+    }
+    return draw->callee != NULL && draw->dtype != NULL ? emit_result(draw, args, out) : DT_ERROR;
+}
+
+static DtStatus
+draw_bytes(Draw *draw, const DtArgs *args, DtVar **out)
+{
+    int64_t length;
+    DtMeta bytes = {.adapter = &dt_number_adapter, .type = &PyBytes_Type};
+    DT_TRY(dt_np_int_arg(draw->trace, draw->function, draw->slots[0], &length));
+    return emit(draw, args, &bytes, 1, out);
+}
+
+/* ---- Of what there is ------------------------------------------------------------------------ */
+
 /* The array argument, or NULL: a Python int.  Breaks for anything else. */
 static DtStatus
 read_population(Draw *draw, DtArrayVar **array)
 {
     DtNpOperand operand;
-    DT_TRY(dt_np_need_operand(draw->trace, draw->slots[0], draw->function, &operand));
+    DtVar *population = draw->slots[0];
+    DT_TRY(dt_np_array_like(draw->trace, &population)); /* which is what NumPy makes of a list */
+    DT_TRY(dt_np_need_operand(draw->trace, population, draw->function, &operand));
     *array = operand.array;
     if (operand.array == NULL
             ? operand.dtype != (PyObject *)&PyLong_Type
@@ -345,16 +409,27 @@ draw_choice(Draw *draw, const DtArgs *args, DtVar **out)
     bool sized;
     DT_TRY(read_population(draw, &array));
     DT_TRY(size_shape(draw, &sized));
-    if (!sized) {
-        return array == NULL && dt_np_is_none(slot_of(draw, "p")) ? emit_number(draw, args, out)
-                                                                  : single_number(draw);
-    }
+    DT_TRY(dt_np_need_default(draw->trace, draw->function, "axis", slot_of(draw, "axis")));
     if (array != NULL && array->meta->ndim != 1) {
         return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of a matrix", draw->function);
     }
     if (!dt_np_is_none(slot_of(draw, "p"))) {
-        DtNpOperand p;
-        DT_TRY(dt_np_need_operand(draw->trace, slot_of(draw, "p"), draw->function, &p));
+        const DtSym *length;
+        DT_TRY(row_length(draw, slot_of(draw, "p"), &length));
+    }
+    if (!sized && array == NULL) {
+        return dt_np_is_none(slot_of(draw, "p")) ? emit_number(draw, args, out)
+                                                 : single_number(draw);
+    }
+    if (!sized) {
+        DtMeta *item = dt_np_meta(draw->trace, array->meta->dtype, 0);
+        if (item == NULL) {
+            return DT_ERROR;
+        }
+        dt_np_meta_unwrap(item);
+        DT_TRY(dt_np_fresh_c(draw->trace, item));
+        return array->meta->layout & DT_LAYOUT_NATIVE ? emit(draw, args, item, 1, out)
+                                                      : single_number(draw);
     }
     draw->dtype = array != NULL ? array->meta->dtype : dt_np_dtype(NPY_LONG);
     if (draw->dtype == NULL) {
@@ -384,8 +459,8 @@ draw_permutation(Draw *draw, const DtArgs *args, DtVar **out)
     }
     memcpy(meta->shape, array->meta->shape, sizeof(meta->shape[0]) * array->meta->ndim);
     DT_TRY(dt_np_fresh(draw->trace, meta, NULL));
-    if (array->meta->ndim > 1 || !(array->meta->layout & DT_LAYOUT_NATIVE)) {
-        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of a matrix", draw->function);
+    if (!(array->meta->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such an array", draw->function);
     }
     return emit(draw, args, meta, 1, out);
 }
@@ -423,6 +498,10 @@ dt_np_random_draw(DtTrace *trace, DtArrayVar *self, uint32_t row, const DtArgs *
         [DRAW_FLOAT_OF] = draw_distribution,
         [DRAW_INT_OF] = draw_distribution,
         [DRAW_DIMS] = draw_dims,
+        [DRAW_ROWS] = draw_rows,
+        [DRAW_INT_ROWS] = draw_rows,
+        [DRAW_NORMAL_ROWS] = draw_rows,
+        [DRAW_BYTES] = draw_bytes,
         [DRAW_CHOICE] = draw_choice,
         [DRAW_PERMUTATION] = draw_permutation,
         [DRAW_SHUFFLE] = draw_shuffle,
@@ -442,7 +521,7 @@ dt_np_random_draw(DtTrace *trace, DtArrayVar *self, uint32_t row, const DtArgs *
         draw.count++;
     }
     if (draw.count > 0) {
-        uint32_t needed = draw.row->kind >= DRAW_CHOICE;
+        uint32_t needed = draw.row->kind >= DRAW_BYTES;
         DT_TRY(dt_np_bind(trace, draw.function, NULL, args, draw.row->names, draw.count, draw.count,
                           needed, draw.slots));
     }
