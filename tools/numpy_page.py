@@ -47,7 +47,7 @@ REASONS = {
         info save savetxt savez savez_compressed show_config show_runtime test""",
     "changes settings for what comes after": """
         printoptions set_printoptions setbufsize seterr seterrcall errstate""",
-    "of bytes, each of which would be a graph of its own": "frombuffer fromstring",
+    "of text, each of which would be a graph of its own": "fromstring",
     "of texts": "char rec strings",
 }
 

@@ -283,6 +283,7 @@ def test_every_row_has_a_case():
     dry = Path(__file__).with_name("test_numpy_dry.py").read_text()
     dry += Path(__file__).with_name("test_numpy_more.py").read_text()
     dry += Path(__file__).with_name("test_numpy_told.py").read_text()
+    dry += Path(__file__).with_name("test_numpy_buffers.py").read_text()
     assert set(FUNCTIONS) <= functions
     assert set(DRY_FUNCTIONS) <= functions
     rest = functions - set(FUNCTIONS) - set(DRY_FUNCTIONS)

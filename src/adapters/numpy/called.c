@@ -318,6 +318,11 @@ holds_called(DtTrace *trace, DtVar *var, int depth, bool *out)
     DtVar **items;
     uint32_t count;
     bool many;
+    var = dt_var_peek(var);
+    if (var->type->kind == DT_KIND_LAZY && PyBytes_CheckExact(((DtLazyVar *)var)->object)) {
+        *out = false; /* stay unknown, for who takes any bytes (buffers.c) */
+        return DT_OK;
+    }
     DT_TRY(dt_var_realize(trace, var, &var));
     var = dt_var_peek(var);
     *out =
