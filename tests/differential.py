@@ -18,7 +18,7 @@ import types
 import warnings
 
 import dyntrace
-from dyntrace import _core
+from dyntrace import _core, _verify
 from dyntrace.api import _compile_target
 
 np = None
@@ -315,6 +315,11 @@ class Compiled:
     def published(self):
         return sum(1 for r in self.records if r["published"])
 
+    def assert_verified(self):
+        """Under DYNTRACE_VERIFY=1: verify mode has found no difference either."""
+        wrong = [row for row in self.region.verified() if row["quarantined"]]
+        assert not wrong, [told[1:] for told in _verify.found if told[0] in wrong]
+
     def describe(self):
         return "\n".join(str(r["break"] or r["fault"] or r["graph"]) for r in self.records)
 
@@ -369,6 +374,7 @@ def check(
         compiled = Compiled(fn, backend, dynamic)
         for _ in range(calls):
             compare(plain, run(compiled))
+    compiled.assert_verified()
     if observer is not None:
         observer(fn, compiled)
     if FORCED:
@@ -402,5 +408,6 @@ def check_calls(fn, *calls, whole=True, **config):
         for args in (calls[0], *calls):
             plain = Outcome(fn, copy.deepcopy(args), {})
             compare(plain, Outcome(compiled, copy.deepcopy(args), {}))
+    compiled.assert_verified()
     assert FORCED or not whole or not compiled.breaks, compiled.describe()
     return compiled

@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> None:
     parser = _parser()
-    given = parser.parse_args(argv)
+    given = parser.parse_args(_options.spell_out(argv))
     if not given.module and not given.script:
         parser.error("a script, or -m and a module, is needed")
     try:

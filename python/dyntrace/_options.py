@@ -42,6 +42,20 @@ def _flag(text: str) -> bool:
     raise ValueError(f"expected 0 or 1, got {text!r}")
 
 
+def parse_share(text: str) -> float:
+    """``0.01``, or a flag: all or none.  ValueError: neither."""
+    try:
+        share = float(text)
+    except ValueError:
+        try:
+            return float(_flag(text))
+        except ValueError:
+            share = -1.0
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"expected a share from 0 to 1, got {text!r}")
+    return share
+
+
 def _mode(text: str) -> "str | None":
     if text not in MODES:
         raise ValueError(f"expected 0, 1 or everything, got {text!r}")
@@ -51,7 +65,7 @@ def _mode(text: str) -> "str | None":
 class Option:
     """One row: ``--name``, ``DYNTRACE_NAME`` and a key of the file."""
 
-    __slots__ = ("default", "help", "metavar", "name", "parse")
+    __slots__ = ("alone", "default", "help", "metavar", "name", "parse")
 
     def __init__(
         self,
@@ -60,7 +74,9 @@ class Option:
         default: "Any",
         metavar: "str | None",  # None: a flag
         help: str,
+        alone: "str | None" = None,  # what --name without a value stands for, if that is allowed
     ) -> None:
+        self.alone = alone
         self.name = name
         self.parse = parse
         self.default = default
@@ -79,6 +95,9 @@ OPTIONS = (
            "threads that share the work on large arrays; 0: as the processors allow"),
     Option("logs", str, "", "NAMES", "artifacts that are written to standard error, by comma"),
     Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
+    Option("verify", parse_share, 0.0, "SHARE",
+           "run calls (of SHARE=1, all) plainly and compiled in copies, and compare", alone="1"),
+    Option("verify_dir", str, "dyntrace-verify", "PATH", "where reproducers of differences go"),
     Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
     Option("everything", _flag, False, None,
            "compile every function at its first call, arrays or not"),
@@ -126,6 +145,8 @@ class Options:
     num_threads: int
     logs: str
     report: str
+    verify: float
+    verify_dir: str
     strict: bool
     everything: bool
 
@@ -220,8 +241,24 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
             parser.add_argument(
                 flag, action="store_const", const="1", default=SUPPRESS, help=option.help
             )
-        else:
-            parser.add_argument(flag, metavar=option.metavar, default=SUPPRESS, help=option.help)
+            continue
+        parser.add_argument(flag, metavar=option.metavar, default=SUPPRESS, help=option.help)
+
+
+def spell_out(arguments: "Sequence[str]") -> "list[str]":
+    """The command line with ``--verify`` as ``--verify=1``: only ``=`` gives such an option a value."""
+    by_flag = {_flag_of(option): option for option in OPTIONS}
+    spelled = list(arguments)
+    i = 0
+    while i < len(spelled) and spelled[i].startswith("-") and spelled[i] not in ("-", "--", "-m"):
+        option = by_flag.get(spelled[i])
+        if option is not None and option.metavar is not None:
+            if option.alone is not None:
+                spelled[i] += f"={option.alone}"
+            else:
+                i += 1  # its value
+        i += 1
+    return spelled
 
 
 def _flag_of(option: Option) -> str:

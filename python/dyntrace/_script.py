@@ -101,7 +101,9 @@ class Script:
         )
         if any(new is not old for new, old in zip(inner, code.co_consts, strict=True)):
             code = code.replace(co_consts=inner)
-        wanted = self._is_main_function_wanted if self.options.skip or self.options.modules else None
+        wanted = (
+            self._is_main_function_wanted if self.options.skip or self.options.modules else None
+        )
         followed: CodeType = _core.follow_definitions(self.region, code, wanted)
         return followed
 
@@ -217,6 +219,11 @@ def start(options: "Options") -> Script:
         dyntrace._load()
 
         _core.capture_everywhere(script.region)
+    _core.set_verify(options.verify)
+    if options.verify or options.verify_dir != "dyntrace-verify":
+        from dyntrace import _verify
+
+        _verify.directory = options.verify_dir
     if options.report:
         import atexit
 

@@ -144,6 +144,12 @@ class Config:
     skip_modules : frozenset of str
         Modules and packages whose functions are not followed: a call of one is a graph break. The
         default, ``SKIPPED_MODULES``, names those of the standard library that act on the outside world.
+    verify : float
+        Share of the calls, 0.0 to 1.0 (default 0.0; ``True`` is 1.0), that are run plainly and compiled in
+        copies of the process before they are made, and compared. These calls run plainly. Set from
+        ``DYNTRACE_VERIFY``.
+    verify_dir : str
+        Where reproducers of differences are written (default "dyntrace-verify").
     logs : frozenset of str
         Artifacts written to stderr; set from ``DYNTRACE_LOGS`` or a comma-separated string.
     """
@@ -160,7 +166,7 @@ class Config:
         raise AttributeError(f"dyntrace.config has no setting {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("logs", "skip_modules"):
+        if name in ("logs", "skip_modules", "verify", "verify_dir"):
             object.__setattr__(self, name, value)
         elif name in _CORE_SETTINGS:
             if _core is not None:
@@ -169,7 +175,7 @@ class Config:
             raise AttributeError(f"dyntrace.config has no setting {name!r}")
 
     def __dir__(self) -> list[str]:
-        return ["logs", "patch", "skip_modules", *_CORE_SETTINGS]
+        return ["logs", "patch", "skip_modules", "verify", "verify_dir", *_CORE_SETTINGS]
 
     @property
     def skip_modules(self) -> frozenset[str]:
@@ -203,6 +209,32 @@ class Config:
             _core.set_logs(names)
         object.__setattr__(self, "_logs", frozenset(n for n in names.split(",") if n))
 
+    @property
+    def verify(self) -> float:
+        share: float = _core.get_verify() if _core is not None else 0.0
+        return share
+
+    @verify.setter
+    def verify(self, value: float) -> None:
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"config.verify: expected a share, got {type(value).__name__}")
+        if _core is not None:
+            _core.set_verify(value)
+
+    @property
+    def verify_dir(self) -> str:
+        from dyntrace import _verify
+
+        return _verify.directory
+
+    @verify_dir.setter
+    def verify_dir(self, value: str) -> None:
+        from dyntrace import _verify
+
+        if not isinstance(value, str):
+            raise TypeError(f"config.verify_dir: expected a str, got {type(value).__name__}")
+        _verify.directory = value
+
     @contextmanager
     def patch(self, **settings: Any) -> Iterator[None]:
         """Sets settings within a ``with`` block or a decorated function."""
@@ -220,7 +252,7 @@ config = Config()
 
 
 def _read_environment() -> None:
-    # Of a whole script both are options, which the command line may overrule.
+    # Of a whole script they are options, which the command line may overrule.
     if os.environ.get("DYNTRACE", "0") not in ("", "0"):
         return
     names = os.environ.get("DYNTRACE_LOGS", "")
@@ -231,6 +263,17 @@ def _read_environment() -> None:
         if not threads.isdecimal():
             raise ValueError(f"DYNTRACE_NUM_THREADS: expected a number, got {threads!r}")
         config.num_threads = int(threads)
+    share = os.environ.get("DYNTRACE_VERIFY", "")
+    if share:
+        from dyntrace._options import parse_share
+
+        try:
+            config.verify = parse_share(share)
+        except ValueError as error:
+            raise ValueError(f"DYNTRACE_VERIFY: {error}") from None
+    directory = os.environ.get("DYNTRACE_VERIFY_DIR", "")
+    if directory:
+        config.verify_dir = directory
 
 
 _read_environment()

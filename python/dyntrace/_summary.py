@@ -11,7 +11,10 @@ from dyntrace._support import core as _core
 
 
 def format_summary(
-    rows: list[dict[str, Any]], records: list[dict[str, Any]], spent: int | None = None
+    rows: list[dict[str, Any]],
+    records: list[dict[str, Any]],
+    spent: int | None = None,
+    verified: str = "",
 ) -> str:
     """The text of a summary.
 
@@ -23,6 +26,8 @@ def format_summary(
         The compile attempts.
     spent : int or None
         Their time in ns.
+    verified : str
+        What verify mode says, lines.
     """
     called = [row for row in rows if row["calls"]]
     compiled = [row for row in called if row["state"].endswith("compiled")]
@@ -51,7 +56,7 @@ def format_summary(
             breaks[text] = breaks.get(text, 0) + 1
     for text, count in sorted(breaks.items(), key=lambda item: -item[1]):
         lines.append(f"{count} x {text}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + verified
 
 
 def _write_to_stderr(text: str) -> None:
@@ -71,9 +76,13 @@ def _write_to_stderr(text: str) -> None:
 def write_summary(region: Any, path: str) -> None:
     """Writes the summary to `path`; ``-`` is standard error.  A path that can't be written is named."""
     assert _core is not None
-    text = format_summary(
-        _core.list_prepared(), region.records or [], _core.counters()["compile_ns"]
-    )
+    verified = ""
+    if _core.get_verify() > 0:
+        from dyntrace._verify import format_verified
+
+        verified = format_verified(_core.list_verified())
+    spent = _core.counters()["compile_ns"]
+    text = format_summary(_core.list_prepared(), region.records or [], spent, verified)
     if path == "-":
         _write_to_stderr(text)
         return

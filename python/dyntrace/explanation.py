@@ -47,7 +47,7 @@ class ExplainOutput:
         Rewritten code objects, for those frames that run in a frame or are shown.
     plain : list of str
         Of a compiled function that was called before: what runs plainly because that was measured to
-        be as fast.
+        be as fast, or because verify mode has found a difference.
     result : object
         What the call returned.
     """
@@ -145,6 +145,16 @@ def _collect(records: list[dict[str, Any]], plain: list[str], result: Any) -> Ex
     )
 
 
+def _quarantined(region: Any, fn: Any) -> list[str]:
+    rows = region.verified() if region is not None else []
+    code = getattr(fn, "__code__", None)
+    if not rows or code is None:
+        return []
+    from dyntrace._verify import format_quarantined
+
+    return format_quarantined(rows, code)
+
+
 def explain(
     fn: Callable[..., Any], *, backend: Any = None, dynamic: bool | None = None
 ) -> Callable[..., ExplainOutput]:
@@ -170,6 +180,7 @@ def explain(
         target = _compile_target(fn, recording)
         result = target(*args, **kwargs)
         plain = [format_forsaken(row) for row in region.forsaken()] if region is not None else []
+        plain += _quarantined(region, fn)
         return _collect(list(recording.records), plain, result)
 
     return explained

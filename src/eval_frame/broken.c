@@ -309,7 +309,7 @@ PyCodeObject *
 dt_broken_driver(DtCodeCache *cache)
 {
     DtBroken *broken = cache->broken;
-    if (broken == NULL) {
+    if (broken == NULL || cache->verify.quarantined) {
         return NULL;
     }
     bool first = broken->builds == 0;

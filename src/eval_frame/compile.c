@@ -395,6 +395,12 @@ dt_compile_is_running(void)
     return running > 0;
 }
 
+void
+dt_compile_keep_out(void)
+{
+    running++;
+}
+
 /* A name was looked up on a class: the trace relies on it. */
 static void
 note_name(void *of, PyTypeObject *type, PyObject *name)

@@ -21,6 +21,10 @@ typedef enum DtCompile {
  * in Python) is not captured itself. */
 bool dt_compile_is_running(void);
 
+/* From now on this thread captures nothing: for a copy of the process in which calls are compared.
+ */
+void dt_compile_keep_out(void);
+
 /* A segment of a running frame, which has reached the probe of `point`; `frame` is what guards
  * read: its memory, globals and builtins. */
 DtCompile dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame);

@@ -5,6 +5,7 @@
 
 #include "codegen/result.h"
 #include "compat/tracing.h"
+#include "eval_frame/verify.h"
 
 /* In the stress build every call is a long one, with registers on the heap. */
 #ifdef DT_STRESS
@@ -164,6 +165,13 @@ run_entry(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segmen
     return run_kernel(entry, frame, segment, regs, answer);
 }
 
+DtDispatch
+dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment,
+                PyObject **regs, DtEntry **framed, PyObject **answer)
+{
+    return run_entry(entry, frame, segment, regs, framed, answer);
+}
+
 /* The places of a segment that were unbound, or a callable's NULL, when it was traced. */
 static inline bool
 are_null(const DtEntry *entry, const DtGuardFrame *frame)
@@ -228,8 +236,11 @@ ask_entry(const Search *search, DtEntry *entry)
                     : 0;
     DtDispatch found = DT_DISPATCH_MISS;
     if (DT_LIKELY(holds > 0)) {
-        found = run_entry(entry, search->frame, search->segment, search->regs, search->framed,
-                          search->answer);
+        found = DT_UNLIKELY(dt_state.verify.on)
+                    ? dt_verify_call(search->cache, entry, search->frame, search->segment,
+                                     search->regs, search->framed, search->answer)
+                    : run_entry(entry, search->frame, search->segment, search->regs, search->framed,
+                                search->answer);
     }
     else if (holds < 0) {
         found = DT_DISPATCH_ERROR;

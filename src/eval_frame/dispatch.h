@@ -31,6 +31,10 @@ typedef struct DtSegmentCall {
 DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame,
                             const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
 
+/* The entry's guards hold: runs it, or says how it has to run. */
+DtDispatch dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment,
+                           PyObject **regs, DtEntry **framed, PyObject **answer);
+
 /* Counts a replay; an entry that replays most of its calls goes over to plain execution. */
 void dt_dispatch_replayed(DtEntry *entry);
 

@@ -214,6 +214,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
         }
     }
     bool replay = found == DT_DISPATCH_MISS || found == DT_DISPATCH_PLAIN;
+    bool verified = found == DT_DISPATCH_PLAIN && dt_state.verify.on;
     if (found == DT_DISPATCH_FRAME) {
         *answer = run_rewritten(entry, function, slots, &replay);
         Py_DECREF(entry);
@@ -225,7 +226,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
             replay = false;
         }
     }
-    if (!replay) {
+    if (!replay || verified) {
         Capture *mine = find_capture();
         mine->something = true;
         if (mine->runs != NULL) {

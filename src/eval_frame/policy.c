@@ -91,7 +91,8 @@ is_postponed(const DtCodeCache *cache)
 int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
-    if (cache->compiling || (cache->closed && !dt_policy_may_refuse(cache))) {
+    if (cache->compiling || cache->verify.quarantined || dt_state.verify.side != DT_VERIFY_NOBODY
+        || (cache->closed && !dt_policy_may_refuse(cache))) {
         return 0;
     }
     if (is_postponed(cache)) {

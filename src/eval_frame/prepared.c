@@ -132,7 +132,8 @@ settle(PyObject *function)
         return 0; /* the call itself has changed that */
     }
     if (dt_compiled_function_is_idle((DtCompiledFunction *)row->compiled)) {
-        return give_back(function, "nothing captured");
+        DtCodeCache *cache = ((DtCompiledFunction *)row->compiled)->cache;
+        return give_back(function, cache->verify.quarantined ? "quarantined" : "nothing captured");
     }
     if (dt_compiled_function_is_forsaken((DtCompiledFunction *)row->compiled)) {
         return give_back(function, "slower");

@@ -6,6 +6,7 @@
 #include "compat/code.h"
 #include "core/clock.h"
 #include "eval_frame/broken.h"
+#include "eval_frame/verify.h"
 
 static void
 entry_clear_parts(DtEntry *entry)
@@ -165,6 +166,7 @@ dt_cache_reset(DtCodeCache *cache)
     memset(&cache->scale, 0, sizeof(cache->scale));
     cache->spent_ns = cache->tried_ns = 0;
     cache->skips = cache->put_off = 0;
+    cache->verify.quarantined = false;
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;
         entry->next = NULL;
@@ -355,6 +357,8 @@ region_forsaken(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 static PyMethodDef region_methods[] = {
+    {"verified", dt_verify_list_region, METH_NOARGS,
+     "What verify mode has found of the region's functions: a list of dicts."},
     {"forsaken", region_forsaken, METH_NOARGS,
      "A list of dicts, one per function or part of one that runs plainly because that was "
      "measured\n"

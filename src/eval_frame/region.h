@@ -59,6 +59,13 @@ typedef struct DtRootRuns {
     bool over;                 /* the hook cost the others more than it gave */
 } DtRootRuns;
 
+/* What verify mode (verify.h) has found. */
+typedef struct DtVerified {
+    uint32_t same;
+    uint32_t skipped[8]; /* by DtVerifyReason */
+    bool quarantined;    /* a difference was found: it runs plainly */
+} DtVerified;
+
 struct DtCodeCache {
     DtCodeCache *next;
     DtBroken *broken; /* what runs when a frame of the code can't be captured whole, or NULL */
@@ -96,6 +103,7 @@ struct DtCodeCache {
     uint32_t version;     /* grows whenever the list of entries changes */
     uint32_t selects;     /* the version that the selector was made for */
     DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */
+    DtVerified verify;
 };
 
 struct DtRegion {

@@ -32,6 +32,18 @@ typedef enum DtLog {
         DT_LOG_COUNT
 } DtLog;
 
+/* What a copy of the process does where calls are compared (verify.h). */
+typedef enum DtVerifySide { DT_VERIFY_NOBODY, DT_VERIFY_COMPILED, DT_VERIFY_PLAINLY } DtVerifySide;
+
+typedef struct DtVerifyState {
+    bool on;
+    DtVerifySide side; /* of a copy; DT_VERIFY_NOBODY in the process itself */
+    double share;      /* of the calls that are compared */
+    uint64_t threshold;
+    uint64_t asked;
+    PyObject *module; /* dyntrace._verify, once it was switched on */
+} DtVerifyState;
+
 typedef struct DtState {
     DtTraceOptions trace_options;
     uint32_t recompile_limit;       /* entries per code object and region */
@@ -64,6 +76,7 @@ typedef struct DtState {
     uint32_t paid;           /* verdicts that what was compiled is faster */
     uint64_t broken;         /* attempts that ended in a graph break */
     uint64_t samples;        /* begun, of all scales */
+    DtVerifyState verify;
 } DtState;
 
 extern DtState dt_state;

@@ -15,6 +15,7 @@
 #include "eval_frame/script.h"
 #include "eval_frame/refusals.h"
 #include "eval_frame/state.h"
+#include "eval_frame/verify.h"
 #include "graph/graph.h"
 #include "module/config.h"
 #include "module/testing.h"
@@ -293,6 +294,9 @@ static PyMethodDef core_methods[] = {
     {"set_logs", core_set_logs, METH_O, NULL},
     {"refuse_breaks", dt_refusals_refuse, METH_O, NULL},
     {"accept_breaks", dt_refusals_accept, METH_NOARGS, NULL},
+    {"set_verify", dt_verify_set, METH_O, NULL},
+    {"get_verify", dt_verify_get, METH_NOARGS, NULL},
+    {"list_verified", dt_verify_list, METH_NOARGS, NULL},
     {"counters", core_counters, METH_NOARGS, NULL},
     {"get_config", dt_config_get, METH_O, NULL},
     {"set_config", dt_config_set, METH_VARARGS, NULL},

@@ -378,6 +378,8 @@ def test_number_of_threads(run, tmp_path):
         ({"DYNTRACE": "yes"}, "", "DYNTRACE: expected 0, 1 or everything, got 'yes'"),
         ({"DYNTRACE": "1", "DYNTRACE_HOT_COUNT": "x"}, "", "DYNTRACE_HOT_COUNT: expected a number"),
         ({"DYNTRACE": "1", "DYNTRACE_NUM_THREADS": "-1"}, "", "DYNTRACE_NUM_THREADS: expected a number"),
+        ({"DYNTRACE": "1", "DYNTRACE_VERIFY": "2"}, "", "DYNTRACE_VERIFY: expected a share from 0 to 1"),
+        ({"DYNTRACE": "1"}, "[tool.dyntrace]\nverify = 'x'\n", "verify: expected a share from 0 to 1"),
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
         ({"DYNTRACE": "1", "DYNTRACE_LOGS": "graph,nope"}, "", "unknown name 'nope'"),
@@ -773,3 +775,73 @@ def test_no_level_of_c_is_given_twice(run, tmp_path):
     )
     assert len(traced) == len(plain)
     assert all(max(plain) - 20 < found <= max(plain) + 2 for found in traced), (plain, traced)
+
+
+# ---- Verify mode
+
+
+@pytest.mark.parametrize("name", ["arrays", "raises_deep", "warns", "fork", "threads", "recursion"])
+def test_verified_programs_do_the_same(run, tmp_path, name):
+    source, args = PROGRAMS[name]
+    (tmp_path / "program.py").write_text(source)
+    plain = run("program.py", *args)
+    checked = run("program.py", *args, DYNTRACE="1", DYNTRACE_VERIFY="1", DYNTRACE_HOT_COUNT="2")
+    assert checked == plain
+    assert not (tmp_path / "dyntrace-verify").exists()
+
+
+def test_verify_is_an_option(run, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import sys, dyntrace\nprint(dyntrace.config.verify, dyntrace.config.verify_dir, sys.argv[1:])\n"
+    )
+    usual = "dyntrace-verify"
+
+    def said(*args, **settings):
+        rc, out, err = run(*args, **settings)
+        assert (rc, err) == (0, "")
+        return out.rstrip("\n")
+
+    on = ["-m", "dyntrace"]
+    assert said("program.py") == f"0.0 {usual} []"
+    assert said("program.py", DYNTRACE_VERIFY="0.5") == f"0.5 {usual} []"  # for dyntrace.compile()
+    assert said("program.py", DYNTRACE="1", DYNTRACE_VERIFY="yes") == f"1.0 {usual} []"
+    assert said("program.py", DYNTRACE="1", DYNTRACE_VERIFY_DIR="d", DYNTRACE_VERIFY="1") == "1.0 d []"
+    assert said(*on, "--verify", "program.py") == f"1.0 {usual} []"
+    assert said(*on, "--verify", "program.py", "--verify") == f"1.0 {usual} ['--verify']"
+    assert said(*on, "--hot-count", "3", "--verify=0.25", "program.py") == f"0.25 {usual} []"
+    (tmp_path / "pyproject.toml").write_text("[tool.dyntrace]\nverify = true\nverify-dir = 'e'\n")
+    assert said("program.py", DYNTRACE="1") == "1.0 e []"
+    assert said("program.py", DYNTRACE="1", DYNTRACE_VERIFY="0.5") == "0.5 e []"
+    assert said(*on, "--verify=0", "program.py", DYNTRACE_VERIFY="1") == "0.0 e []"
+    for wrong in ("--verify=2", "--verify=-1", "--verify=nan"):
+        rc, out, err = run(*on, wrong, "program.py")
+        assert (rc, out) == (2, "") and err.count("\n") == 1 and "--verify: expected a share" in err
+    rc, out, err = run("-c", "import dyntrace", DYNTRACE_VERIFY="x")
+    assert rc == 1 and "ValueError: DYNTRACE_VERIFY: expected a share" in err
+
+
+def test_the_summary_tells_what_was_verified(run, tmp_path):
+    """A function that differs is listed, with its reproducer; a folder that can't be written is named."""
+    (tmp_path / "program.py").write_text(
+        "import numpy as np, dyntrace, threading\n"
+        "def wrong(graph, examples):\n"
+        "    return lambda *inputs: tuple(output + 1 for output in graph(*inputs))\n"
+        "def f(x):\n    return x * 2.0\n"
+        "def g(x):\n    return x * 3.0\n"
+        "bad = dyntrace.compile(f, backend=wrong)\n"
+        "list(map(g, [np.ones(3)] * 12))\n"
+        "print(bad(np.ones(3)), bad(np.ones(3)))\n"
+    )
+    settings = dict(DYNTRACE="1", DYNTRACE_VERIFY="1", DYNTRACE_REPORT="-", DYNTRACE_HOT_COUNT="2")
+    rc, out, err = run("program.py", **settings)
+    assert (rc, out) == (0, "[2. 2. 2.] [2. 2. 2.]\n")
+    said = "f (program.py:4) differs and runs plainly from now on: result: item 0 of 3: np.float64(2.0)"
+    path = os.path.join("dyntrace-verify", "f_4.py")
+    assert said in err.replace(str(tmp_path) + os.sep, "") and f"reproducer: {path}" in err
+    assert "verified: 10 calls are the same plainly, 1 functions differ\n" in err
+    assert ": quarantined, result: item 0" in err
+    rc, out, err = run(path)
+    assert rc == 1 and out.startswith("different: result: item 0 of 3: np.float64(2.0)"), err
+    rc, out, err = run("program.py", **settings, DYNTRACE_VERIFY_DIR="/proc/nothing")
+    assert (rc, out) == (0, "[2. 2. 2.] [2. 2. 2.]\n")
+    assert "reproducer: can't be written to '/proc/nothing': " in err
