@@ -12,8 +12,8 @@ Objects are named by their numbers, never by addresses, so that outcomes of two 
 runs on equal arguments, are the same if nobody can tell them apart.  What can't be looked into
 (files, generators, objects of C types that are not known here) is compared by identity and type only.
 
-Runs in a copy of the process (src/eval_frame/forked.h) or in a reproducer: it holds references, and
-may fill caches of the objects that it looks at, but runs no code of theirs.
+Runs in a copy of the process (src/eval_frame/forked.h) or in a reproducer: it holds references, may
+fill caches of the objects that it looks at, and runs as little code of theirs as it can.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ effects of their own.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import random
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections import defaultdict, deque
 from pathlib import Path
@@ -437,6 +439,43 @@ def test_nothing_is_left_of_the_copies():
     assert len(os.listdir("/proc/self/fd")) == files
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_an_interrupt_ends_the_comparison():
+    class Alarm(Exception):
+        pass
+
+    def ring(*args):
+        raise Alarm
+
+    x = np.ones(2)
+    compiled = dyntrace.compile(double, backend=wrongly(act(lambda: time.sleep(30))))
+    before = signal.signal(signal.SIGALRM, ring)
+    began = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(Alarm):
+            compiled(x)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 15 and x.tolist() == [1.0, 1.0]
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_nothing_is_kept_of_a_comparison():
+    compiled = dyntrace.compile(beside)
+    other = [np.ones(3)]
+    for _ in range(5):
+        compiled(np.ones(2), other)
+    gc.collect()
+    before = sys.getallocatedblocks(), sys.getrefcount(other[0])
+    for _ in range(30):
+        compiled(np.ones(2), other)
+    gc.collect()
+    after = sys.getallocatedblocks(), sys.getrefcount(other[0])
+    assert after[1] == before[1] and after[0] - before[0] < 25
 
 
 def test_memory_that_is_shared_with_other_processes(tmp_path):
