@@ -440,8 +440,16 @@ def _dtype(dtype: Any) -> str:
     return str(dtype.descr) if dtype.names else str(dtype.str)
 
 
+def _packed(dtype: Any) -> Any:
+    if not dtype.names:
+        return dtype
+    return _numpy().dtype([(name, _packed(dtype[name])) for name in dtype.names])
+
+
 def _meaningful(value: Any) -> bytes:
-    """The bytes of an array in the order of its items, without what pads a long double."""
+    """The bytes of an array in the order of its items, without what pads them."""
+    if value.dtype.names:
+        value = value.astype(_packed(value.dtype))
     data = bytes(value.tobytes())
     if value.dtype.char not in "gG" or value.dtype.itemsize % 16:
         return data

@@ -396,9 +396,15 @@ dt_compile_is_running(void)
 }
 
 void
-dt_compile_keep_out(void)
+dt_compile_pause(void)
 {
     running++;
+}
+
+void
+dt_compile_resume(void)
+{
+    running--;
 }
 
 /* A name was looked up on a class: the trace relies on it. */

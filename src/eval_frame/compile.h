@@ -21,9 +21,9 @@ typedef enum DtCompile {
  * in Python) is not captured itself. */
 bool dt_compile_is_running(void);
 
-/* From now on this thread captures nothing: for a copy of the process in which calls are compared.
- */
-void dt_compile_keep_out(void);
+/* Until dt_compile_resume() this thread captures nothing. */
+void dt_compile_pause(void);
+void dt_compile_resume(void);
 
 /* A segment of a running frame, which has reached the probe of `point`; `frame` is what guards
  * read: its memory, globals and builtins. */

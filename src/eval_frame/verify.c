@@ -112,7 +112,7 @@ observe(void *context)
 {
     Call *call = context;
     dt_state.verify.side = call->side;
-    dt_compile_keep_out();
+    dt_compile_pause();
 #if defined(__GLIBC__)
     if (call->soiled) {
         mallopt(M_PERTURB, SOIL);
@@ -140,7 +140,7 @@ write_reproducer(void *context)
     Call *call = context;
     DtRegion *region = call->cache->region;
     dt_state.verify.side = DT_VERIFY_PLAINLY;
-    dt_compile_keep_out();
+    dt_compile_pause();
     PyObject *arguments = arguments_of(call);
     return arguments == NULL ? NULL
                              : PyObject_CallMethod(dt_state.verify.module, "write_reproducer",
@@ -170,8 +170,11 @@ run_copy(Call *call, DtVerifySide side, int64_t limit_ns)
 
 /* DT_VERIFY_REASON_COUNT: none. */
 static DtVerifyReason
-hindrance(void)
+hindrance(const DtCodeCache *cache)
 {
+    if (cache->verify.skipped[DT_VERIFY_LATE] > 0) {
+        return DT_VERIFY_LATE; /* once is enough */
+    }
     PyThreadState *first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
     if (PyThreadState_Next(first) != NULL) {
         return DT_VERIFY_THREADS;
@@ -336,14 +339,16 @@ dt_verify_call(DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
         return DT_DISPATCH_PLAIN;
     }
     if (dt_state.verify.side == DT_VERIFY_NOBODY && !entry->plain && is_due()) {
-        DtVerifyReason reason = segment != NULL ? DT_VERIFY_PARTS : hindrance();
+        DtVerifyReason reason = segment != NULL ? DT_VERIFY_PARTS : hindrance(cache);
         Call call = {.cache = cache, .entry = entry, .frame = frame, .regs = regs};
         if (reason != DT_VERIFY_REASON_COUNT) {
             cache = segment != NULL ? ((DtPoint *)cache)->broken->owner : cache;
             cache->verify.skipped[reason]++;
         }
         else {
+            dt_compile_pause(); /* what tells of a difference is Python */
             int compared = compare(&call);
+            dt_compile_resume();
             if (compared != 0) {
                 return compared < 0 ? DT_DISPATCH_ERROR : DT_DISPATCH_PLAIN;
             }

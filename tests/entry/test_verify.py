@@ -525,6 +525,28 @@ def test_what_plain_execution_does_not_repeat_is_no_difference(capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_what_pads_the_items_of_arrays_is_no_difference(capfd):
+    padded = np.dtype([("a", "i1"), ("b", "f8")], align=True)
+
+    def change(outputs, inputs):
+        one = np.full(16 * 3, 0x41, np.uint8).view(padded)
+        one["a"], one["b"] = 1, 2.0
+        other = outputs[1].copy()
+        if np.finfo(np.longdouble).nmant == 63:
+            other.view(np.uint8).reshape(2, 16)[:, 10:] = 0x41
+        return [one, other]
+
+    def given(x, y):
+        return x.copy(), y + np.longdouble(2)
+
+    compiled = dyntrace.compile(given, backend=wrongly(change))
+    x = np.zeros(3, padded)
+    x["a"], x["b"] = 1, 2.0
+    compiled(x, np.ones(2, np.longdouble))
+    assert capfd.readouterr().err == ""
+    assert compiled.__dyntrace_region__.verified()[0]["verified"] == 1
+
+
 # ---- How many calls
 
 
