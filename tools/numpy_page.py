@@ -82,9 +82,10 @@ def captured() -> dict[str, str]:
         "dt_np_fn_dry": "dry run", "dt_np_fn_counted": "dry run, counted",
         "dt_np_fn_quiet": "dry run, quiet", "dt_np_fn_about": "known",
         "dt_np_fn_second_open": "dry run, counted", "dt_np_fn_bincount": "dry run, counted",
-        "dt_np_fn_told": "dry run", "dt_np_fn_poly": "dry run", "dt_np_fn_histogramdd": "dry run",
-        "dt_np_fn_late": "late", "dt_np_fn_eigen": "late", "dt_np_fn_getbufsize": "known",
-        "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known", "dt_np_fn_isfortran": "known",
+        "dt_np_fn_told": "dry run", "dt_np_fn_nan_to_num": "dry run", "dt_np_fn_poly": "dry run",
+        "dt_np_fn_histogramdd": "dry run", "dt_np_fn_late": "late", "dt_np_fn_eigen": "late",
+        "dt_np_fn_getbufsize": "known", "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known",
+        "dt_np_fn_isfortran": "known",
     }  # fmt: skip
     for name, handler in rows(OPS, "NP_FUNC"):
         kinds[name] = own.get(name, ways.get(handler, "in the graph"))

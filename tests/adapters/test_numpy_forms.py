@@ -123,6 +123,66 @@ CASES = {
 }  # fmt: skip
 
 
+OUT = {
+    "reduce": "np.add.reduce(a, axis=0, out=v[:4])",
+    "reduce rows": "np.maximum.reduce(a, 1, out=v[:3])",
+    "accumulate": "np.add.accumulate(a, axis=1, out=b)",
+    "accumulate into itself": "np.multiply.accumulate(v, out=v)",
+    "reduceat": "np.add.reduceat(v, [0, 2, 4], out=w[:3])",
+    "ufunc outer": "np.multiply.outer(v, w, out=np.empty((6, 6)))",
+    "outer": "np.outer(v, w, out=np.empty((6, 6)))",
+    "einsum": "np.einsum('ij,ij->i', a, b, out=v[:3])",
+    "einsum into an operand": "np.einsum('ij,ij->ij', a, b, out=a)",
+    "take": "np.take(a, [2, 0, 1], axis=0, out=b)",
+    "take method": "v.take([5, 4], out=w[1:3])",
+    "nan_to_num": "np.nan_to_num(a, copy=False, nan=3.0)",
+    "nan_to_num of a part": "np.nan_to_num(a[0], copy=False)",
+    "nan_to_num of a copy": "np.nan_to_num(a, copy=True)",
+    "nansum": "np.nansum(a, axis=0, out=v[:4])",
+    "nanmax": "np.nanmax(a, axis=1, out=w[2:5])",
+    "nancumsum": "np.nancumsum(a, axis=1, out=b)",
+    "trace": "np.trace(a, out=np.empty(()))",
+    "choose": "np.array([0, 1, 0]).choose([v[:3], w[:3]], out=b[0, :3])",
+    "cumsum dtype": "a.cumsum(axis=1, dtype='f8', out=b)",
+}
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_into_an_argument(name):
+    scope = {"np": np}
+    exec(f"def f(a, b, v, w):\n    x = {OUT[name]}\n    return x, a + 1, v * 2, w + b[0, 0]", scope)
+    holes = R.copy()
+    holes[1, 2] = np.nan
+    check(scope["f"], holes, R.copy(), V.copy(), W.copy())
+    check(scope["f"], R.copy(), R + 1, V.copy(), W.copy())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.add.reduce(a, axis=0, out=v[:3])", "np.add.reduce(a, 0, out=i)", "np.take(a, [0], out=i[:1])",
+        "np.add.accumulate(v, out=v[1:])", "np.outer(v, v, out=a)", "np.cumsum(v, dtype='f4', out=v)",
+        "np.einsum('ij->i', a, out=i[:3])", "np.nan_to_num(r, copy=False)", "np.take(v, [9], out=v[:1])",
+        "np.add.reduce(a, 0, out=a.T[:, 0][:4])", "np.nansum(a, 0, out=a[0])",
+    ],
+)  # fmt: skip
+def test_into_what_does_not_fit(call):
+    scope = {"np": np}
+    exec(
+        "def f(a, v, i, r):\n    b = v * 2\n    try:\n"
+        f"        x = {call}\n    except Exception as e:\n        return type(e), str(e), b, a, v, i\n"
+        "    return x, b, a, v, i",
+        scope,
+    )
+    frozen = R.copy()
+    frozen[0, 0] = np.nan
+    frozen.flags.writeable = False
+    make = lambda: (R.copy(), V.copy(), np.arange(6), frozen)  # noqa: E731
+    compiled = dyntrace.compile(scope["f"])
+    for _ in range(3):
+        assert repr(compiled(*make())) == repr(scope["f"](*make()))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_captured(name):
     fn, *args = CASES[name]

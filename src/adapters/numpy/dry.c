@@ -125,7 +125,9 @@ read_result(DtNpDry *dry, PyObject *result, const DtSym *counted, DtMeta *out)
         meta->type = Py_TYPE(result);
     }
     bool owns = scalar || PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED);
-    DT_TRY(dt_np_fresh(dry->trace, meta, NULL));
+    bool alike = owns && !scalar && !dry->counted && !dry->scattered; /* as it lies here */
+    DT_TRY(alike && PyArray_IS_C_CONTIGUOUS(array) ? dt_np_fresh_c(dry->trace, meta)
+                                                   : dt_np_fresh(dry->trace, meta, NULL));
     if (!owns) {
         meta->layout = DT_LAYOUT_NATIVE | DT_LAYOUT_ALIGNED; /* of its strides nothing is known */
     }

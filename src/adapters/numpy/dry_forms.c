@@ -330,6 +330,40 @@ dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return call_row(trace, op, (DtNpDry){0}, args, out);
 }
 
+/* With copy=False the array itself is written, and comes back. */
+DtStatus
+dt_np_fn_nan_to_num(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    DtArgs rest = *args;
+    DtVar *copy = NULL, *target;
+    rest.kw = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->nkw + 1);
+    rest.kwnames = DT_ARENA_ARRAY(&trace->arena, PyObject *, args->nkw + 1);
+    if (rest.kw == NULL || rest.kwnames == NULL) {
+        return dt_no_memory();
+    }
+    rest.nkw = 0;
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "copy") == 0) {
+            DT_TRY(dt_var_realize(trace, args->kw[i], &copy));
+            continue;
+        }
+        rest.kw[rest.nkw] = args->kw[i];
+        rest.kwnames[rest.nkw++] = args->kwnames[i];
+    }
+    PyObject *given = copy != NULL ? dt_var_peek_constant(dt_var_peek(copy)) : Py_True;
+    if (args->npos != 1 || given != Py_False) {
+        return dt_np_fn_dry(trace, op, given == Py_True ? &rest : args, out);
+    }
+    DT_TRY(dt_var_realize(trace, args->pos[0], &target));
+    const DtArrayVar *array = dt_np_array_of(target);
+    if (array == NULL || !dt_np_is_ndarray(array)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a %s", dt_np_target(op),
+                        dt_var_peek(target)->type->name);
+    }
+    DT_TRY(dt_np_fn_dry(trace, op, &rest, out));
+    return dt_np_put_into(trace, target, dt_np_target(op), out);
+}
+
 /* The product of vectors of two items is deprecated, and says so. */
 DtStatus
 dt_np_fn_cross(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)

@@ -185,6 +185,7 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
         DtNpOperand found;
         DT_TRY(dt_np_read_operands(dry->trace, &var, 1, dry->function, &found));
         DT_TRY(fix_sizes(dry, array->meta));
+        dry->scattered = dry->scattered || !(array->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
         if (!(array->meta->layout & DT_LAYOUT_NATIVE)
             || !takes_type(dry, dt_np_descr(array->meta->dtype)->type_num)) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);

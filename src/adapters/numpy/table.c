@@ -335,9 +335,11 @@ static bool
 takes_out(const char *name)
 {
     static const char *const names[] = {
-        "matmul", "dot",    "sum",     "prod",   "max",    "min",         "any",   "all",
-        "mean",   "var",    "std",     "ptp",    "amax",   "amin",        "clip",  "round",
-        "around", "cumsum", "cumprod", "argmax", "argmin", "concatenate", "stack",
+        "matmul",      "dot",     "sum",    "prod",   "max",       "min",        "any",
+        "all",         "mean",    "var",    "std",    "ptp",       "amax",       "amin",
+        "clip",        "round",   "around", "cumsum", "cumprod",   "argmax",     "argmin",
+        "concatenate", "stack",   "take",   "trace",  "choose",    "outer",      "einsum",
+        "nansum",      "nanprod", "nanmax", "nanmin", "nancumsum", "nancumprod",
     };
     for (size_t i = 0; i < Py_ARRAY_LENGTH(names); i++) {
         if (strcmp(names[i], name) == 0) {
@@ -418,23 +420,25 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         if (called) {
             return dt_np_call_any_dtype(trace, (DtNpOp)row, rows[row].function, args, out);
         }
-        if (dt_np_dry_form(rows[row].name, args) >= 0) {
-            return dt_np_fn_dry(trace, (DtNpOp)row, args, out);
-        }
         DtArgs rest = *args;
         DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
+        bool dry = dt_np_dry_form(rows[row].name, args) >= 0;
         DT_TRY(need_array(trace, target, rest.npos > 0 ? rest.pos[0] : NULL));
-        DT_TRY(rows[row].function(trace, (DtNpOp)row, &rest, out));
+        DT_TRY((dry ? dt_np_fn_dry : rows[row].function)(trace, (DtNpOp)row, &rest, out));
         return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
                               : DT_OK;
     }
     if (row >= 0 && rows[row].kind == ROW_UFUNC) {
         const char *method = ((PyCFunctionObject *)callable)->m_ml->ml_name;
-        return strcmp(method, "reduce") == 0
-                   ? dt_np_call_reduce(trace, (DtNpOp)row, callable, args, out)
+        DtArgs rest = *args;
+        DtVar *target = take_out(trace, &rest);
+        DT_TRY(strcmp(method, "reduce") == 0
+                   ? dt_np_call_reduce(trace, (DtNpOp)row, callable, &rest, out)
                : strcmp(method, "at") == 0
                    ? dt_np_call_at(trace, (DtNpOp)row, callable, args, out)
-                   : dt_np_call_ufunc_method(trace, (DtNpOp)row, method, callable, args, out);
+                   : dt_np_call_ufunc_method(trace, (DtNpOp)row, method, callable, &rest, out));
+        return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
+                              : DT_OK;
     }
     PyObject *substitute = NULL;
     if (ufunc == NULL) {
@@ -454,22 +458,23 @@ DtStatus
 dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
                   const DtArgs *args, DtVar **out)
 {
-    int form = dt_np_dry_form(dt_kinds_text(name), args);
-    (void)adapter;
-    if (form >= 0) {
-        return dt_np_call_dry(trace, (DtNpOp)form, &self->base, args, out);
-    }
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(method_rows); i++) {
-        if (PyUnicode_CompareWithASCIIString(name, method_rows[i].name) == 0) {
-            DtArgs rest = *args;
-            DtVar *target = takes_out(method_rows[i].name) ? take_out(trace, &rest) : NULL;
-            DT_TRY(need_array(trace, target, &self->base));
-            DT_TRY(method_rows[i].call(trace, self, &rest, out));
-            return target != NULL ? dt_np_put_into(trace, target, method_rows[i].name, out) : DT_OK;
-        }
-    }
     const char *text = dt_kinds_text(name);
-    return dt_break(trace, DT_BREAK_ARRAY_OP, "the method %s of an array is not captured", text);
+    const struct MethodRow *row = method_rows, *end = row + Py_ARRAY_LENGTH(method_rows);
+    int form = dt_np_dry_form(text, args);
+    DtArgs rest = *args;
+    DtVar *target = takes_out(text) ? take_out(trace, &rest) : NULL;
+    (void)adapter;
+    while (row < end && PyUnicode_CompareWithASCIIString(name, row->name) != 0) {
+        row++;
+    }
+    if (row == end) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "the method %s of an array is not captured",
+                        text);
+    }
+    DT_TRY(need_array(trace, target, &self->base));
+    DT_TRY(form >= 0 ? dt_np_call_dry(trace, (DtNpOp)form, &self->base, &rest, out)
+                     : row->call(trace, self, &rest, out));
+    return target != NULL ? dt_np_put_into(trace, target, row->name, out) : DT_OK;
 }
 
 DtStatus
