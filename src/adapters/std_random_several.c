@@ -195,6 +195,7 @@ choices(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     int64_t length = length_of(trace, bound[0]);
     for (int i = 1; i < 3; i++) {
         bound[i] = bound[i] != NULL ? bound[i] : trace->none;
+        DT_TRY(dt_var_realize(trace, bound[i], &bound[i]));
         draw.operands[draw.noperands++] = bound[i];
         if (dt_var_peek_constant(bound[i]) == Py_None) {
             continue;

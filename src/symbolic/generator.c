@@ -158,8 +158,10 @@ check_state(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, bool *done)
     if (*done && self->base.type->kind == DT_KIND_COROUTINE) {
         return dt_raise(trace, PyExc_RuntimeError, "cannot reuse already awaited coroutine");
     }
-    if (self->state == DT_GENERATOR_CREATED && sent != NULL
-        && dt_var_peek_constant(sent) != Py_None) {
+    if (self->state == DT_GENERATOR_CREATED) {
+        DT_TRY(dt_var_given(trace, &sent));
+    }
+    if (self->state == DT_GENERATOR_CREATED && sent != NULL) {
         return dt_raise(trace, PyExc_TypeError, "can't send non-None value to a just-started %s",
                         name);
     }

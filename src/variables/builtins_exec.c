@@ -43,12 +43,6 @@ code_of(DtTrace *trace, DtVar *source, bool expression, PyObject **out)
     return DT_OK;
 }
 
-static DtVar *
-given(DtVar *arg)
-{
-    return arg != NULL && dt_var_peek_constant(arg) != Py_None ? arg : NULL;
-}
-
 static DtStatus
 run(DtTrace *trace, const DtArgs *args, bool expression, DtVar **out)
 {
@@ -71,7 +65,9 @@ run(DtTrace *trace, const DtArgs *args, bool expression, DtVar **out)
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "exec() or eval() with keywords");
     }
     DT_TRY(code_of(trace, args->pos[0], expression, &code));
-    return dt_frame_exec(trace, code, given(globals), given(locals), out);
+    DT_TRY(dt_var_given(trace, &globals));
+    DT_TRY(dt_var_given(trace, &locals));
+    return dt_frame_exec(trace, code, globals, locals, out);
 }
 
 static DtStatus

@@ -182,8 +182,7 @@ offer(DtTrace *trace, DtVar *item, DtVar *key, PyObject *chooser, int op, DtSymO
     DtVar *item_key;
     DT_TRY(dt_var_realize(trace, item, &item));
     item_key = item;
-    bool by_key = dt_var_peek_constant(key) != Py_None;
-    if (by_key) {
+    if (key != NULL) {
         DtArgs one = dt_args_of(&item, 1);
         DT_TRY(dt_var_call(trace, key, &one, &item_key));
     }
@@ -192,7 +191,7 @@ offer(DtTrace *trace, DtVar *item, DtVar *key, PyObject *chooser, int op, DtSymO
         return DT_OK;
     }
     bool chosen = false;
-    if (!by_key) {
+    if (key == NULL) {
         DT_TRY(choose(trace, chooser, sym_op, item, best, &chosen));
     }
     if (chosen) {
@@ -236,7 +235,8 @@ pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, Dt
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
     }
-    DT_TRY(dt_builtin_keyword(trace, args, "key", dt_none(trace), &key));
+    DT_TRY(dt_builtin_keyword(trace, args, "key", NULL, &key));
+    DT_TRY(dt_var_given(trace, &key));
     DT_TRY(dt_builtin_keyword(trace, args, "default", NULL, &otherwise));
     if (args->npos > 1 && otherwise != NULL) {
         return dt_builtin_misfit(trace, self, args);
@@ -391,9 +391,9 @@ call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         }
         return dt_array_number(trace, self, &positional, out);
     }
-    bool digits = bound[1] != NULL && dt_var_peek_constant(bound[1]) != Py_None;
+    DT_TRY(dt_var_given(trace, &bound[1]));
     if (dt_kinds_is(arg, DT_KIND_INSTANCE)) {
-        return call_special(trace, arg, "__round__", bound + 1, digits ? 1 : 0, out);
+        return call_special(trace, arg, "__round__", bound + 1, bound[1] != NULL, out);
     }
     return dt_builtin_fold(trace, self, args, out);
 }
@@ -453,7 +453,8 @@ call_pow(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (bound[0] == NULL || bound[1] == NULL) {
         return dt_builtin_misfit(trace, self, args);
     }
-    if (bound[2] != NULL && dt_var_peek_constant(bound[2]) != Py_None) {
+    DT_TRY(dt_var_given(trace, &bound[2]));
+    if (bound[2] != NULL) {
         return dt_builtin_fold(trace, self, args, out);
     }
     return dt_var_binary(trace, DT_BINARY_POWER, bound[0], bound[1], out);

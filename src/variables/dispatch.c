@@ -567,6 +567,19 @@ dt_var_peek_constant(DtVar *var)
     return var->type->kind == DT_KIND_CONSTANT ? ((DtConstVar *)var)->value : NULL;
 }
 
+DtStatus
+dt_var_given(DtTrace *trace, DtVar **var)
+{
+    if (*var == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_realize(trace, *var, var));
+    if (dt_var_peek_constant(*var) == Py_None) {
+        *var = NULL;
+    }
+    return DT_OK;
+}
+
 void
 dt_var_repr(DtVar *var, DtStrbuf *buf)
 {

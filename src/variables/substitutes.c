@@ -344,7 +344,7 @@ dt_substitute_find_code(DtTrace *trace, const DtFunctionVar *function, PyObject 
 {
     *out = dt_map_get(&functions, function->code);
     bool may_wait = *out == NULL && pending != NULL && PyDict_GET_SIZE(pending) > 0
-                    && (dt_code_flags(function->code) & CO_NESTED) && function->function != NULL;
+                    && (dt_code_flags(function->code) & CO_NESTED);
     if (!may_wait) {
         return DT_OK;
     }

@@ -8,12 +8,6 @@
  */
 #include "variables/iterators.h"
 
-static bool
-is_none(DtVar *var)
-{
-    return dt_var_peek_constant(var) == Py_None;
-}
-
 /* ---- A step of an asynchronous generator ----------------------------------------------------- */
 
 enum { STEP_NEW, STEP_RUNNING, STEP_CLOSED }; /* `extra`; `function` is the value to send */
@@ -30,7 +24,8 @@ begin_step(DtTrace *trace, DtIterVar *self, DtGeneratorVar *generator, DtVar **v
             return dt_raise(trace, PyExc_RuntimeError,
                             "anext(): asynchronous generator is already running");
         }
-        if (is_none(*value)) {
+        DT_TRY(dt_var_realize(trace, *value, value));
+        if (dt_var_peek_constant(*value) == Py_None) {
             *value = self->function;
         }
         self->extra = STEP_RUNNING;

@@ -36,7 +36,8 @@ generator_iternext(DtTrace *trace, DtVar *self, DtVar **out)
     }
     DtVar *value = *out;
     *out = NULL;
-    return dt_var_peek_constant(value) == Py_None ? DT_OK : dt_iter_raise_stop(trace, value);
+    DT_TRY(dt_var_given(trace, &value));
+    return value == NULL ? DT_OK : dt_iter_raise_stop(trace, value);
 }
 
 static DtStatus
@@ -81,12 +82,10 @@ check_throw(DtTrace *trace, const DtArgs *args)
 static DtStatus
 exception_of_arguments(DtTrace *trace, const DtArgs *args, DtVar **out)
 {
-    DtVar *type, *value = NULL;
+    DtVar *type, *value = args->npos > 1 ? args->pos[1] : NULL;
     DT_TRY(check_throw(trace, args));
     DT_TRY(dt_var_realize(trace, args->pos[0], &type));
-    if (args->npos > 1 && dt_var_peek_constant(args->pos[1]) != Py_None) {
-        DT_TRY(dt_var_realize(trace, args->pos[1], &value));
-    }
+    DT_TRY(dt_var_given(trace, &value));
     PyObject *cls = type->type->kind == DT_KIND_CLASS ? dt_payload_object(type) : NULL;
     if (cls != NULL && PyExceptionClass_Check(cls)) {
         return exception_of_class(trace, type, value, out);

@@ -38,7 +38,7 @@ read_next(DtTrace *trace, DtIterVar *self, bool *done)
         return DT_OK;
     }
     key = value;
-    if (self->function != NULL && dt_var_peek_constant(self->function) != Py_None) {
+    if (self->function != NULL) {
         DtArgs args = dt_args_of(&value, 1);
         DT_TRY(dt_var_call(trace, self->function, &args, &key));
     }
@@ -136,6 +136,7 @@ make_groupby(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_iter_make(trace, &groupby_row, self, &made));
     iterable = args->npos > 0 ? args->pos[0] : iterable;
     made->function = args->npos > 1 ? args->pos[1] : key;
+    DT_TRY(dt_var_given(trace, &made->function));
     DT_TRY(dt_iter_parts(trace, made, &iterable, 1));
     *out = &made->base;
     return DT_OK;

@@ -542,7 +542,8 @@ DtStatus
 dt_iter_raise_stop(DtTrace *trace, DtVar *value)
 {
     DtVar *cls, *exception;
-    DtArgs args = dt_args_of(&value, dt_var_peek_constant(value) == Py_None ? 0 : 1);
+    DT_TRY(dt_var_given(trace, &value));
+    DtArgs args = dt_args_of(&value, value != NULL);
     DT_TRY(dt_build_known(trace, PyExc_StopIteration, &cls));
     DT_TRY(dt_exception_make(trace, cls, &args, &exception));
     return dt_raise_var(trace, exception);
@@ -620,6 +621,7 @@ dt_var_send(DtTrace *trace, DtVar *iterator, DtVar *value, DtVar **out, bool *re
         return ((DtIterVar *)iterator)
             ->row->send(trace, (DtIterVar *)iterator, value, out, returned);
     }
+    DT_TRY(dt_var_realize(trace, value, &value));
     if (dt_var_peek_constant(value) != Py_None) {
         DtVar *method;
         PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("send"));

@@ -206,7 +206,7 @@ dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out)
 {
     DtIterVar *self;
     DT_TRY(dt_iter_make(trace, &filter_row, NULL, &self));
-    self->function = function;
+    DT_TRY(dt_var_realize(trace, function, &self->function)); /* it may be None */
     *out = &self->base;
     return dt_iter_parts(trace, self, &iterable, 1);
 }

@@ -41,12 +41,6 @@ check_keywords(DtTrace *trace, const DtArgs *args, const char *const *names)
     return DT_OK;
 }
 
-static bool
-is_none(DtVar *var)
-{
-    return var == NULL || dt_var_peek_constant(var) == Py_None;
-}
-
 static DtStatus
 require(DtTrace *trace, DtVar *var, const char *name)
 {
@@ -327,7 +321,8 @@ slice_bound(DtTrace *trace, DtVar *var, int64_t otherwise, const char *text, DtV
 {
     int64_t number = otherwise;
     bool ok = true;
-    if (!is_none(var)) {
+    DT_TRY(dt_var_given(trace, &var));
+    if (var != NULL) {
         DT_TRY(dt_constant_index(trace, var, &number, &ok));
         ok = ok && number >= 0;
     }
@@ -364,10 +359,11 @@ make_islice(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 ask(DtTrace *trace, DtIterVar *self, DtVar *item, bool *truth)
 {
-    DtVar *answer = item;
-    if (!is_none(self->function)) {
+    DtVar *answer = item, *function = self->function;
+    DT_TRY(dt_var_given(trace, &function));
+    if (function != NULL) {
         DtArgs args = dt_args_of(&item, 1);
-        DT_TRY(dt_var_call(trace, self->function, &args, &answer));
+        DT_TRY(dt_var_call(trace, function, &args, &answer));
     }
     return dt_var_truth(trace, answer, truth);
 }
@@ -515,7 +511,7 @@ next_of_accumulate(DtTrace *trace, DtIterVar *self, DtVar **out)
         *out = self->state[TOTAL] = pair[1];
         return DT_OK;
     }
-    if (is_none(self->function)) {
+    if (self->function == NULL) {
         DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, pair[0], pair[1], out));
     }
     else {
@@ -542,7 +538,9 @@ make_accumulate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(dt_args_keyword(trace, args, "initial", &initial));
     DT_TRY(require(trace, iterable, "iterable"));
     DT_TRY(dt_iter_parts(trace, made, &iterable, 1));
-    made->state[INITIAL] = is_none(initial) ? NULL : initial;
+    DT_TRY(dt_var_given(trace, &made->function));
+    DT_TRY(dt_var_given(trace, &initial));
+    made->state[INITIAL] = initial;
     *out = &made->base;
     return DT_OK;
 }

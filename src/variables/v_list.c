@@ -304,10 +304,10 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
     if (keys == NULL) {
         return dt_no_memory();
     }
-    bool by_key = key != NULL && dt_var_peek_constant(key) != Py_None;
+    DT_TRY(dt_var_given(trace, &key));
     for (uint32_t i = 0; i < count; i++) {
         keys[i] = items[i];
-        if (by_key) {
+        if (key != NULL) {
             DtArgs one = dt_args_of(&items[i], 1);
             DT_TRY(dt_var_call(trace, key, &one, &keys[i]));
         }

@@ -66,10 +66,11 @@ weakref_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 static DtStatus
 call_ref(DtTrace *trace, DtVar *callable, const DtArgs *args, DtVar **out)
 {
-    DtVar *target;
+    DtVar *target, *callback = args->npos > 1 ? args->pos[1] : NULL;
+    DT_TRY(dt_var_given(trace, &callback));
     DT_TRY(dt_var_realize(trace, args->pos[0], &target));
     PyTypeObject *type = dt_var_python_type(trace, target);
-    if (args->npos > 1 && dt_var_peek_constant(args->pos[1]) != Py_None) {
+    if (callback != NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "a weak reference with a callback");
     }
     if (type != NULL && !PyType_SUPPORTS_WEAKREFS(type)) {

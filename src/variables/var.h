@@ -286,8 +286,12 @@ PyTypeObject *dt_var_python_type(DtTrace *, DtVar *var);
 /* The constant behind a tracker, tuples of constants included; NULL without error when it is none.
  */
 PyObject *dt_var_as_constant(DtTrace *, DtVar *var);
-/* The same without specialising a symbol and without realising anything. */
+/* The same without specialising a symbol and without realising anything: NULL of an argument that
+ * is not realised yet, so what may be None is asked by dt_var_given(). */
 PyObject *dt_var_peek_constant(DtVar *var);
+/* An optional argument: *var, which may be NULL, is realised, and NULL from here on if it is None.
+ */
+DtStatus dt_var_given(DtTrace *, DtVar **var) DT_MUST_CHECK;
 void dt_var_repr(DtVar *var, DtStrbuf *buf);
 
 /* Index of kind -> type, filled by variables/registry.c from kinds.def, slots inherited. */
