@@ -44,6 +44,14 @@ call_range(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     bool fits;
     DT_TRY(dt_range_of(trace, args, out, &fits));
+    for (uint32_t i = 0; !fits && i < args->npos; i++) {
+        DtVar *arg;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &arg));
+        if (arg->type->kind == DT_KIND_INSTANCE) { /* another one may be what does not fit */
+            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "range() of a %s",
+                            dt_kinds_type_name(trace, arg));
+        }
+    }
     return fits ? DT_OK : dt_builtin_misfit(trace, self, args);
 }
 
@@ -359,7 +367,8 @@ call_bytes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         if (known == NULL && arg->type->tp_iter != NULL && !dt_kinds_is(arg, DT_KIND_INSTANCE)) {
             DtVar **items;
             uint32_t count;
-            DT_TRY(dt_collect_list(trace, arg, &items, &count));
+            /* It has a text of its own for what can't be iterated over. */
+            DT_TRY(dt_raised_break_if(trace, dt_collect_list(trace, arg, &items, &count)));
             DT_TRY(dt_var_list(trace, items, count, &arg));
             ran = true;
         }

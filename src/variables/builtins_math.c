@@ -214,6 +214,19 @@ call_symbolic(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return call_floats(trace, self, args, out);
 }
 
+/* The second one has to be an int. */
+static DtStatus
+call_ldexp(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *exponent;
+    DT_TRY(dt_var_realize(trace, args->pos[1], &exponent));
+    if (exponent->type->kind == DT_KIND_INSTANCE) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "ldexp() by a %s",
+                        dt_kinds_type_name(trace, exponent));
+    }
+    return call_floats(trace, self, args, out);
+}
+
 /* floor, ceil and trunc ask the object first. */
 static DtStatus
 call_rounding(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -297,7 +310,7 @@ static const DtMethodRow math_rows[] = {
     {"isclose", call_floats, 2, 2, true},     {"isfinite", call_floats, 1, 1, false},
     {"isinf", call_floats, 1, 1, false},      {"isnan", call_floats, 1, 1, false},
     {"isqrt", call_ints, 1, 1, false},        {"lcm", call_ints, 0, -1, false},
-    {"ldexp", call_floats, 2, 2, false},      {"lgamma", call_floats, 1, 1, false},
+    {"ldexp", call_ldexp, 2, 2, false},       {"lgamma", call_floats, 1, 1, false},
     {"log", call_symbolic, 1, 2, false},      {"log10", call_symbolic, 1, 1, false},
     {"log1p", call_floats, 1, 1, false},      {"log2", call_symbolic, 1, 1, false},
     {"modf", call_floats, 1, 1, false},       {"nextafter", call_floats, 2, 2, true},

@@ -35,11 +35,29 @@ array_operand(DtVar *left, DtVar *right)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The TypeError of an operator that neither side has.  Some types have texts of their own. */
-static DtStatus
-no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
+static bool
+is_text(DtVar *var)
 {
-    return dt_fold_binary_failure(trace, op, left, right);
+    PyObject *value = dt_var_peek_constant(var);
+    return value != NULL && (PyUnicode_CheckExact(value) || PyBytes_CheckExact(value));
+}
+
+/* After both sides have refused: a text is repeated by what __index__ gives, or it is the TypeError
+ * of an operator that neither side has.  Some types have texts of their own. */
+static DtStatus
+no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    static const char *const names[] = {"__index__", NULL};
+    bool repeats = DT_BINARY_PLAIN(op) == DT_BINARY_MULTIPLY;
+    DtVar *times = NULL;
+    if (repeats && is_text(left) && right->type->kind == DT_KIND_INSTANCE) {
+        DT_TRY(dt_instance_convert(trace, right, names, &times));
+    }
+    else if (repeats && is_text(right) && left->type->kind == DT_KIND_INSTANCE) {
+        DT_TRY(dt_instance_convert(trace, left, names, &times));
+    }
+    return times != NULL ? dt_var_binary(trace, op, is_text(left) ? left : right, times, out)
+                         : dt_fold_binary_failure(trace, op, left, right);
 }
 
 /* Whether the real type may know operators that the kind does not. */
@@ -68,7 +86,7 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
             && left->type->kind != DT_KIND_INSTANCE) {
             DT_TRY(dt_instance_reflected(trace, op, right, left, out));
         }
-        return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
+        return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right, out) : DT_OK;
     }
     DtStatus (*first)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = left->type->nb_binary;
     DtStatus (*second)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = right->type->nb_binary;
@@ -86,7 +104,7 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
     if (*out == dt_not_implemented(trace) && second != NULL && second != first) {
         DT_TRY(second(trace, op, left, right, out));
     }
-    return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right) : DT_OK;
+    return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right, out) : DT_OK;
 }
 
 static DtStatus

@@ -348,6 +348,13 @@ instance_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
     return *out != NULL ? DT_OK : no_method(trace, self, "'%s' object is not subscriptable");
 }
 
+static bool
+has_index(DtTrace *trace, DtVar *key)
+{
+    PyTypeObject *type = dt_var_python_type(trace, key);
+    return type != NULL && type->tp_as_number != NULL && type->tp_as_number->nb_index != NULL;
+}
+
 static DtStatus
 instance_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
 {
@@ -356,7 +363,9 @@ instance_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
                         value != NULL ? 2 : 1, &result));
     return result != NULL  ? DT_OK
            : value != NULL ? no_method(trace, self, "'%s' object does not support item assignment")
-                           : no_method(trace, self, "'%s' object doesn't support item deletion");
+           : has_index(trace, key)
+               ? no_method(trace, self, "'%s' object doesn't support item deletion")
+               : no_method(trace, self, "'%s' object does not support item deletion");
 }
 
 /* Whether nothing is there to iterate over it: then `in` has a text of its own. */

@@ -97,7 +97,12 @@ fill_dict(DtTrace *trace, DtInstanceVar *self, const DtArgs *args)
     if (rest.npos > 1) {
         return too_many(trace, "dict", rest.npos);
     }
-    return rest.npos + rest.nkw > 0 ? call_row_of(trace, self->payload, "update", &rest) : DT_OK;
+    if (rest.npos + rest.nkw == 0) {
+        return DT_OK;
+    }
+    DtStatus status = call_row_of(trace, self->payload, "update", &rest);
+    /* An OrderedDict has texts of its own for what is no mapping. */
+    return layout == &PyODict_Type ? dt_raised_break_if(trace, status) : status;
 }
 
 static DtStatus

@@ -443,7 +443,13 @@ base_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
     /* Item by item: an iterator is left behind the one that was found. */
     DtVar *iterator, *candidate;
-    DT_TRY(dt_var_iter(trace, self, &iterator));
+    DtStatus status = dt_var_iter(trace, self, &iterator);
+    if (status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
+        (void)dt_raised_take(trace);
+        return dt_raise(trace, PyExc_TypeError, "argument of type '%.200s' is not iterable",
+                        dt_kinds_type_name(trace, self));
+    }
+    DT_TRY(status);
     for (uint32_t i = 0; i < trace->options.unroll_limit; i++) {
         DT_TRY(dt_var_iternext(trace, iterator, &candidate));
         bool found = false;

@@ -4,6 +4,8 @@
  */
 #include "variables/text.h"
 
+#include "variables/substitutes.h"
+
 #include <string.h>
 
 #include "compat/type.h"
@@ -62,6 +64,9 @@ special_text(DtTrace *trace, DtVar *var, const char *name, DtVar *arg, PyObject 
     *out = NULL;
     if (var->type->kind == DT_KIND_INSTANCE) {
         DT_TRY(dt_instance_special(trace, var, name, &method));
+    }
+    else if (var->type->kind == DT_KIND_CLASS) { /* the metaclass's: its own are of its instances */
+        DT_TRY(dt_class_special(trace, var, name, &method));
     }
     else {
         PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
@@ -261,6 +266,38 @@ convert(DtTrace *trace, DT_STEALS PyObject *value, Converter converter, PyObject
 }
 
 static DtStatus
+attribute_text(DtTrace *trace, DtVar *cls, const char *text, PyObject **out)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    DtVar *value;
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_var_getattr(trace, cls, name, &value));
+    *out = dt_var_as_constant(trace, value);
+    return *out != NULL && PyUnicode_CheckExact(*out) ? DT_OK : no_text(trace, cls);
+}
+
+/* What type.__repr__ gives for a class of the program. */
+static DtStatus
+text_of_class(DtTrace *trace, DtVar *cls, PyObject **out)
+{
+    PyTypeObject *type = (PyTypeObject *)dt_payload_object(cls);
+    PyObject *module, *name;
+    if (Py_TYPE(type)->tp_repr != PyType_Type.tp_repr || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        || dt_substitute_hides_class(type)) {
+        return no_text(trace, cls);
+    }
+    DT_TRY(attribute_text(trace, cls, "__module__", &module));
+    DT_TRY(attribute_text(trace, cls, "__qualname__", &name));
+    if (PyUnicode_CompareWithASCIIString(module, "builtins") == 0) {
+        return no_text(trace, cls);
+    }
+    *out = PyUnicode_FromFormat("<class '%U.%U'>", module, name);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+static DtStatus
 repr_of(DtTrace *trace, DtVar *var, const Around *around, PyObject **out)
 {
     PyObject *value;
@@ -273,7 +310,10 @@ repr_of(DtTrace *trace, DtVar *var, const Around *around, PyObject **out)
         return repr_of_container(trace, var, around, out);
     }
     DT_TRY(special_text(trace, var, "__repr__", NULL, out));
-    return *out != NULL ? DT_OK : no_text(trace, var);
+    if (*out != NULL) {
+        return DT_OK;
+    }
+    return var->type->kind == DT_KIND_CLASS ? text_of_class(trace, var, out) : no_text(trace, var);
 }
 
 static DtStatus
@@ -366,11 +406,12 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
     }
     DT_TRY(dt_var_realize(trace, var, &var));
     DT_TRY(dt_fold_value(trace, var, &value));
-    if (value != NULL) {
+    if (value != NULL && !PyType_Check(value)) { /* the __format__ of a class is of its instances */
         DtStatus status = format_known(trace, value, spec_text, out);
         Py_DECREF(value);
         return status;
     }
+    Py_XDECREF(value);
     if (var->type->kind == DT_KIND_ARRAY) {
         return no_text(trace, var);
     }

@@ -112,12 +112,12 @@ make_over_pools(DtTrace *trace, DtVar *cls, DtVar *const *pools, uint32_t npools
     if (positions->args == NULL) {
         return DT_ERROR;
     }
+    PyObject *value = number != NULL ? dt_var_as_constant(trace, number) : NULL;
+    if (number != NULL && (value == NULL || !(PyLong_CheckExact(value) || value == Py_None))) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "the length of a rearrangement");
+    }
     DT_TRY(read_pools(trace, made, pools, npools, args));
     if (number != NULL) {
-        PyObject *value = dt_var_as_constant(trace, number);
-        if (value == NULL || !dt_constant_is_safe(value)) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "the length of a rearrangement");
-        }
         Py_INCREF(value);
         PyTuple_SET_ITEM(args, npools, value);
     }

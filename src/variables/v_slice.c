@@ -37,12 +37,20 @@ DtStatus
 dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start, int64_t *stop,
                 int64_t *step, int64_t *count)
 {
+    static const int order[] = {2, 0, 1}; /* as CPython asks for them */
     PyObject *parts[3];
-    for (int i = 0; i < 3; i++) {
-        if (dt_kinds_is(slice->items[i], DT_KIND_ARRAY)) {
+    for (int k = 0; k < 3; k++) {
+        int i = order[k];
+        DtVar *part, *number = NULL;
+        DT_TRY(dt_var_realize(trace, slice->items[i], &part));
+        if (part->type->kind == DT_KIND_ARRAY) {
             return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a slice whose bound is an array");
         }
-        parts[i] = dt_var_as_constant(trace, slice->items[i]);
+        if (part->type->kind == DT_KIND_INSTANCE) {
+            DT_TRY(dt_instance_convert(trace, part, (const char *const[]){"__index__", NULL},
+                                       &number));
+        }
+        parts[i] = dt_var_as_constant(trace, number != NULL ? number : part);
         if (parts[i] == NULL || (parts[i] != Py_None && !PyLong_Check(parts[i]))) {
             return dt_raise(trace, PyExc_TypeError,
                             "slice indices must be integers or None or have an __index__ method");

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import _operator
+import sys
+from operator import index
 from typing import Any
 
-from dyntrace.polyfills import fold, members, polyfill, text_of
+from dyntrace.polyfills import fold, members, polyfill, text_of, unfollowable
 
 _MISSING = text_of(_operator.indexOf, (), 0)
 _NOT_ITERABLE = tuple(text_of(_operator.indexOf, 0, 0).split("'int'"))
@@ -46,10 +48,16 @@ def indexOf(a: Any, b: Any, /) -> int:
     raise ValueError(_MISSING)
 
 
+def _size(number: Any) -> Any:
+    number = int.__add__(number, 0)  # of a bool: an int
+    if not -sys.maxsize <= number <= sys.maxsize:
+        unfollowable("a length hint of more than the memory")
+    return number
+
+
 @polyfill(_operator.length_hint)
 def length_hint(obj: Any, default: Any = 0, /) -> Any:
-    if not isinstance(default, int):
-        raise TypeError(f"'{type(default).__name__}' object cannot be interpreted as an integer")
+    default = _size(index(default))
     cls: Any = type(obj)
     if hasattr(cls, "__len__"):
         try:
@@ -68,7 +76,7 @@ def length_hint(obj: Any, default: Any = 0, /) -> Any:
         raise TypeError(f"__length_hint__ must be an integer, not {type(hint).__name__}")
     if hint < 0:
         raise ValueError("__length_hint__() should return >= 0")
-    return hint
+    return _size(hint)
 
 
 @polyfill(_operator.itemgetter)

@@ -44,6 +44,8 @@ def _pattern(pattern: Any, flags: Any) -> Any:
         return pattern
     if not isinstance(pattern, (str, bytes)):
         return unfollowable(f"a regular expression given as a {type(pattern).__name__}")
+    if not isinstance(flags, int):
+        return unfollowable("a regular expression with flags that are no int")
     compiled = fold(_compile_quietly, pattern, flags if type(flags) is int else int(flags))
     if compiled is None:
         return unfollowable("a regular expression whose compilation may warn or print")
