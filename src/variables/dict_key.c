@@ -165,7 +165,9 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     memset(out, 0, sizeof(*out));
     out->key_var = var;
     DtKind kind = var->type->kind;
-    if (is_mutable_container(var) || kind == DT_KIND_SLICE) {
+    bool refuses =
+        kind == DT_KIND_SLICE && PySlice_Type.tp_hash == PyObject_HashNotImplemented; /* to 3.11 */
+    if (is_mutable_container(var) || refuses) {
         return unhashable(trace, var);
     }
     if (kind == DT_KIND_INSTANCE) {

@@ -120,6 +120,22 @@ WAYS = [
     lambda n: deleted(n),
 ]
 
+
+def by_slices(n):
+    found = []
+    for ask in (
+        lambda: {1: 2}[1:2],
+        lambda: {slice(n): 1},
+        lambda: hash(slice(1)),
+        lambda: {1}.add(slice(1)),
+    ):
+        try:
+            found.append(ask() is None)
+        except (TypeError, KeyError) as error:
+            found.append(repr(error))
+    return found
+
+
 #: Left to plain execution, whose text it is.
 BROKEN = [
     (lambda n: operator.length_hint(3, 1.5), "raises"),
@@ -154,3 +170,10 @@ def test_whole(at):
 def test_broken(at):
     way, breaks = BROKEN[at]
     check(tried(way), make=lambda: ((A, TWO), {}), breaks=breaks)
+
+
+def test_slices_as_keys():
+    hashable = slice.__hash__ is not None
+    check(
+        tried(by_slices), make=lambda: ((A, TWO), {}), breaks="missing-slot" if hashable else None
+    )
