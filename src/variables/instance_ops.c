@@ -216,6 +216,18 @@ right_overrides(DtTrace *trace, DtVar *left, DtVar *right, PyObject *reflected)
            && dt_type_lookup(a, reflected) != dt_type_lookup(b, reflected);
 }
 
+/* `|=` and the like of the builtin types that have number slots for them: these come before
+ * everything that the right operand says.  (A list has a sequence's, which comes last.) */
+static DtStatus
+try_builtin_in_place(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
+{
+    PyTypeObject *type =
+        left->type->kind != DT_KIND_INSTANCE ? dt_var_python_type(trace, left) : NULL;
+    return type == &PyDict_Type || type == &PySet_Type
+               ? left->type->nb_binary(trace, op, left, dt_payload_of(right), out)
+               : DT_OK;
+}
+
 static DtStatus
 instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -226,6 +238,9 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     *out = none;
     if (DT_BINARY_IS_INPLACE(op)) {
         DT_TRY(try_operator(trace, left, row->in_place, right, out));
+        if (*out == none) {
+            DT_TRY(try_builtin_in_place(trace, op, left, right, out));
+        }
     }
     bool right_first =
         right->type->kind == DT_KIND_INSTANCE && right_overrides(trace, left, right, reflected);

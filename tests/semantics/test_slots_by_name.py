@@ -1,6 +1,7 @@
 """Slots that are called by name do what that very slot does, not what the operator would."""
 
 import datetime
+import operator
 from collections import OrderedDict, defaultdict
 
 import dyntrace
@@ -52,6 +53,37 @@ def merged_in_place(a, b):
     before = a
     a |= b
     return a is before, a
+
+
+class Reflected(dict):
+    def __ror__(self, other):
+        return "reflected"
+
+
+class ReflectedSet(set):
+    def __ror__(self, other):
+        return "reflected"
+
+    def __rsub__(self, other):
+        return "reflected"
+
+
+class ReflectedList(list):
+    def __radd__(self, other):
+        return "reflected"
+
+
+def in_place(a, b):
+    results = []
+    for value in (a, b, 3):
+        for name in ("__ior__", "__or__", "__isub__", "__sub__", "__iadd__", "__add__"):
+            left = a.copy()
+            try:
+                result = getattr(operator, name)(left, value)
+            except TypeError as error:
+                result = str(error)
+            results.append((name, result is left, result, left))
+    return results
 
 
 def calls_of_calls():
@@ -114,6 +146,22 @@ MAKERS = [
 @pytest.mark.parametrize("fn", [merged, merged_in_place])
 def test_merging(fn, a, b):
     compare(fn, a, b)
+
+
+SETS = [
+    lambda: {1, 2},
+    lambda: ReflectedSet({2, 3}),
+    lambda: Reflected({1: 2}),
+    lambda: {4: 5},
+    lambda: ReflectedList([6]),
+    lambda: [7],
+]
+
+
+@pytest.mark.parametrize("a", SETS)
+@pytest.mark.parametrize("b", SETS)
+def test_in_place(a, b):
+    compare(in_place, a, b)
 
 
 def behind_its_back(method, *args):

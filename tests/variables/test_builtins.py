@@ -102,6 +102,7 @@ OPERATOR = {
     "setitem": "(list(l), 0, n)",
     "matmul": "(x, x)",
     "iadd": "(list(l), [n])",
+    "inv": "(n,)",
     "invert": "(n,)",
     "neg": "(n,)",
     "pos": "(f,)",
@@ -239,7 +240,7 @@ METHODS = {
         "issuperset([1, 2])", "pop()", "symmetric_difference([1, 8])",
         "symmetric_difference_update({1, 8})", "union([5], (6,), {7: 8})", "union()", "update({4: 5}, {40})",
     ],
-    "tuple": ["index(1)", "count(3)"],
+    "tuple": ["__getnewargs__()", "index(1)", "count(3)"],
 }  # fmt: skip
 MAKE = {
     "list": "[3, 1, 2, n]",

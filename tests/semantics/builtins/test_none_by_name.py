@@ -4,6 +4,7 @@ import functools
 import heapq
 import itertools
 import operator
+import sys
 import weakref
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 
@@ -24,6 +25,10 @@ class Holder:
 
 
 HOLDER = Holder()
+
+
+#: Since 3.12 throw() with several arguments warns, which is a break.
+WARNS = sys.version_info >= (3, 12)
 
 
 def gen():
@@ -47,7 +52,7 @@ def thrown(n):
     g = gen()
     next(g)
     try:
-        g.throw(ValueError("v"), n, n)
+        g.throw(ValueError("v"), *(() if WARNS else (n, n)))
     except ValueError as error:
         return str(error), error.__cause__
 
