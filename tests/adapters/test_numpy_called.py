@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import dyntrace  # noqa: E402
 import test_numpy_table as table  # noqa: E402
-from differential import check, check_calls  # noqa: E402
+from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
 
 DAYS = np.array(["2020-01-01", "2020-02-03", "NaT", "2021-12-31", "2019-05-05"], "M8[D]")
 HOURS = np.array(["2020-01-01T05", "2020-02-03T00", "2020-01-01T00", "NaT", "2030-01-01T23"], "M8[h]")
@@ -88,6 +88,11 @@ DATES = {
     "axes": (lambda a: (a[None].squeeze(), a[None].swapaxes(0, 1), a[None].transpose()), DAYS),
     "offsets": (lambda a: np.busday_offset(a, 3, roll="forward"), DAYS[:2]),
     "0-d": (lambda a: a + np.timedelta64(1, "D"), np.array("2020-01-01", "M8[D]")),
+    "places": (lambda a: (a.argmax() + 1, a.argmin(), np.argmax(a[:2]), a[None].argmax(axis=1)), DAYS),
+    "spans' places": (lambda a: (a.nonzero()[0] * 2, np.nonzero(a)[0], a.argmin()), SPANS),
+    "search by method": (lambda a, b: (a.searchsorted(b), a.searchsorted(b[0], "right")), DAYS[:2], HOURS),
+    "lists and bytes": (lambda a: (a.tolist(), a[:2].tobytes(), (a + np.timedelta64(1, "D")).tolist()), DAYS),
+    "strides": (lambda a: (a.strides, a[:4].reshape(2, 2).strides), DAYS),
     "2-d": (lambda a: (a[:, 0] - a[0], a.T[1:] - a.T[:-1]), DAYS[:4].reshape(2, 2)),
 }
 
@@ -97,7 +102,23 @@ def test_dates(name):
     check(*DATES[name])
 
 
+@pytest.mark.parametrize("value", [5, 5.5, "2020-01-01", None, True])
+@pytest.mark.parametrize("array", [DAYS[:2], SPANS[:3], NAMES, records()])
+def test_search_for_what_is_no_date(array, value):
+    """NumPy raises, or warns of a unit that is not said: in the caller's line, once a call."""
+
+    def fn(a, n):
+        b = n * 2
+        return b, a.searchsorted(value), b + 1
+
+    compiled = Compiled(fn)
+    for _ in range(3):
+        compare(Outcome(fn, [array, NUMBERS], {}), Outcome(compiled, [array, NUMBERS], {}))
+
+
 TEXTS = {
+    "places": (lambda a: (a.argmax(), a.argmin() + 1, a.nonzero()[0], np.nonzero(a)), NAMES),
+    "lists": (lambda a: (a.tolist(), a[1:].tolist(), a.tobytes(), a.strides), NAMES),
     "equal": (lambda a: (a == "c", a != "ab", "c" == a), NAMES),
     "order": (lambda a: (a < "c", a >= a[::-1]), NAMES),
     "two arrays": (lambda a, b: a == b, NAMES, NAMES.astype("U9")),
@@ -140,6 +161,7 @@ RECORDS = {
     "pick": lambda p: p["x"][[2, 0]] + p[np.array([1, 1])]["y"],
     "item": lambda p: p["x"][2] + p["y"][-1],
     "views": lambda p: (p["x"], p[1:3], p[1:3]["v"], p.reshape(2, 3)["x"] + 1, p.T["n"]),
+    "lists": lambda p: (p.tolist(), p["v"].tolist(), p[::2].tobytes(), p.strides),
     "shape": lambda p: (p.shape, len(p), p.size, p.itemsize, p["v"].shape),
     "copy": lambda p: p.copy()["x"] + 1,
     "joined": lambda p: (np.concatenate([p, p])["x"] * 2, np.roll(p, 1)["y"] + 1),

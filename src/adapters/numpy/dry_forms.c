@@ -74,24 +74,28 @@ dt_np_dry_form(const char *name, const DtArgs *args)
 }
 
 
-/* Methods that are the functions of their names. */
-#define METHOD(NAME)                                                                               \
-    DtStatus dt_np_m_##NAME(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)     \
-    {                                                                                              \
-        return dt_np_call_dry(trace, DT_NP_##NAME, &self->base, args, out);                        \
-    }
-METHOD(argpartition)
-METHOD(choose)
-METHOD(searchsorted)
-#undef METHOD
-
-DtStatus
-dt_np_m_nonzero(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+/* Methods that are the functions of their names; of dates and texts as those take them. */
+static DtStatus
+call_as_function(DtTrace *trace, DtNpOp op, DtNpFunction rule, DtArrayVar *self, const DtArgs *args,
+                 DtVar **out)
 {
     DtArgs with_self;
     DT_TRY(dt_args_prepend(trace, args, &self->base, &with_self));
-    return dt_np_fn_counted(trace, DT_NP_nonzero, &with_self, out);
+    return self->adapter == &dt_np_called_adapter
+               ? dt_np_call_any_dtype(trace, op, rule, &with_self, out)
+               : rule(trace, op, &with_self, out);
 }
+
+#define METHOD(NAME, RULE)                                                                         \
+    DtStatus dt_np_m_##NAME(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)     \
+    {                                                                                              \
+        return call_as_function(trace, DT_NP_##NAME, RULE, self, args, out);                       \
+    }
+METHOD(argpartition, dt_np_fn_dry)
+METHOD(choose, dt_np_fn_dry)
+METHOD(searchsorted, dt_np_fn_dry)
+METHOD(nonzero, dt_np_fn_counted)
+#undef METHOD
 
 /* The function takes the condition first. */
 DtStatus
@@ -261,7 +265,7 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     DtArgs arrays = *args;
     arrays.pos = pos;
-    const DtArrayVar *only = dt_np_array_of(dt_var_peek(pos[0]));
+    const DtArrayVar *only = dt_np_any_array(pos[0]);
     bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
     op = one ? DT_NP_flatnonzero : op;
     DT_TRY(call_row(trace, op, (DtNpDry){.counted = true, .alike = alike}, &arrays, out));
