@@ -136,6 +136,8 @@ def run(function, recipes, caught):
             seen.names.setdefault(id(argument), f"argument {k}")
     del caught[:]
     raised = result = None
+    unraisable = []
+    sys.unraisablehook = lambda told: unraisable.append(_unnamed(repr(told.exc_value)))
     try:
         result = function(*arguments)
     except Exception as error:
@@ -145,8 +147,9 @@ def run(function, recipes, caught):
         ]
         raised = (type(error).__name__, _unnamed(str(error)), lines)
         error.__traceback__ = None
+    sys.unraisablehook = sys.__unraisablehook__
     warned = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in caught]
-    what = [("exception", raised), ("warnings", warned)]
+    what = [("exception", raised), ("warnings", warned), ("unraisable", unraisable)]
     for k, argument in enumerate(arguments):
         seen.names.pop(id(argument), None)
         what.append((f"argument {k}", seen.describe(argument, f"argument {k}")))

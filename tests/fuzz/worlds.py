@@ -321,7 +321,9 @@ def _observe(namespace, fn, args):
         error.__traceback__ = error.__traceback__.tb_next
     gc.collect()
     description = _Description()
-    description.lines.append(f"error: {type(error).__name__} {_without_addresses(str(error))} {frames}")
+    # Where the limit is met, and so in which words, depends on how deep the call stands.
+    text = "" if isinstance(error, RecursionError) else _without_addresses(str(error))
+    description.lines.append(f"error: {type(error).__name__} {text} {frames}")
     description.lines.append(f"printed: {_without_addresses(output.getvalue())!r}")
     for w in caught:
         message = _without_addresses(str(w.message))
