@@ -88,6 +88,21 @@ uses_node(const DtOperand *operand)
     return operand->kind == DT_OPERAND_NODE;
 }
 
+/* Is there an array of the target's kind in the key?  It may be written itself. */
+static bool
+uses_array(const DtOperand *key, const DtMeta *target)
+{
+    if (key->kind == DT_OPERAND_NODE) {
+        return key->u.node->results[key->result].type == target->type;
+    }
+    for (uint32_t i = 0; i < key->count; i++) {
+        if (uses_array(&key->items[i], target)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The same array, or the same part of it looked at twice, as a loop does in each turn. */
 static bool
 same_array(const DtOperand *a, const DtOperand *b)
@@ -122,7 +137,34 @@ dt_written_is_same_part(const DtNode *a, const DtNode *b)
     return a->nmutated == 1 && b->nmutated == 1
            && same_array(&a->args[a->mutated[0]], &b->args[b->mutated[0]])
            && dt_written_is_setitem(a) && dt_written_is_setitem(b)
-           && same_operand(&a->args[1], &b->args[1]);
+           && same_operand(&a->args[1], &b->args[1]) && !uses_array(&a->args[1], target_meta(a, 0));
+}
+
+/* The key of array[key] = value, which finds the same part again whatever is written: index arrays
+ * are copied. */
+static PyObject *
+lasting_key(const DtNode *write, const DtOperand *key, PyObject *const *values,
+            const DtNumber *symbols)
+{
+    const DtMeta *target = target_meta(write, 0);
+    bool array = uses_array(key, target);
+    if (array && key->kind == DT_OPERAND_TUPLE) {
+        PyObject *tuple = PyTuple_New(key->count);
+        for (uint32_t i = 0; i < key->count && tuple != NULL; i++) {
+            PyObject *item = lasting_key(write, &key->items[i], values, symbols);
+            if (item == NULL) {
+                Py_CLEAR(tuple);
+                break;
+            }
+            PyTuple_SET_ITEM(tuple, i, item);
+        }
+        return tuple;
+    }
+    PyObject *object = dt_eager_operand(key, values, symbols);
+    if (object != NULL && array && key->kind == DT_OPERAND_NODE) {
+        Py_SETREF(object, target->adapter->save(target->adapter, object, NULL));
+    }
+    return object;
 }
 
 DtRun
@@ -146,7 +188,7 @@ dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
         }
         if (dt_written_is_setitem(node)
             && !(node->args[1].kind == DT_OPERAND_CONST && node->args[1].u.object == Py_Ellipsis)) {
-            entry->key = dt_eager_operand(&node->args[1], values, symbols);
+            entry->key = lasting_key(node, &node->args[1], values, symbols);
             if (entry->key == NULL) {
                 release(entry);
                 return DT_RUN_ERROR;

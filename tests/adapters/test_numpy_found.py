@@ -208,3 +208,69 @@ def test_one_item_in_place(fn, dtype):
     pairs = [(parts[0] + 1j * parts[1]).astype(dtype), (parts[2] + 1j * parts[3]).astype(dtype)]
     calls = [(pairs[0][i, :size], pairs[1][i, :size]) for size in (4, 2, 1) for i in range(30)]
     check_calls(fn, *calls, whole=False)
+
+
+KEYS = """
+s, s, -2: | s, 1: | ..., t, 1: | t, ..., :1 | None, s, 1: | True, 1: | False, :, None | s, ..., t
+s, i, 1: | i, s | np.array(True), -2: | t, s | 1, s, ::-1 | :, m[:3] | [], ... | ..., s, ..., 1:
+"""
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (3, 1, 4), (3, 0)])
+@pytest.mark.parametrize("key", KEYS.replace("|", "\n").strip().splitlines())
+def test_truth_values_take_no_axis(key, shape):
+    scope = {"np": np}
+    exec(
+        f"def read(a, s, t, i, m):\n    return a[{key}]\n"
+        f"def write(a, s, t, i, m):\n    a[{key}] = 7.5\n    return a\n"
+        f"def add(a, s, t, i, m):\n    a[{key}] += 1\n    return a\n",
+        scope,
+    )
+    array = np.arange(float(np.prod(shape))).reshape(shape)
+    args = (array, np.bool_(0), np.bool_(1), np.array([0, 1]), np.array([True, False, True, True]))
+    for name in ("read", "write", "add"):
+        same(scope[name], *args)
+
+
+def chosen_by_itself(a, i, v):
+    a[a] = v[:1]
+    return a
+
+
+def chosen_by_a_view(a, i, v):
+    a[1:][a[:2]] = 3
+    return a, np.sqrt(v + a)
+
+
+def chosen_twice(a, i, v):
+    a[i,] += 1
+    i[:] = i[::-1] + 1
+    a[i,] += 1
+    return np.sqrt(v + a)
+
+
+def chosen_by_a_mask(a, i, v):
+    mask = a > 1
+    a[mask] += 9
+    mask[0] = True
+    a[mask] += 8
+    return np.sqrt(v + a)
+
+
+@pytest.mark.parametrize("mode", ["warn", "raise", "ignore"])
+@pytest.mark.parametrize("value", [4.0, -100.0, 1e300])
+@pytest.mark.parametrize("fn", [chosen_by_itself, chosen_by_a_view, chosen_twice, chosen_by_a_mask])
+def test_writes_are_taken_back_where_they_were_made(fn, value, mode):
+    """The first call warns or raises after the write; by then the index array is another."""
+    calls = [(np.array([1, 2, 0, 3]), np.array([1, 2]), np.full(4, v)) for v in (4.0, value, value)]
+    with np.errstate(all=mode):
+        check_calls(fn, *calls, whole=False)
+
+
+def test_absolute_into_what_it_reads():
+    def fn(a):
+        back = a[::-1]
+        return np.absolute(back[...], back)
+
+    draws = np.random.RandomState(0).randn(2, 40, 3, 1)
+    check_calls(fn, *[(z.astype("c8"),) for z in draws[0] + 1j * draws[1]])

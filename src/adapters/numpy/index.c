@@ -198,6 +198,12 @@ add_whole(View *view, uint32_t until)
     }
 }
 
+static bool
+is_ellipsis(DtVar *item)
+{
+    return dt_var_peek_constant(item) == Py_Ellipsis || dt_payload_object(item) == Py_Ellipsis;
+}
+
 static DtStatus
 classify(DtTrace *trace, DtVar *var, ItemKind *kind)
 {
@@ -210,7 +216,7 @@ classify(DtTrace *trace, DtVar *var, ItemKind *kind)
         *kind = ITEM_NEW;
         return DT_OK;
     }
-    if (dt_payload_object(var) == Py_Ellipsis || dt_var_peek_constant(var) == Py_Ellipsis) {
+    if (is_ellipsis(var)) {
         *kind = ITEM_ELLIPSIS;
         return DT_OK;
     }
@@ -590,11 +596,11 @@ axes_taken(DtVar *const *items, uint32_t count)
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
         const DtArrayVar *array = dt_np_array_of(items[i]);
+        PyObject *constant = dt_var_peek_constant(items[i]);
         bool is_mask = array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL;
-        bool is_slice = items[i]->type->kind == DT_KIND_SLICE;
-        bool is_other = dt_np_is_none(items[i]) || dt_var_peek_constant(items[i]) == Py_Ellipsis
-                        || dt_payload_object(items[i]) == Py_Ellipsis;
-        used += is_other ? 0 : is_mask && !is_slice ? array->meta->ndim : 1;
+        bool takes_none = dt_np_is_none(items[i]) || is_ellipsis(items[i])
+                          || (constant != NULL && PyBool_Check(constant));
+        used += takes_none ? 0 : is_mask ? array->meta->ndim : 1;
     }
     return used;
 }
@@ -609,7 +615,6 @@ need_items_in_slices(DtTrace *trace, const DtArrayVar *self, DtVar *const *items
         return dt_break(trace, DT_BREAK_RAISES, "an index with too many items");
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t taken = axes_taken(&items[i], 1);
         if (items[i]->type->kind == DT_KIND_SLICE) {
             DT_TRY(add_slice(trace, &view, (DtSeqVar *)items[i]));
             if (dt_np_size_is(view.shape[view.ndim - 1], 0)) {
@@ -618,7 +623,15 @@ need_items_in_slices(DtTrace *trace, const DtArrayVar *self, DtVar *const *items
             }
             continue;
         }
-        view.axis += taken > 0 || dt_np_is_none(items[i]) ? taken : self->meta->ndim - used;
+        if (!is_ellipsis(items[i])) {
+            view.axis += axes_taken(&items[i], 1);
+            continue;
+        }
+        if (view.ellipsis) {
+            return dt_break(trace, DT_BREAK_RAISES, "an index with two Ellipsis");
+        }
+        view.ellipsis = true;
+        view.axis += self->meta->ndim - used;
     }
     return DT_OK;
 }

@@ -166,7 +166,7 @@ static bool same_axes_order(const DtMeta *a, const DtMeta *b);
 
 /* Ufuncs whose loops give the same bits wherever they write. */
 static bool
-writes_anywhere(DtNpOp op, PyObject *dtype)
+writes_anywhere(DtNpOp op, PyObject *dtypes)
 {
     static const DtNpOp exact[] = {
         DT_NP_add,          DT_NP_subtract,      DT_NP_multiply,    DT_NP_divide,
@@ -180,8 +180,10 @@ writes_anywhere(DtNpOp op, PyObject *dtype)
         DT_NP_logical_not,  DT_NP_logical_xor,   DT_NP_bitwise_and, DT_NP_bitwise_or,
         DT_NP_bitwise_xor,  DT_NP_invert,        DT_NP_left_shift,  DT_NP_right_shift,
     };
-    if (PyTypeNum_ISCOMPLEX(dt_np_descr(dtype)->type_num)) {
-        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dtypes); i++) {
+        if (PyTypeNum_ISCOMPLEX(dt_np_descr(PyTuple_GET_ITEM(dtypes, i))->type_num)) {
+            return false;
+        }
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(exact); i++) {
         if (exact[i] == op) {
@@ -258,7 +260,7 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts", what);
     }
     bool same_casts = options->casting == NULL; /* else NumPy checks as it is told */
-    bool anywhere = writes_anywhere(op, dtype);
+    bool anywhere = writes_anywhere(op, dtypes);
     if (where == NULL && same_casts && anywhere) {
         DT_TRY(emit_ufunc(trace, op, operands, nin, options, dtypes, &made));
         return put_result(trace, target, made, NPY_SAME_KIND_CASTING, what);
