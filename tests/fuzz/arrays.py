@@ -163,6 +163,12 @@ def run(function, recipes, caught):
 # ---- One program -------------------------------------------------------------------------------------
 
 
+def stir():
+    """What is taken from the heap next holds other bytes than before."""
+    for fill in (b"\x00", b"\x5a", b"\xff"):
+        _ = [fill * (1 << size) for size in range(4, 20)]
+
+
 def attempt(body, calls, errors, breaks=None):
     """Raises Difference with the first thing that is not the same."""
     source = array_programs.source_of(body)
@@ -177,6 +183,8 @@ def attempt(body, calls, errors, breaks=None):
             expected = run(plain, recipes, caught)
             for again in range(2 if number == 0 else 1):
                 found = run(compiled, recipes, caught)
+                if found != expected:
+                    stir()
                 if found != expected and run(plain, recipes, caught) != expected:
                     return  # plain execution differs from itself: NumPy shows memory that nobody wrote
                 for (what, left), (_, right) in zip(expected, found):
@@ -270,6 +278,34 @@ def chunk(options, first, last, now):
         print(f"{count:6} {what}")
 
 
+def in_child(work):
+    """The exit status of a process that does it."""
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        try:
+            work()
+            sys.stdout.flush()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    return os.waitpid(child, 0)[1]
+
+
+def run_plainly(options, number):
+    """As long as `chunk` may take for this program; NumPy's own crashes need not show the first time."""
+    allow(SECONDS)
+    program = array_programs.Program(f"{options.seed}/{number}")
+    scope = {"np": np}
+    exec(compile(program.source, FILE, "exec"), scope)
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all=program.errors):
+        warnings.simplefilter("always")
+        for _ in range(10):
+            for recipes in program.calls:
+                run(scope["f"], recipes, caught)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
@@ -289,23 +325,14 @@ def main():
     began = time.monotonic()
     options.until = began + options.seconds
     while not is_over(options, now):
-        child = os.fork()
-        if child == 0:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            try:
-                chunk(options, now[0], now[0] + CHUNK, now)
-                sys.stdout.flush()
-                os._exit(0)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-        status = os.waitpid(child, 0)[1]
-        if status != 0 and now[3] == 0:
-            now[0] += 1  # NumPy's own, while the program was made
-        elif status != 0:
+        status = in_child(lambda: chunk(options, now[0], now[0] + CHUNK, now))
+        if status == 0:
+            continue
+        # NumPy's own, while the program was made or when it runs plainly?
+        if now[3] != 0 and in_child(lambda: run_plainly(options, now[0])) == 0:
             print(f"--- {options.seed}/{now[0]}: ended with status {status}", flush=True)
             now[2] += 1
-            now[0] += 1
+        now[0] += 1
     seconds = time.monotonic() - began
     print(
         f"{now[1]} expressions in {now[0]} programs, {now[2]} differ, {now[1] / seconds:.0f} a second"

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import programs  # noqa: E402
 import worlds  # noqa: E402
 
-SECONDS = 20
+SECONDS = 20  # of the processor, of one program
 
 
 class Hang(BaseException):
@@ -34,6 +34,12 @@ class Hang(BaseException):
 
 def _hang(signum, frame):
     raise Hang
+
+
+def allow(seconds):
+    """Hang after so many seconds of work, or ten times as many of waiting; 0: never."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(10 * seconds)
 
 
 def run_one(program, folder, source=None, backend="native"):
@@ -52,7 +58,8 @@ def in_child(work, seconds):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, _hang)
-        signal.alarm(seconds)
+        signal.signal(signal.SIGPROF, _hang)
+        allow(seconds)
         try:
             answer = ("ok", work(lambda text: os.write(writing, (text + "\n").encode())))
         except worlds.Difference as error:
@@ -62,7 +69,7 @@ def in_child(work, seconds):
         except BaseException as error:
             text = traceback.format_exception(type(error), error, error.__traceback__)
             answer = ("broken", "".join(text)[-3000:])
-        signal.alarm(0)
+        allow(0)
         os.write(writing, (json.dumps(answer) + "\n").encode())
         os._exit(0)
     os.close(writing)
@@ -145,7 +152,7 @@ def main():
                 breaks, published = collections.Counter(), 0
                 for i in range(first, last):
                     say(str(i))
-                    signal.alarm(SECONDS)
+                    allow(SECONDS)
                     counts = run_one(program_of(i), folder, None, options.backend)
                     breaks.update(counts["breaks"])
                     published += counts["published"] > 0
