@@ -35,14 +35,39 @@ mark_operand(DtOperand *operand, void *arg)
     return DT_OK;
 }
 
+static DtStatus
+find_node(DtOperand *operand, void *found)
+{
+    *(bool *)found = *(bool *)found || operand->kind == DT_OPERAND_NODE;
+    return DT_OK;
+}
+
+/* A view of known arguments: an index that only the run knows may be out of bounds. */
+static DtStatus
+is_sure_view(const DtNode *node, bool *sure)
+{
+    *sure = node->naliases > 0;
+    for (uint32_t i = 0; i < node->nargs && *sure; i++) {
+        bool viewed = false, found = false;
+        for (uint32_t j = 0; j < node->naliases; j++) {
+            viewed = viewed || node->aliases[j].arg == i;
+        }
+        DT_TRY(dt_operand_walk(&node->args[i], find_node, &found));
+        *sure = viewed || !found;
+    }
+    return DT_OK;
+}
+
 /* Nobody can tell whether a view was made.  Any other operation may warn (a division by zero), so
  * it is computed although its result is not used, as plain execution does. */
-static bool
-must_stay(const DtNode *node)
+static DtStatus
+must_stay(const DtNode *node, bool *stays)
 {
-    return node->kind == DT_NODE_OUTPUT
-           || (node->kind == DT_NODE_CALL
-               && (node->effect != DT_EFFECT_PURE || node->naliases == 0));
+    bool sure;
+    DT_TRY(is_sure_view(node, &sure));
+    *stays = node->kind == DT_NODE_OUTPUT
+             || (node->kind == DT_NODE_CALL && (node->effect != DT_EFFECT_PURE || !sure));
+    return DT_OK;
 }
 
 static DtStatus
@@ -51,9 +76,9 @@ mark_live(Finish *finish)
     DtGraph *graph = finish->graph;
     for (uint32_t i = graph->nodes.count; i-- > 0;) {
         DtNode *node = graph->nodes.items[i];
-        if (must_stay(node)) {
-            finish->live[i] = true;
-        }
+        bool stays;
+        DT_TRY(must_stay(node, &stays));
+        finish->live[i] = finish->live[i] || stays;
         for (uint32_t j = 0; finish->live[i] && j < node->nargs; j++) {
             DT_TRY(dt_operand_walk(&node->args[j], mark_operand, finish));
         }

@@ -257,9 +257,13 @@ def chosen_by_a_mask(a, i, v):
     return np.sqrt(v + a)
 
 
+# NumPy 2.2 and older read indices that they have just written, whatever these are by then.
+BY_ITSELF = [] if np.__version__ < "2.3" else [chosen_by_itself, chosen_by_a_view]
+
+
 @pytest.mark.parametrize("mode", ["warn", "raise", "ignore"])
 @pytest.mark.parametrize("value", [4.0, -100.0, 1e300])
-@pytest.mark.parametrize("fn", [chosen_by_itself, chosen_by_a_view, chosen_twice, chosen_by_a_mask])
+@pytest.mark.parametrize("fn", [*BY_ITSELF, chosen_twice, chosen_by_a_mask])
 def test_writes_are_taken_back_where_they_were_made(fn, value, mode):
     """The first call warns or raises after the write; by then the index array is another."""
     calls = [(np.array([1, 2, 0, 3]), np.array([1, 2]), np.full(4, v)) for v in (4.0, value, value)]
@@ -274,3 +278,59 @@ def test_absolute_into_what_it_reads():
 
     draws = np.random.RandomState(0).randn(2, 40, 3, 1)
     check_calls(fn, *[(z.astype("c8"),) for z in draws[0] + 1j * draws[1]])
+
+
+def test_an_item_that_nobody_looks_at_may_be_missing():
+    def item(a, b, i):
+        a[i, :]
+        return b + 1
+
+    def number(a, b, i):
+        row = a[int(i)]
+        row = b + 1
+        return row
+
+    def part(a, b, i):
+        a[0, a[0] > 1][i]
+        return b + 1
+
+    for fn in (item, number, part):
+        calls = [(np.ones((n, 3)), np.zeros(2), np.int16(i)) for i in (0, 1, -2) for n in (2, 1)]
+        check_calls(fn, *calls, whole=False)
+
+
+def test_memory_is_shared_whatever_was_written():
+    def written(a, b, c):
+        view = c.ravel("C")
+        a *= b
+        view[[[0], [1]]] = np.shares_memory(view, a)
+        return a, np.may_share_memory(a, view), np.shares_memory(c, a)
+
+    def own(a, b, c):
+        d = a + b
+        view = d[1:]
+        d *= b
+        return np.shares_memory(d, view), np.shares_memory(a, d), np.may_share_memory(view, d)
+
+    for fn in (written, own):
+        for part in (..., slice(1, None), slice(None, None, -1)):
+            a = np.ones((4, 4))
+            same(fn, a, np.full((4, 4), 2.0), a[part])
+
+
+@pytest.mark.parametrize("exponent", [np.bool_(1), np.int64(2), np.float64(0.5), np.array(2)])
+@pytest.mark.parametrize("dtype", ["c8", "f8"])
+def test_powers_in_place_of_one_item(dtype, exponent):
+    def fn(a, b):
+        a **= b
+        return a
+
+    same(fn, np.full((1, 1), 2.5, dtype), exponent)
+
+
+def test_large_temporaries_keep_their_byte_order():
+    def fn(a):
+        return abs(a.flatten()), -(a.copy()), a.flatten() * 2, a.flatten() ** 2, a.copy() + a
+
+    for n in (10, 60_000):
+        same(fn, np.arange(float(n)).astype(">f8"))

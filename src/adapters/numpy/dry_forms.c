@@ -409,6 +409,21 @@ dt_np_fn_told(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return call_row(trace, op, (DtNpDry){.counted = true, .any_type = true}, args, out);
 }
 
+/* The memory of the arrays counts, not the values that were written there last. */
+DtStatus
+dt_np_fn_shares(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    for (uint32_t i = 0; i < args->npos; i++) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
+        DtArrayVar *array = dt_np_array_of(var);
+        if (array != NULL) {
+            array->content = NULL;
+        }
+    }
+    return dt_np_fn_told(trace, op, args, out);
+}
+
 /* Is the first argument an array of complex numbers? And its dimensions; 0: it is no array. */
 static DtStatus
 look_at_first(DtTrace *trace, const DtArgs *args, bool *imaginary, uint32_t *ndim)

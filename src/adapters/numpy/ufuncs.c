@@ -404,15 +404,22 @@ fast_power(PyObject *exponent, bool all)
     return DT_NP_power;
 }
 
+/* Breaks where the value of an array of exponents would choose the loop. */
+static DtStatus
+need_exponents(DtTrace *trace, const DtArrayVar *exponents, bool all)
+{
+    return all && exponents->meta->ndim == 0
+               ? dt_break(trace, DT_BREAK_ARRAY_OP, "an array to the power of a NumPy scalar")
+               : DT_OK;
+}
+
 static DtStatus
 power(DtTrace *trace, DtNpOperand *operands, DtVar *right, DtVar **out)
 {
     bool all;
     DT_TRY(power_takes_all_exponents(trace, &all));
     if (operands[1].array != NULL) {
-        if (all && operands[1].array->meta->ndim == 0) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "an array to the power of a NumPy scalar");
-        }
+        DT_TRY(need_exponents(trace, operands[1].array, all));
         return apply(trace, DT_NP_power, operands, 2, NULL, out);
     }
     /* Which loop runs depends on the exponent's value: it is never generalised. */
@@ -616,19 +623,21 @@ one_shape(const DtMeta *a, const DtMeta *b)
 
 /* NumPy lets an operator write into a large temporary that nobody else holds, if the other operand
  * is a number or has the same shape.  The result then has the temporary's memory order, not the
- * iterator's choice.  With a number the two are the same.  Who holds the temporary is not known
- * here, so where they differ only small arrays are captured. */
+ * iterator's choice, and its byte order.  With a number the memory order is the same.  Who holds
+ * the temporary is not known here, so where they differ only small arrays are captured. */
 static DtStatus
-check_reuse(DtTrace *trace, const DtNpOperand *operands, const DtMeta *result)
+check_reuse(DtTrace *trace, const DtNpOperand *operands, uint32_t count, const DtMeta *result)
 {
     const DtMeta *l = operands[0].array != NULL ? operands[0].array->meta : NULL;
-    const DtMeta *r = operands[1].array != NULL ? operands[1].array->meta : NULL;
-    if (l == NULL || r == NULL || l->ndim < 2 || !one_shape(l, r)) {
+    const DtMeta *r = count > 1 && operands[1].array != NULL ? operands[1].array->meta : NULL;
+    bool arrays = l != NULL && r != NULL && l->ndim >= 2;
+    if (l != NULL && r != NULL && !one_shape(l, r)) {
         return DT_OK;
     }
     for (int i = 0; i < 2; i++) {
         const DtMeta *meta = i == 0 ? l : r;
-        if (!(meta->layout & DT_LAYOUT_FRESH) || same_axes_order(meta, result)) {
+        if (meta == NULL || !(meta->layout & DT_LAYOUT_FRESH)
+            || ((meta->layout & DT_LAYOUT_NATIVE) && (!arrays || same_axes_order(meta, result)))) {
             continue;
         }
         const DtSym *size;
@@ -638,7 +647,7 @@ check_reuse(DtTrace *trace, const DtNpOperand *operands, const DtMeta *result)
         DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LT, size, items, &small));
         if (!small) {
             return dt_break(trace, DT_BREAK_ARRAY_OP,
-                            "an operator on a large temporary of another memory order");
+                            "an operator on a large temporary of another order");
         }
     }
     return DT_OK;
@@ -659,10 +668,11 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out
     }
     if (plain == DT_BINARY_POWER && operands[0].array != NULL
         && dt_np_is_ndarray(operands[0].array)) {
-        return power(trace, operands, r, out);
+        DT_TRY(power(trace, operands, r, out));
+        return in_place ? DT_OK : check_reuse(trace, operands, 1, dt_np_any_array(*out)->meta);
     }
     DT_TRY(apply(trace, binary_rows[plain].ufunc, operands, 2, NULL, out));
-    return in_place ? DT_OK : check_reuse(trace, operands, dt_np_any_array(*out)->meta);
+    return in_place ? DT_OK : check_reuse(trace, operands, 2, dt_np_any_array(*out)->meta);
 }
 
 /* a @= b: NumPy's own call. */
@@ -690,16 +700,21 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
         return DT_OK;
     }
     *direct = true;
-    if (plain == DT_BINARY_POWER && dt_np_array_of(other) == NULL) {
-        PyObject *exponent = dt_var_as_constant(trace, other);
-        DT_TRY(power_takes_all_exponents(trace, &all));
-        *direct = exponent != NULL && fast_power(exponent, all) == DT_NP_power;
-        if (!*direct && complex_kind) {
-            return PyErr_Occurred()
-                       ? DT_ERROR
-                       : dt_break(trace, DT_BREAK_ARRAY_MUTATION,
-                                  "**= on complex numbers in another memory order, or on one item");
-        }
+    if (plain != DT_BINARY_POWER) {
+        return DT_OK;
+    }
+    const DtArrayVar *exponents = dt_np_array_of(other);
+    DT_TRY(power_takes_all_exponents(trace, &all));
+    if (exponents != NULL) {
+        return need_exponents(trace, exponents, all);
+    }
+    PyObject *exponent = dt_var_as_constant(trace, other);
+    *direct = exponent != NULL && fast_power(exponent, all) == DT_NP_power;
+    if (!*direct && complex_kind) {
+        return PyErr_Occurred()
+                   ? DT_ERROR
+                   : dt_break(trace, DT_BREAK_ARRAY_MUTATION,
+                              "**= on complex numbers in another memory order, or on one item");
     }
     return DT_OK;
 }
@@ -798,9 +813,11 @@ dt_np_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVar
     DT_TRY(dt_np_read_operands(trace, (DtVar *[]){&self->base}, 1, op, &operand));
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
         if (strcmp(rows[i].name, op) == 0) {
-            return dt_np_is_ndarray(self)
-                       ? apply(trace, rows[i].ufunc, &operand, 1, NULL, out)
-                       : scalar_math(trace, rows[i].ufunc, rows[i].scalar, &operand, 1, out);
+            if (!dt_np_is_ndarray(self)) {
+                return scalar_math(trace, rows[i].ufunc, rows[i].scalar, &operand, 1, out);
+            }
+            DT_TRY(apply(trace, rows[i].ufunc, &operand, 1, NULL, out));
+            return check_reuse(trace, &operand, 1, dt_np_any_array(*out)->meta);
         }
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of an array", op);

@@ -92,7 +92,8 @@ sort_by_strides(const npy_intp *strides, int ndim, int *order)
     }
 }
 
-/* The order of a new result.  sizes: of items; 0 for an operand of fewer axes. */
+/* The order of a new result.  sizes: of items; 0 for an operand without axes, which is no other
+ * than a number, and -1 for one of fewer axes, with which NumPy asks its iterator. */
 static void
 result_order(const DtFusedOp *op, const npy_intp *const *operands, const npy_intp *sizes,
              const npy_intp *shape, int ndim, int *order)
@@ -284,9 +285,12 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
         }
         for (int j = 0; j < op->nin; j++) {
             int k = op->operands[j];
-            bool whole = k < 0 || PyArray_NDIM(arrays[k]) == ndim;
+            int own = k < 0 ? ndim : PyArray_NDIM(arrays[k]);
             operands[j] = k >= 0 ? inputs[k] : results[~k];
-            sizes[j] = !whole ? 0 : k >= 0 ? fused->inputs[k].size : fused->ops[~k].size;
+            sizes[j] = own == 0     ? 0
+                       : own < ndim ? -1
+                       : k >= 0     ? fused->inputs[k].size
+                                    : fused->ops[~k].size;
         }
         result_order(op, operands, sizes, layout->shape, ndim, order);
         if (i == 0) {
