@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import FORCED, check, check_calls  # noqa: E402
 
 RNG = np.random.default_rng(7)
 V, W = RNG.random(6), RNG.random(6)
@@ -186,3 +186,36 @@ def test_the_page_knows_what_is_captured():
     assert "`roots`" in rows["late"]
     assert "`save`" in rows["break: writes a file or prints, which can't be taken back"]
     assert "break: no rule yet" not in rows
+
+
+FOURIER = {
+    "fft": lambda a: np.fft.fft(a) * 2,
+    "fft along": lambda a: np.fft.fft(a, axis=0) + 1,
+    "ifft": lambda a: np.fft.ifft(a, norm="ortho") + 1,
+    "fft2": lambda a: np.fft.fft2(a, axes=(-1, -2)).real,
+    "both ways": lambda a: np.real(np.fft.ifftn(-np.fft.fftn(a) * 1j)),
+    "ifft2": lambda a: np.fft.ifft2(a, norm="forward").imag,
+    "shifts": lambda a: np.fft.ifftshift(np.fft.fftshift(a) * 2, axes=0),
+    "longer": lambda a: np.fft.fft(a, 8) + 1,
+    "of s": lambda a: np.fft.fftn(a, s=(3, 3)) + 1,
+}
+
+
+@pytest.mark.parametrize("case", FOURIER)
+def test_fourier_transforms_of_any_size(case):
+    whole = np.arange(24.0).reshape(4, 6)
+    arrays = [
+        whole, whole[:3, ::2], np.asfortranarray(whole), whole.T, whole[:1], whole[:, :1] * 1j,
+        whole.astype("f4"), whole.astype("i2"), whole.astype("c8"), whole[::-1], whole[:0], whole[0],
+        np.random.default_rng(3).random((300, 300)), RNG.random((4, 5, 6)).transpose(1, 0, 2),
+    ]  # fmt: skip
+    for array in arrays:
+        check_calls(FOURIER[case], (array,), whole=False)
+
+
+def test_fourier_transforms_are_not_for_one_size():
+    def f(a):
+        return np.fft.ifft2(np.fft.fft2(a) * 2).real
+
+    compiled = check_calls(f, *[(RNG.random((n, n + 1)),) for n in (3, 5, 8, 400)])
+    assert FORCED or compiled.published <= 2

@@ -95,3 +95,123 @@ def test_it_is_in_the_graph():
     v = [np.float64(0.5), np.float64(1.5)]
     told = dyntrace.explain(f)(v)
     assert not told.breaks and told.result == f(v)
+
+
+# x, y: arrays of one shape, m: a matrix, s: a NumPy scalar, k: a number.
+ARRAYS = """
+np.array([x, y]), np.array((x, y, x)), np.array([[x, y], [y, x]]), np.array([x]), np.array([m, m * 2])
+np.array([x, [1, 2, 3]]), np.array([(k, 2.5, s), x]), np.array([x[::-1], y], dtype="c8")
+np.array([x, y + 1j]), np.array([m[0], m[1]]).T, np.asarray([x, y]), np.array([x, y]) @ x
+np.array([x[:0], y[:0]]), np.array([np.array(k), s, 1.5]), np.array([x.sum(), np.array(2)])
+np.mean([x, y], axis=0), np.max([x, y]), np.sum([x, y], 1), np.atleast_2d([x, y]), np.exp([x, y])
+np.atleast_1d([k, 1]), np.atleast_2d([k, 1]), np.atleast_3d([[k]]), np.ravel([x, y]), np.shape([x, y])
+np.vstack([x, [1, 2, 3]]), np.hstack([[1, 2], x]), np.concatenate([x, [k], [1, s]]), np.stack([[1, 2, 3], x])
+np.column_stack([x, [1, 2, 3]]), np.concatenate(([[1, 2, 3]], m))
+np.flip([x, y]), np.fliplr([x, y]), np.flipud((x, y)), np.rot90([x, y]), np.array_equal([k, 2], [k, 2])
+np.array_equal(x, [1, 2, 3]), np.count_nonzero([x, y]), np.atleast_1d(s), np.atleast_2d(k)
+np.apply_along_axis(np.sum, 0, [[1, 2, 3], [k, 4, 5]])
+np.reshape([x, y], -1), np.transpose([x, y]), np.squeeze([x]), np.zeros_like([x, y]), np.copy([x, y])
+np.ascontiguousarray([x, y]), np.real([x, y]), np.size([x, y]), np.ndim([k])
+np.full_like([k, k], 3), np.swapaxes([x, y], 0, 1), np.count_nonzero([k])
+np.array([x * i for i in range(4)]), np.array([a + 1 for a in m]), np.array(list(m)), np.array([*x, k])
+np.array(x, copy=None) is x, np.array(x, copy=None, dtype="f4"), np.array([k, 1], copy=None)
+np.array(x, dtype=x.dtype, copy=None) is x, np.array([[x], [y]]).shape
+np.array([x, x[:2]]), np.array([x, k]), np.array([m, x]), np.array([[x], y]), np.array([[], x])
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "c8"])
+@pytest.mark.parametrize("expression", ARRAYS)
+def test_arrays_in_sequences(expression, dtype):
+    scope = {"np": np}
+    exec(f"def f(x, y, m, s, k):\n    return ({expression})", scope)
+    x = np.array([1.5, -0.5, 2.0]).astype(dtype)
+    m = np.arange(6).reshape(2, 3).astype(dtype)
+    raises = expression == ARRAYS[-1]
+    calls = [(x, x[::-1] * 2, m, x.dtype.type(3), 2), (x, x + 1, m.copy("F"), np.float32(1.5), 7)]
+    longer = np.arange(5).astype(dtype)
+    if "[1, 2, 3]" not in expression and "(k, 2.5, s)" not in expression:
+        calls.append((longer, longer, np.outer(longer, longer), np.int64(4), 0.5))
+    check_calls(scope["f"], *calls, whole=not raises and "copy=None" not in expression)
+
+
+def test_arrays_in_a_list_are_copied():
+    def f(x, y):
+        both = [x, y]
+        a = np.array(both)
+        x[0] = 9.0
+        b = np.array(both)
+        a[1, 1] = -1.0
+        both.append(a[0])
+        return a, b, np.array(both), both
+
+    check_calls(f, (np.array([1.0, 2.0]), np.array([3.0, 4.0])), (np.ones(3), np.zeros(3)))
+
+
+def test_arrays_of_other_sizes_than_before():
+    def f(x, y):
+        return np.array([x, y])
+
+    calls = [(np.ones(3), np.zeros(3)), (np.ones(4), np.zeros(4)), (np.ones(4), np.zeros(3))]
+    check_calls(f, *calls, whole=False)
+
+
+# v: a list, x: an array, s: a NumPy scalar.
+OPERATORS = """
+v + x, x + v, v - x, x - tuple(v), v * x, x * v, x / v, v / x, x ** [1, 2, 3], [1, 2, 3] ** x
+x == v, v != x, x < v, v >= x, x == [v], (x == [1, 2, 3]).all(), (x > 2) & [True, False, True]
+v - s, s - v, v + s, s + tuple(v), v / s, s / v, s == v, v < s, s ** v, v - s.max()
+[v, v] + x, x * [[2], [3]], x + [x, x], [x, x] * x, x - [s, 1, 2]
+v * s
+s * v
+x + []
+x + [1, 2]
+x == [1, 2]
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+@pytest.mark.parametrize("expression", OPERATORS)
+def test_operators(expression, dtype):
+    scope = {"np": np}
+    exec(f"def f(v, x, s):\n    return ({expression})", scope)
+    x = np.array([1.5, 2.5, 4.0]).astype(dtype)
+    calls = [([0.5, 2, 3.25], x, x[1] + 1), ([1, 2, 3], x * 2, np.float64(2.5)), ((1, 2, 3), x, s3())]
+    check_calls(scope["f"], *calls, whole=False)
+    if not FORCED and expression not in OPERATORS[-5:]:
+        assert not dyntrace.explain(scope["f"])(*calls[0]).breaks
+
+
+def s3():
+    return np.int32(3)
+
+
+def test_operators_in_place():
+    def f(v, x):
+        y = x
+        y += v
+        v -= x
+        y *= [2, 2]
+        return x, v, y is x
+
+    check_calls(f, ([0.5, 2], np.ones(2)), ([1, 2], np.ones(2)), ((1, 2), np.zeros(2)))
+
+
+def test_a_list_and_an_array_in_place():
+    def f(v, x):
+        w = v
+        w += x
+        return v, w, w is v
+
+    check_calls(f, ([0.5, 2], np.ones(2)), ([1, 2], np.ones(2)), whole=False)
+
+
+def test_roll_by_a_number_of_an_array():
+    def f(x, shifts, k):
+        moved = [np.roll(x, shift, axis=0) for shift in shifts]
+        return moved, np.roll(x, shifts[1]), np.roll(x, np.array(k), axis=-1), np.roll(x, shifts.sum())
+
+    x = np.arange(12.0).reshape(3, 4)
+    check_calls(f, (x, np.array([1, -2, 30]), 3), (x.T, np.array([0, 5, -1]), -2))
+    check_calls(f, (np.asfortranarray(x), np.array([1, 2], "i2"), 0))
+    check_calls(f, (x[:0], np.array([1, 2], "u1"), 0), whole=False)

@@ -436,11 +436,6 @@ def test_what_breaks():
 
     check(scalar, np.array([3.0]))
 
-    def listed(x):
-        return x + [1, 2, 3, 4, 5]
-
-    check(listed, values("d"), breaks="array-op")
-
 
 def test_in_place():
     def fresh(x, y):

@@ -24,8 +24,10 @@ def _array(a: Any) -> Any:
 
 
 def _as_array(a: Any) -> Any:
-    """The array, also of a list of numbers."""
-    return np.asanyarray(a) if type(a) in (list, tuple) else _array(a)
+    """Of sequences and numbers, for the functions that make an array of what they are given."""
+    if type(a) in (list, tuple, int, float, complex, bool) or isinstance(a, np.generic):
+        return np.asarray(a)
+    return _array(a)
 
 
 def _axis(axis: Any, ndim: int) -> Any:
@@ -105,21 +107,24 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 @polyfill(np.fliplr)
 def fliplr(m: Any) -> Any:
-    if _array(m).ndim < 2:
+    m = _as_array(m)
+    if m.ndim < 2:
         unfollowable("fliplr of fewer than two dimensions")
     return m[:, ::-1]
 
 
 @polyfill(np.flipud)
 def flipud(m: Any) -> Any:
-    if _array(m).ndim < 1:
+    m = _as_array(m)
+    if m.ndim < 1:
         unfollowable("flipud of no dimensions")
     return m[::-1, ...]
 
 
 @polyfill(np.rot90)
 def rot90(m: Any, k: Any = 1, axes: Any = PLANE) -> Any:
-    ndim = _array(m).ndim
+    m = _as_array(m)
+    ndim = m.ndim
     if type(axes) is not tuple or len(axes) != 2 or type(k) is not int:
         unfollowable("rot90 of such axes")
     one, other = _axis(axes[0], ndim), _axis(axes[1], ndim)
@@ -417,7 +422,8 @@ MOST_CALLS = 256
 
 @polyfill(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    ndim = _array(arr).ndim
+    arr = _as_array(arr)
+    ndim = arr.ndim
     axis = _axis(axis, ndim)
     rows = arr.transpose([i for i in range(ndim) if i != axis] + [axis])
     leading = rows.shape[:-1]

@@ -407,23 +407,41 @@ METHOD(trace, diagonal_sum)
 
 /* ---- roll ------------------------------------------------------------------------------------ */
 
+/* *one: a Python int, or one out of an array. */
+static DtStatus
+shift_operand(DtTrace *trace, DtVar *var, DtOperand *out, bool *one)
+{
+    const DtSym *shift;
+    DT_TRY(dt_np_sym_of(trace, var, &shift));
+    *one = true;
+    if (shift != NULL) {
+        return dt_np_size_operand(trace, shift, out);
+    }
+    const DtArrayVar *array = dt_np_array_of(var);
+    *one = array != NULL && array->meta->ndim == 0
+           && PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
+    if (*one) {
+        *out = dt_np_node(array);
+    }
+    return DT_OK;
+}
+
 /* With an axis a new array like the operand; without one a view of a new flat one. */
 DtStatus
 dt_np_fn_roll(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"a", "shift", "axis"};
     const char *function = dt_np_target(op);
-    const DtSym *shift;
     DtVar *slots[3];
     DtArrayVar *array;
     DtOperand operands[3];
     DtMeta *meta;
     uint32_t axis = 0;
-    bool flat = true;
+    bool flat = true, one;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 2, slots));
     DT_TRY(need_array(trace, function, slots[0], &array));
-    DT_TRY(dt_np_sym_of(trace, slots[1], &shift));
-    if (shift == NULL) {
+    DT_TRY(shift_operand(trace, slots[1], &operands[1], &one));
+    if (!one) {
         return dt_np_fn_dry(trace, op, args, out); /* along several axes */
     }
     if (!dt_np_is_none(slots[2])) {
@@ -433,7 +451,6 @@ dt_np_fn_roll(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(like(trace, array->meta, array->meta->dtype, flat, &meta));
     meta->layout &= ~(uint32_t)(flat ? DT_LAYOUT_FRESH : 0);
     operands[0] = dt_np_node(array);
-    DT_TRY(dt_np_size_operand(trace, shift, &operands[1]));
     DT_TRY(axis_operand(trace, axis, flat, &operands[2]));
     return dt_np_emit_one(trace, op, operands, 3, meta, out);
 }

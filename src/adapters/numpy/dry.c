@@ -172,9 +172,10 @@ name_results(DtTrace *trace, PyTypeObject *type, DtVar **out)
     return dt_var_call(trace, cls, &args, out);
 }
 
-/* The sizes of the array operand, for a result of as many dimensions. */
+/* The sizes of the array operand, for a result of as many dimensions.  What is in C order when the
+ * dummy is, whose axes are one item long only where the operand's are, is so for any sizes. */
 static DtStatus
-take_sizes(DtNpDry *dry, const DtOperand *operand, DtMeta *result)
+take_sizes(DtNpDry *dry, const DtOperand *operand, PyObject *made, DtMeta *result)
 {
     const DtMeta *meta = &operand->u.node->results[operand->result];
     if (meta->ndim != result->ndim) {
@@ -183,7 +184,9 @@ take_sizes(DtNpDry *dry, const DtOperand *operand, DtMeta *result)
     for (uint32_t i = 0; i < meta->ndim; i++) {
         result->shape[i] = meta->shape[i];
     }
-    return DT_OK;
+    bool c = (meta->layout & DT_LAYOUT_C) && PyArray_CheckExact(made)
+             && PyArray_CHKFLAGS((PyArrayObject *)made, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_OWNDATA);
+    return c ? dt_np_fresh_c(dry->trace, result) : DT_OK;
 }
 
 /* Is the argument the dtype of reals, also by its name? */
@@ -244,7 +247,7 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs,
     Py_ssize_t count = many ? PyTuple_GET_SIZE(result) : 1;
     const DtSym *counted = NULL;
     PyTypeObject *type = Py_TYPE(result);
-    if (dry->counted || dry->open != 0) {
+    if ((dry->counted && dry->alike != 1) || dry->open != 0) {
         status = dt_trace_symbol(dry->trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &counted);
     }
     if (many && type != &PyTuple_Type && status == DT_OK) {
@@ -257,10 +260,10 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs,
     for (Py_ssize_t i = 0; i < count && status == DT_OK; i++) {
         uint32_t bit = 1u << i;
         bool counts = dry->counted ? !(dry->alike & bit) : (dry->open & bit) != 0;
-        status = read_result(dry, many ? PyTuple_GET_ITEM(result, i) : result,
-                             counts ? counted : NULL, &results[i]);
+        PyObject *one = many ? PyTuple_GET_ITEM(result, i) : result;
+        status = read_result(dry, one, counts ? counted : NULL, &results[i]);
         if (status == DT_OK && (dry->alike & bit)) {
-            status = take_sizes(dry, &spec->args[0], &results[i]);
+            status = take_sizes(dry, &spec->args[0], one, &results[i]);
         }
     }
     Py_DECREF(result);

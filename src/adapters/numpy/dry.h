@@ -22,11 +22,11 @@ typedef struct DtNpDry {
     const char *function;
     PyObject *dummies; /* DT_OWNED list */
     bool about;        /* the result is no array and known at once */
-    bool counted;      /* the first size of results depends on data, and no size matters */
+    bool counted;      /* no size matters; the first of results depends on data, if not alike */
     bool any_type;     /* NumPy converts no operand, so that it can't warn of it */
     bool late;         /* dtype or rank of results depend on data: only their type is known */
     bool scattered;    /* some array is in another order than its dummy, as far as is known */
-    uint32_t alike;    /* a bit per result of a counted function that has the sizes of its array */
+    uint32_t alike;    /* a bit per result of a counted one that has the sizes of its array */
     uint32_t open;     /* a bit per result of others whose first size depends on data */
 } DtNpDry;
 

@@ -219,6 +219,32 @@ read_unique_options(DtTrace *trace, DtNpOp op, const DtArgs *args, uint32_t *ali
     return DT_OK;
 }
 
+/* The result has the sizes of the array, whatever they are, as long as only axes and the norm are
+ * chosen. */
+DtStatus
+dt_np_fn_alike(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const choices[] = {"axis", "axes", "norm"};
+    bool alike = args->npos == 1;
+    for (uint32_t i = 0; i < args->nkw && alike; i++) {
+        alike = false;
+        for (size_t j = 0; j < Py_ARRAY_LENGTH(choices); j++) {
+            alike |= PyUnicode_CompareWithASCIIString(args->kwnames[i], choices[j]) == 0;
+        }
+    }
+    if (alike) {
+        DtVar *var;
+        DT_TRY(dt_var_realize(trace, args->pos[0], &var));
+        const DtArrayVar *array = dt_np_array_of(var);
+        alike = array != NULL && dt_np_is_ndarray(array);
+        for (uint32_t axis = 0; alike && axis < array->meta->ndim; axis++) {
+            alike = !dt_np_size_is(array->meta->shape[axis], 0);
+        }
+    }
+    return alike ? call_row(trace, op, (DtNpDry){.counted = true, .alike = 1}, args, out)
+                 : dt_np_fn_dry(trace, op, args, out);
+}
+
 /* The second result is as long as the data says: residuals of lstsq() are there or not, leading
  * zeros of the remainder of polydiv() are dropped. */
 DtStatus

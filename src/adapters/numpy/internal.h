@@ -193,6 +193,9 @@ DtStatus dt_np_decide_int(DtTrace *, DtSymOp op, const DtSym *a, int64_t b,
 /* Brings an expression into the form that DtMeta wants: 0 and 1 are constants, others guarded >= 2.
  */
 DtStatus dt_np_settle_size(DtTrace *, const DtSym *sym, const DtSym **out) DT_MUST_CHECK;
+/* Guards that the sizes are equal, or breaks; of two, *result is the constant one. */
+DtStatus dt_np_match_size(DtTrace *, const char *function, const DtSym *size,
+                          const DtSym **result) DT_MUST_CHECK;
 /* a + offset and a - b, with constants gathered so that equal sizes look equal. */
 DtStatus dt_np_offset(DtTrace *, const DtSym *a, int64_t offset, const DtSym **out) DT_MUST_CHECK;
 DtStatus dt_np_difference(DtTrace *, const DtSym *a, const DtSym *b,

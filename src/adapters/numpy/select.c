@@ -422,6 +422,7 @@ only_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtArrayVar **out)
     static const char *const names[] = {"a"};
     DtVar *slot;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DT_TRY(dt_np_array_like(trace, &slot));
     *out = dt_np_array_of(slot);
     return *out != NULL ? DT_OK
                         : dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),

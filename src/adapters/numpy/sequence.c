@@ -1,52 +1,51 @@
 /* array, asarray and copy: of sequences of numbers, and of arrays.
  *
- * A sequence is read as nested lists and tuples of numbers and NumPy scalars; the node takes it
- * as an operand tree, so symbolic numbers in it stay symbols.  Its items may be arrays of one shape
- * instead, whose axes come behind those of the sequence.
+ * A sequence is read as nested lists and tuples of numbers, NumPy scalars and arrays of one shape;
+ * the node takes it as an operand tree, so symbolic numbers in it stay symbols.
  */
 #include "adapters/numpy/internal.h"
 
-#include <string.h>
-
 /* ---- array, asarray -------------------------------------------------------------------------- */
 
-/* Nested lists and tuples of numbers and NumPy scalars: shape and dtype. */
+/* Nested lists and tuples of numbers and arrays: shape and dtype. */
 typedef struct Nested {
-    int64_t shape[DT_NP_MAXDIMS];
-    uint32_t ndim;   /* of the first leaf's path; 0xff: none yet */
+    const DtSym *shape[DT_NP_MAXDIMS]; /* NULL: not known yet */
+    uint32_t ndim;   /* of the first leaf's path, its own axes too; 0xff: none yet */
     PyObject *dtype; /* as asked for, or NULL */
-    uint32_t inner;  /* dimensions of the leaves, which are arrays; 0: they are numbers */
-    const DtSym *inner_shape[DT_NP_MAXDIMS];
     DT_VEC(DtNpOperand) leaves;
 } Nested;
 
-/* A leaf is like those before it: a number, or an array of their sizes. */
 static DtStatus
-match_leaf(DtTrace *trace, Nested *nested, const DtNpOperand *leaf, uint32_t depth)
+match_axis(DtTrace *trace, Nested *nested, uint32_t axis, const DtSym *size)
 {
-    const DtMeta *meta =
-        leaf->array != NULL && dt_np_is_ndarray(leaf->array) ? leaf->array->meta : NULL;
-    bool first = nested->ndim == 0xff, fits = meta == NULL || meta->ndim > 0;
-    uint32_t inner = meta != NULL ? meta->ndim : 0;
-    if (!fits || depth + inner > DT_NP_MAXDIMS
-        || (!first && (nested->ndim != depth || nested->inner != inner))
-        || (meta != NULL && !(meta->layout & DT_LAYOUT_NATIVE))) {
+    if (size == NULL) {
+        return DT_ERROR;
+    }
+    if (nested->shape[axis] == NULL) {
+        nested->shape[axis] = size;
+        return DT_OK;
+    }
+    return dt_np_match_size(trace, "an array from a sequence", size, &nested->shape[axis]);
+}
+
+static DtStatus
+read_leaf(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
+{
+    DtNpOperand leaf;
+    DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
+    const DtMeta *meta = leaf.array != NULL ? leaf.array->meta : NULL;
+    uint32_t own = meta != NULL ? meta->ndim : 0;
+    if (own > 0 && !(meta->layout & DT_LAYOUT_NATIVE)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a sequence of such items");
     }
-    nested->ndim = depth;
-    nested->inner = inner;
-    for (uint32_t i = 0; i < inner; i++) {
-        bool same = true;
-        if (first) {
-            nested->inner_shape[i] = meta->shape[i];
-            continue;
-        }
-        DT_TRY(dt_trace_unify(trace, nested->inner_shape[i], meta->shape[i], &same));
-        if (!same) {
-            return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "an array from arrays of other sizes");
-        }
+    if (depth + own > DT_NP_MAXDIMS || (nested->ndim != 0xff && nested->ndim != depth + own)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a ragged sequence");
     }
-    return DT_OK;
+    nested->ndim = depth + own;
+    for (uint32_t i = 0; i < own; i++) {
+        DT_TRY(match_axis(trace, nested, depth + i, meta->shape[i]));
+    }
+    return dt_vec_push(&trace->arena, &nested->leaves, leaf) < 0 ? dt_no_memory() : DT_OK;
 }
 
 static DtStatus
@@ -59,17 +58,12 @@ read_nested(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
     var = dt_var_peek(var);
     DT_TRY(dt_np_items(trace, var, &items, &count, &is_sequence));
     if (!is_sequence) {
-        DtNpOperand leaf;
-        DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
-        DT_TRY(match_leaf(trace, nested, &leaf, depth));
-        return dt_vec_push(&trace->arena, &nested->leaves, leaf) < 0 ? dt_no_memory() : DT_OK;
+        return read_leaf(trace, nested, var, depth);
     }
-    if (depth == DT_NP_MAXDIMS
-        || (nested->shape[depth] >= 0 && nested->shape[depth] != (int64_t)count)
-        || (nested->ndim != 0xff && depth >= nested->ndim)) {
+    if (depth == DT_NP_MAXDIMS || (nested->ndim != 0xff && depth >= nested->ndim)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a ragged sequence");
     }
-    nested->shape[depth] = count;
+    DT_TRY(match_axis(trace, nested, depth, dt_np_size(trace, count)));
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(read_nested(trace, nested, items[i], depth + 1));
     }
@@ -116,24 +110,18 @@ static DtStatus
 from_sequence(DtTrace *trace, DtNpOp op, DtVar *var, PyObject *dtype, DtVar **out)
 {
     Nested nested = {.ndim = 0xff, .dtype = dtype};
-    const DtSym *shape[DT_NP_MAXDIMS];
     DtOperand operands[2];
     DtMeta *meta;
     bool ok;
-    memset(nested.shape, 0xff, sizeof(nested.shape));
     DT_TRY(read_nested(trace, &nested, var, 0));
-    while (nested.leaves.count == 0 && nested.shape[nested.ndim == 0xff ? 0 : nested.ndim] >= 0) {
-        nested.ndim = nested.ndim == 0xff ? 1 : nested.ndim + 1; /* no items: as deep as it goes */
-    }
-    DT_TRY(nested_dtype(trace, &nested));
-    for (uint32_t i = 0; i < nested.ndim; i++) {
-        shape[i] = dt_np_size(trace, nested.shape[i]);
-        if (shape[i] == NULL) {
-            return DT_ERROR;
+    if (nested.leaves.count == 0) { /* as deep as it goes */
+        nested.ndim = 0;
+        while (nested.ndim < DT_NP_MAXDIMS && nested.shape[nested.ndim] != NULL) {
+            nested.ndim++;
         }
     }
-    memcpy(shape + nested.ndim, nested.inner_shape, sizeof(shape[0]) * nested.inner);
-    DT_TRY(dt_np_new_meta(trace, nested.dtype, shape, nested.ndim + nested.inner, &meta));
+    DT_TRY(nested_dtype(trace, &nested));
+    DT_TRY(dt_np_new_meta(trace, nested.dtype, nested.shape, nested.ndim, &meta));
     DT_TRY(dt_graph_operand(trace, var, &operands[0], &ok));
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from such a sequence");
@@ -169,20 +157,34 @@ copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **o
     return dt_np_emit_one(trace, op, operands, op == DT_NP_copy ? 1 : 2, meta, out);
 }
 
+static bool
+is_such_array(const DtArrayVar *array, PyObject *dtype)
+{
+    return array != NULL && dt_np_is_ndarray(array)
+           && (dtype == NULL || dtype == array->meta->dtype);
+}
+
 DtStatus
 dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"object", "dtype", "copy"};
     DtVar *slots[3];
     PyObject *dtype;
-    bool copy;
+    bool copy = false;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 2, 1, slots));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
-    DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), slots[2], true, &copy));
-    if (!copy || (slots[2] != NULL && dt_np_is_none(slots[2]))) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "array with copy=");
+    bool if_needed = slots[2] != NULL && dt_np_is_none(slots[2]);
+    if (!if_needed) {
+        DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), slots[2], true, &copy));
     }
     DtArrayVar *array = dt_np_array_of(slots[0]);
+    if (!copy && is_such_array(array, dtype)) {
+        *out = &array->base; /* NumPy gives the array itself */
+        return DT_OK;
+    }
+    if (!copy && !if_needed) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "array with copy=");
+    }
     return array != NULL ? copy_of(trace, op, array, dtype, out)
                          : from_sequence(trace, op, slots[0], dtype, out);
 }
@@ -199,7 +201,7 @@ dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (array == NULL) {
         return from_sequence(trace, op, slots[0], dtype, out);
     }
-    if (dt_np_is_ndarray(array) && (dtype == NULL || dtype == array->meta->dtype)) {
+    if (is_such_array(array, dtype)) {
         *out = &array->base; /* NumPy gives the array itself */
         return DT_OK;
     }
@@ -213,6 +215,7 @@ dt_np_fn_ascontiguousarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar 
     DtVar *slot;
     DtMeta *meta;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DT_TRY(dt_np_array_like(trace, &slot));
     DtArrayVar *array = dt_np_array_of(slot);
     if (array == NULL || array->meta->ndim == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
@@ -233,6 +236,7 @@ dt_np_fn_copy(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"a"};
     DtVar *slot;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
+    DT_TRY(dt_np_array_like(trace, &slot));
     DtArrayVar *array = dt_np_array_of(slot);
     if (array == NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);

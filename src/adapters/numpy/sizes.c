@@ -189,6 +189,19 @@ dt_np_decide_int(DtTrace *trace, DtSymOp op, const DtSym *a, int64_t b, bool *tr
 }
 
 DtStatus
+dt_np_match_size(DtTrace *trace, const char *function, const DtSym *size, const DtSym **result)
+{
+    bool same;
+    DT_TRY(dt_trace_unify(trace, *result, size, &same));
+    if (!same) {
+        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "%s of sizes %lld and %lld", function,
+                        (long long)(*result)->hint.i, (long long)size->hint.i);
+    }
+    *result = dt_sym_is_const(size) ? size : *result;
+    return DT_OK;
+}
+
+DtStatus
 dt_np_settle_size(DtTrace *trace, const DtSym *sym, const DtSym **out)
 {
     bool large;

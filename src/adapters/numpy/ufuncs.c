@@ -653,6 +653,21 @@ check_reuse(DtTrace *trace, const DtNpOperand *operands, uint32_t count, const D
     return DT_OK;
 }
 
+/* The operands of an operator, lists and tuples as the arrays that NumPy makes of them.  A product
+ * of a sequence and a NumPy scalar repeats the sequence: it stays, and breaks. */
+static DtStatus
+read_pair(DtTrace *trace, bool product, DtVar *l, DtVar *r, const char *what, DtNpOperand *operands)
+{
+    DtVar *pair[] = {l, r};
+    const DtArrayVar *left = dt_np_any_array(l), *right = dt_np_any_array(r);
+    bool arrays =
+        (left != NULL && dt_np_is_ndarray(left)) || (right != NULL && dt_np_is_ndarray(right));
+    for (int i = 0; i < 2 && (arrays || !product); i++) {
+        DT_TRY(dt_np_array_like(trace, &pair[i]));
+    }
+    return dt_np_read_operands(trace, pair, 2, what, operands);
+}
+
 static DtStatus
 binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out)
 {
@@ -661,7 +676,7 @@ binary(DtTrace *trace, int plain, DtVar *l, DtVar *r, bool in_place, DtVar **out
     if (plain == DT_BINARY_MATRIX_MULTIPLY) {
         return dt_np_matmul(trace, DT_NP_matmul, l, r, out);
     }
-    DT_TRY(dt_np_read_operands(trace, (DtVar *[]){l, r}, 2, symbol, operands));
+    DT_TRY(read_pair(trace, plain == DT_BINARY_MULTIPLY, l, r, symbol, operands));
     if (!any_ndarray(operands, 2)) {
         return scalar_math(trace, binary_rows[plain].ufunc, binary_rows[plain].scalar, operands, 2,
                            out);
@@ -788,7 +803,7 @@ dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar 
     if (*out != NULL) {
         return DT_OK;
     }
-    DT_TRY(dt_np_read_operands(trace, (DtVar *[]){l, r}, 2, "a comparison", operands));
+    DT_TRY(read_pair(trace, false, l, r, "a comparison", operands));
     if (any_ndarray(operands, 2)) {
         return apply(trace, rows[op].ufunc, operands, 2, NULL, out);
     }

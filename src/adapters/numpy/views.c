@@ -609,7 +609,7 @@ dt_np_fn_method(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s without positional arguments",
                         dt_np_target(op));
     }
-    self = args->pos[0];
+    DT_TRY(dt_var_realize(trace, args->pos[0], &self));
     DT_TRY(dt_np_array_like(trace, &self));
     DtArrayVar *array = dt_np_array_of(self);
     if (array == NULL) {
