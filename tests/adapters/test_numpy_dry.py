@@ -219,3 +219,15 @@ def test_fourier_transforms_are_not_for_one_size():
 
     compiled = check_calls(f, *[(RNG.random((n, n + 1)),) for n in (3, 5, 8, 400)])
     assert FORCED or compiled.published <= 2
+
+
+def test_a_transform_of_c_order_is_of_c_order():
+    def f(a, b):
+        z = np.fft.fftn(a)
+        return z, 1j * b * z, np.fft.ifft(b * z, axis=0) * b, z.reshape(-1), z.T * b.T
+
+    a, b = RNG.random((5, 7)), RNG.random((5, 7))
+    check_calls(f, (a, b), (a[:, :1].copy(), b[:, :1].copy()), (a[:1].copy(), b[:1].copy()))
+    large = RNG.random((2, 200, 201))
+    check_calls(f, (large[0], large[1]))
+    check_calls(f, (np.asfortranarray(a), b), (a[::2], b[::2]), whole=False)
