@@ -107,8 +107,9 @@ call_callee(const DtNode *node, binaryfunc binary, const DtNativeRun *run)
     return dt_eager_call(node, run->values, run->symbols);
 }
 
+/* Has the node an array among its operands with at least (or, if `most`, at most) so many bytes? */
 static bool
-has_empty_operand(const DtNode *node, const DtNativeRun *run)
+has_operand_of(const DtNode *node, const DtNativeRun *run, npy_intp bytes, bool most)
 {
     for (uint32_t i = 0; i < node->nargs; i++) {
         const DtOperand *operand = &node->args[i];
@@ -117,8 +118,11 @@ has_empty_operand(const DtNode *node, const DtNativeRun *run)
         }
         DtValue value = {operand->u.node, operand->result};
         PyObject *object = dt_native_value(run, &value);
-        if (object != NULL && PyArray_Check(object) && PyArray_SIZE((PyArrayObject *)object) == 0) {
-            return true;
+        if (object != NULL && PyArray_Check(object)) {
+            npy_intp has = PyArray_NBYTES((PyArrayObject *)object);
+            if (most ? has <= bytes : has >= bytes) {
+                return true;
+            }
         }
     }
     return false;
@@ -164,7 +168,7 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
     if (run->committed) {
         return DT_RUN_OK;
     }
-    if ((flags & DT_CALLED_PYTHON) && has_empty_operand(node, run)) {
+    if ((flags & DT_CALLED_PYTHON) && has_operand_of(node, run, 0, true)) {
         return DT_RUN_REPLAY;
     }
     if (stage->writes == DT_WRITES_AT_END) {
@@ -195,7 +199,15 @@ call_node(const DtStage *stage, uint32_t i, DtNativeRun *run)
     if (flags & DT_CALLED_SETITEM) {
         return dt_write_run(node, run) < 0 ? dt_eager_failure(run->committed) : DT_RUN_OK;
     }
+    PyObject *token = NULL;
+    bool large = has_operand_of(node, run, DT_MEMORY_POOLED, false);
+    if (large && dt_memory_enter(&token) < 0) {
+        return dt_eager_failure(run->committed);
+    }
     PyObject *value = call_callee(node, stage->binary[i], run);
+    if (token != NULL) {
+        dt_memory_leave(token);
+    }
     if (value == NULL) {
         return dt_eager_failure(run->committed);
     }

@@ -5,7 +5,7 @@
  * from a pool: their data is freed through a NumPy memory handler (NEP 49) that keeps a bounded
  * number of blocks for the next outputs.  Nothing of that is visible on the arrays: they own their
  * data, can be resized, and tracemalloc sees them.  A program that has set a handler of its own
- * gets that one.
+ * gets that one.  What NumPy is called for with large operands allocates through the same handler.
  *
  * Blocks are kept with their capacity in front of the data.  The pool may be used without the GIL.
  */
@@ -70,11 +70,13 @@ pool_malloc(void *Py_UNUSED(ctx), size_t size)
     if (size > SIZE_MAX - HEADER - GRAIN) {
         return NULL;
     }
-    size_t capacity = (size + GRAIN - 1) & ~(size_t)(GRAIN - 1);
+    bool pooled = size >= DT_MEMORY_POOLED;
+    size_t grain = pooled ? GRAIN : HEADER;
+    size_t capacity = (size + grain - 1) & ~(grain - 1);
     void *block = NULL;
     lock_pool();
     /* The newest first: its pages are the warmest.  A quarter may go unused. */
-    for (uint32_t i = pool.count; i > 0; i--) {
+    for (uint32_t i = pooled ? pool.count : 0; i > 0; i--) {
         size_t have = *capacity_of(pool.blocks[i - 1]);
         if (have >= capacity && have - capacity <= capacity / 4) {
             block = take_block(i - 1);
@@ -107,7 +109,7 @@ pool_free(void *Py_UNUSED(ctx), void *data, size_t Py_UNUSED(size))
     }
     void *block = (char *)data - HEADER;
     size_t capacity = *capacity_of(block);
-    if (capacity > keep_bytes) {
+    if (capacity > keep_bytes || capacity < DT_MEMORY_POOLED) {
         free(block);
         return;
     }
@@ -167,6 +169,15 @@ default_is_current(void)
     return same;
 }
 
+static int
+make_capsule(void)
+{
+    if (handler_capsule == NULL) {
+        handler_capsule = PyCapsule_New(&handler, "mem_handler", NULL);
+    }
+    return handler_capsule == NULL ? -1 : 0;
+}
+
 PyObject *
 dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape, const npy_intp *strides,
                     int order)
@@ -182,10 +193,7 @@ dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape, const
         }
         return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL, flags, NULL);
     }
-    if (handler_capsule == NULL) {
-        handler_capsule = PyCapsule_New(&handler, "mem_handler", NULL);
-    }
-    void *data = handler_capsule == NULL ? NULL : pool_malloc(NULL, (size_t)bytes);
+    void *data = make_capsule() < 0 ? NULL : pool_malloc(NULL, (size_t)bytes);
     if (data == NULL) {
         Py_DECREF(descr);
         return PyErr_NoMemory();
@@ -200,4 +208,76 @@ dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape, const
     ((PyArrayObject_fields *)array)->mem_handler = Py_NewRef(handler_capsule);
     (void)PyTraceMalloc_Track(TRACE_DOMAIN, (uintptr_t)data, (size_t)bytes);
     return array;
+}
+
+/* ---- What NumPy is called for ---------------------------------------------------------------- */
+
+/* The context variable that holds NumPy's handler; NumPy has a setter, but none that takes a value
+ * back without a trace in the context. */
+static PyObject *variable; /* DT_OWNED, found at first use; None: NumPy keeps it elsewhere */
+
+/* The key of the context that our handler is found under. */
+static PyObject *
+key_of_handler(PyObject *context)
+{
+    PyObject *keys = PyObject_GetIter(context), *key = NULL, *found = NULL;
+    while (keys != NULL && found == NULL && (key = PyIter_Next(keys)) != NULL) {
+        PyObject *value = PyObject_GetItem(context, key);
+        found = value == handler_capsule ? Py_NewRef(key) : NULL;
+        Py_XDECREF(value);
+        Py_DECREF(key);
+    }
+    Py_XDECREF(keys);
+    if (found == NULL && !PyErr_Occurred()) {
+        found = Py_NewRef(Py_None);
+    }
+    return found;
+}
+
+/* Sets the handler in a copy of the context, and looks for it there. */
+static int
+find_variable(void)
+{
+    PyObject *context = PyContext_CopyCurrent();
+    if (context == NULL || PyContext_Enter(context) < 0) {
+        Py_XDECREF(context);
+        return -1;
+    }
+    PyObject *before = PyDataMem_SetHandler(handler_capsule);
+    if (PyContext_Exit(context) == 0 && before != NULL) {
+        variable = key_of_handler(context);
+    }
+    Py_XDECREF(before);
+    Py_DECREF(context);
+    return variable != NULL ? 0 : -1;
+}
+
+int
+dt_memory_enter(PyObject **token)
+{
+    *token = NULL;
+    int usual = default_is_current();
+    if (usual <= 0) {
+        return usual;
+    }
+    if (make_capsule() < 0 || (variable == NULL && find_variable() < 0)) {
+        return -1;
+    }
+    if (variable == Py_None) {
+        return 0;
+    }
+    *token = PyContextVar_Set(variable, handler_capsule);
+    return *token != NULL ? 0 : -1;
+}
+
+void
+dt_memory_leave(DT_STEALS PyObject *token)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (PyContextVar_Reset(variable, token) < 0) {
+        PyErr_WriteUnraisable(NULL); /* the token is ours and unused: it can't fail */
+    }
+    Py_DECREF(token);
+    PyErr_Restore(type, value, traceback);
 }

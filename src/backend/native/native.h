@@ -447,6 +447,11 @@ bool dt_reduced_sums_whole_runs(void);
 enum { DT_MEMORY_POOLED = 1 << 17 }; /* bytes from which data comes from the pool */
 DT_OWNED PyObject *dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape,
                                        const npy_intp *strides, int order);
+/* Until dt_memory_leave(token) the arrays that NumPy makes in this context take their data from the
+ * pool, if they are large.  *token = NULL: not so, the program has a handler of its own.  -1 with
+ * an exception. */
+int dt_memory_enter(PyObject **token);
+void dt_memory_leave(DT_STEALS PyObject *token);
 
 /* called.c */
 uint8_t dt_called_flags(const DtNode *node);
