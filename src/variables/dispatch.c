@@ -49,11 +49,12 @@ no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
 {
     static const char *const names[] = {"__index__", NULL};
     bool repeats = DT_BINARY_PLAIN(op) == DT_BINARY_MULTIPLY;
+    bool may_swap = !DT_BINARY_IS_INPLACE(op); /* obj *= "ab" asks the object's class alone */
     DtVar *times = NULL;
     if (repeats && is_text(left) && right->type->kind == DT_KIND_INSTANCE) {
         DT_TRY(dt_instance_convert(trace, right, names, &times));
     }
-    else if (repeats && is_text(right) && left->type->kind == DT_KIND_INSTANCE) {
+    else if (repeats && may_swap && is_text(right) && left->type->kind == DT_KIND_INSTANCE) {
         DT_TRY(dt_instance_convert(trace, left, names, &times));
     }
     return times != NULL ? dt_var_binary(trace, op, is_text(left) ? left : right, times, out)
