@@ -14,8 +14,9 @@
 #define BUILD_LIMIT 24
 
 /* Functions that look at the variables of the frame that calls them. */
-static const char *const looking_names[] = {"locals", "vars",      "dir",          "eval",
-                                            "exec",   "_getframe", "currentframe", "stack"};
+static const char *const looking_names[] = {"locals",    "vars",      "dir",         "eval",
+                                            "exec",      "_getframe", "stack",       "breakpoint",
+                                            "set_trace", "embed",     "currentframe"};
 
 static bool
 looks_at_locals(PyCodeObject *code)

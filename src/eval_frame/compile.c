@@ -134,6 +134,9 @@ trace_and_plan_segment(DtAttempt *attempt)
         if (status == DT_RESTART && !silent) {
             continue;
         }
+        if (attempt->trace->brk.id == DT_BREAK_RAISES && attempt->trace->brk.message != NULL) {
+            attempt->from.liveness = NULL; /* a debugger looks at frames that have raised */
+        }
         DT_TRY(dt_segment_shorten(segment, attempt->trace, planning, &stop_at));
     }
     return dt_segment_forsake(segment, attempt->trace);
