@@ -334,3 +334,24 @@ def test_large_temporaries_keep_their_byte_order():
 
     for n in (10, 60_000):
         same(fn, np.arange(float(n)).astype(">f8"))
+
+
+NUMBERS = [np.int8(-128), np.int64(-(2**63)), np.int16(5), np.array(-5), np.array(6)]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a, n: (a * 2, np.base_repr(n), np.base_repr(number=n, base=3)),
+        lambda a, n: (a * 2, np.binary_repr(n), np.binary_repr(n, width=64)),
+        lambda a, n: (a * 2, np.base_repr(17, abs(n) % 7 + 2)),
+        lambda a, n: (a * 2, np.min_scalar_type(n), np.min_scalar_type(a=n)),
+        lambda a, n: (a * 2, np.broadcast_shapes(abs(n) % 7 + 2, (1, 1))),
+        lambda a, n: (a * 2, np.broadcast_shapes((3, abs(n) % 7 + 2), (1,))),
+        lambda a, n: (a * 2, np.broadcast_shapes(np.array([n % 5 + 1, 3]), (1,))),
+    ],
+)
+def test_functions_of_values_are_not_asked_about_others(fn, number):
+    """They give texts, sizes and dtypes, but of the number that is in the array."""
+    same(fn, np.arange(3.0), number)

@@ -320,19 +320,10 @@ dt_np_fn_bincount(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return call_row(trace, op, (DtNpDry){.counted = true}, &whole, out);
 }
 
-/* About dtypes: the values of arrays and their sizes do not matter, those of numbers that are no
- * constants might. */
+/* About dtypes: the values of arrays and their sizes do not matter. */
 DtStatus
 dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    for (uint32_t i = 0; i < args->npos && op == DT_NP_min_scalar_type; i++) {
-        DtVar *var;
-        DT_TRY(dt_var_realize(trace, args->pos[i], &var));
-        const DtArrayVar *array = dt_np_array_of(var);
-        if (array != NULL && array->meta->ndim == 0) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a value", dt_np_target(op));
-        }
-    }
     DtNpDry how = {.counted = op != DT_NP_einsum_path, .about = true};
     return call_row(trace, op, how, args, out);
 }

@@ -172,6 +172,14 @@ takes_type(const DtNpDry *dry, int type_num)
            || strncmp(dt_np_target(op), "numpy.linalg.", 13) == 0;
 }
 
+/* Functions that are known at once, but not of arrays whose items they read as numbers or sizes. */
+static bool
+reads_items(DtNpOp op, const DtMeta *meta)
+{
+    return (op == DT_NP_min_scalar_type && meta->ndim == 0) || op == DT_NP_base_repr
+           || op == DT_NP_binary_repr || op == DT_NP_broadcast_shapes;
+}
+
 DtStatus
 dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, PyObject **example)
 {
@@ -183,6 +191,9 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
     DtArrayVar *array = dt_np_any_array(var);
     if (array != NULL) {
         DtNpOperand found;
+        if (reads_items(dry->op, array->meta)) {
+            return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of a value", dry->function);
+        }
         DT_TRY(dt_np_read_operands(dry->trace, &var, 1, dry->function, &found));
         DT_TRY(fix_sizes(dry, array->meta));
         dry->scattered = dry->scattered || !(array->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
