@@ -198,9 +198,7 @@ static DtStatus
 settle_symbols(Finish *finish)
 {
     const DtTrace *trace = finish->trace;
-    for (uint32_t i = 0; i < trace->symbols.count; i++) {
-        finish->merged = finish->merged || trace->symbols.items[i].stands_for != NULL;
-    }
+    finish->merged = trace->some_symbols_equal;
     if (finish->merged) {
         DT_TRY(try_symbols(finish));
     }

@@ -161,30 +161,17 @@ dt_graph_source_text(DtGraph *graph, const DtSource *source)
 
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
-static bool
-has_symbol(const DtGraph *graph, uint32_t id)
-{
-    for (uint32_t i = 0; i < graph->symbols.count; i++) {
-        if (graph->symbols.items[i].id == id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The sizes of a new array input give symbols their values. */
 static DtStatus
 bind_dimensions(DtGraph *graph, uint32_t input, const DtMeta *meta)
 {
     for (int dim = 0; dim < meta->ndim; dim++) {
         const DtSym *size = meta->shape[dim];
-        if (size->op != DT_SYM_OP_SYMBOL || has_symbol(graph, size->id)) {
+        if (size->op != DT_SYM_OP_SYMBOL || dt_graph_has_symbol(graph, size->id)) {
             continue;
         }
         DtGraphSymbol symbol = {size->id, input, dim, size->type, size->hint};
-        if (dt_vec_push(&graph->arena, &graph->symbols, symbol) < 0) {
-            return dt_no_memory();
-        }
+        DT_TRY(dt_graph_add_symbol(graph, symbol));
     }
     return DT_OK;
 }

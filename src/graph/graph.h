@@ -128,6 +128,7 @@ struct DtGraph {
     DT_VEC(DtNode *) nodes;
     DT_VEC(DtGraphInput) inputs;
     DT_VEC(DtGraphSymbol) symbols;
+    DT_VEC(bool) bound;    /* by symbol, until it is finished: has it a row of its own? */
     uint32_t symbol_limit; /* symbol ids are below it: the length of arrays of symbol values */
     DtOperand *outputs;    /* of the output node, once finished: NODE, SYM or CONST */
     uint32_t noutputs;
@@ -152,6 +153,9 @@ DtMeta *dt_graph_meta(DtGraph *graph, const DtMeta *meta) DT_MUST_CHECK;
  * node. In a nested tracer it becomes an input of the outermost graph, lifted when it is used. */
 DtStatus dt_graph_input(DtGraph *graph, const DtSource *source, const DtMeta *meta,
                         DtNode **out) DT_MUST_CHECK;
+/* Has it a row of its own? */
+bool dt_graph_has_symbol(const DtGraph *graph, uint32_t id);
+DtStatus dt_graph_add_symbol(DtGraph *graph, DtGraphSymbol row) DT_MUST_CHECK;
 /* Makes sure that the graph can evaluate `sym`: symbols in it that are no dimension of an input
  * become number inputs (free-variable lifting does the same through nested tracers). */
 DtStatus dt_graph_bind_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym) DT_MUST_CHECK;

@@ -43,15 +43,38 @@ typedef struct Binding {
     DtGraph *graph;
 } Binding;
 
-static bool
-is_bound(const DtTrace *trace, const DtGraph *graph, uint32_t root)
+bool
+dt_graph_has_symbol(const DtGraph *graph, uint32_t id)
 {
-    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+    return id < graph->bound.count && graph->bound.items[id];
+}
+
+/* The symbol, or one that was found equal. */
+static bool
+is_bound(const DtTrace *trace, const DtGraph *graph, uint32_t id)
+{
+    if (dt_graph_has_symbol(graph, id)) {
+        return true;
+    }
+    uint32_t root = dt_trace_symbol_root(trace, id);
+    for (uint32_t i = 0; trace->some_symbols_equal && i < graph->symbols.count; i++) {
         if (dt_trace_symbol_root(trace, graph->symbols.items[i].id) == root) {
             return true;
         }
     }
     return false;
+}
+
+DtStatus
+dt_graph_add_symbol(DtGraph *graph, DtGraphSymbol row)
+{
+    while (graph->bound.count <= row.id) {
+        if (dt_vec_push(&graph->arena, &graph->bound, false) < 0) {
+            return dt_no_memory();
+        }
+    }
+    graph->bound.items[row.id] = true;
+    return dt_vec_push(&graph->arena, &graph->symbols, row) < 0 ? dt_no_memory() : DT_OK;
 }
 
 /* A number input for the symbol; `source` is NULL in a body, where it is captured. */
@@ -61,11 +84,9 @@ add_number(DtGraph *graph, const DtSym *symbol, const DtSource *source, const ch
     uint32_t position = graph->inputs.count;
     DtGraphInput input = {NULL, symbol->id, source, text};
     DtGraphSymbol bound = {symbol->id, position, -1, symbol->type, symbol->hint};
-    if (dt_vec_push(&graph->arena, &graph->inputs, input) < 0
-        || dt_vec_push(&graph->arena, &graph->symbols, bound) < 0) {
-        return dt_no_memory();
-    }
-    return DT_OK;
+    return dt_vec_push(&graph->arena, &graph->inputs, input) < 0
+               ? dt_no_memory()
+               : dt_graph_add_symbol(graph, bound);
 }
 
 static DtStatus
@@ -87,7 +108,7 @@ bind_symbol(const DtSym *symbol, void *arg)
     Binding *binding = arg;
     DtTrace *trace = binding->trace;
     DtGraph *graph = binding->graph;
-    if (is_bound(trace, graph, dt_trace_symbol_root(trace, symbol->id))) {
+    if (is_bound(trace, graph, symbol->id)) {
         return DT_OK;
     }
     if (graph->parent != NULL && dt_trace_depends_on_data(trace, symbol)) {
@@ -104,7 +125,7 @@ bind_symbol(const DtSym *symbol, void *arg)
     const DtSource *source = trace->symbols.items[symbol->id].source;
     if (source == NULL) {
         DtGraphSymbol unknown = {symbol->id, DT_NO_INPUT, -1, symbol->type, symbol->hint};
-        return dt_vec_push(&graph->arena, &graph->symbols, unknown) < 0 ? dt_no_memory() : DT_OK;
+        return dt_graph_add_symbol(graph, unknown);
     }
     const char *text = dt_graph_source_text(graph, source);
     if (text == NULL) {

@@ -88,10 +88,10 @@ add_input(Maker *maker, PyObject *value)
         input.symbol = graph->symbol_limit++;
         maker->syms[maker->nvalues] = dt_sym_symbol(&graph->arena, input.symbol, type, hint);
         DtGraphSymbol symbol = {input.symbol, position, -1, (uint8_t)type, hint};
-        if (maker->syms[maker->nvalues] == NULL
-            || dt_vec_push(&graph->arena, &graph->symbols, symbol) < 0) {
+        if (maker->syms[maker->nvalues] == NULL) {
             return dt_no_memory();
         }
+        DT_TRY(dt_graph_add_symbol(graph, symbol));
     }
     else {
         DT_TRY(dt_graph_add_node(graph, DT_NODE_INPUT, "x", &input.node));

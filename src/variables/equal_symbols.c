@@ -122,6 +122,7 @@ let_stand(DtTrace *trace, const DtSym *symbol, int64_t offset, const DtSym *othe
     const DtSym *made;
     DT_TRY(dt_sym_offset(&trace->arena, other, -offset, &made));
     trace->symbols.items[symbol->id].stands_for = made;
+    trace->some_symbols_equal = true;
     return DT_OK;
 }
 

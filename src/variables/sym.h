@@ -15,7 +15,7 @@
 #include "core/arena.h"
 #include "core/strbuf.h"
 
-typedef enum DtSymType { DT_SYM_INT, DT_SYM_FLOAT, DT_SYM_BOOL } DtSymType;
+typedef enum DtSymType { DT_SYM_INT, DT_SYM_FLOAT, DT_SYM_BOOL, DT_SYM_TYPE_COUNT } DtSymType;
 
 typedef enum DtSymOp {
 #define SYM_OP(NAME, ARITY, TEXT) DT_SYM_OP_##NAME,

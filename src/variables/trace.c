@@ -253,20 +253,24 @@ dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber
                 const DtSym **out)
 {
     uint32_t id = trace->symbols.count;
-    for (uint32_t i = 0; source != NULL && i < trace->symbols.count; i++) {
-        if (trace->symbols.items[i].source == source && trace->symbols.items[i].type == type) {
-            id = i;
-            break;
-        }
+    const DtSym *known = source != NULL ? dt_map_get(&trace->symbol_of[type], source) : NULL;
+    if (known != NULL) {
+        id = known->id;
     }
-    if (id == trace->symbols.count) {
+    else {
         DtSymbol symbol = {source, type, hint, NULL};
         if (dt_vec_push(&trace->arena, &trace->symbols, symbol) < 0) {
             return dt_no_memory();
         }
     }
-    *out = dt_sym_symbol(&trace->arena, id, type, hint);
-    return *out != NULL ? DT_OK : dt_no_memory();
+    const DtSym *symbol = dt_sym_symbol(&trace->arena, id, type, hint);
+    if (symbol == NULL
+        || (source != NULL && known == NULL
+            && dt_map_set(&trace->arena, &trace->symbol_of[type], source, (void *)symbol) < 0)) {
+        return dt_no_memory();
+    }
+    *out = symbol;
+    return DT_OK;
 }
 
 bool

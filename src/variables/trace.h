@@ -126,7 +126,9 @@ struct DtTrace {
     DtMap by_object;      /* object -> DtVar, for dt_var_build */
     DtMap payload_owners; /* tracker of an instance's builtin part -> the instance (payload.c) */
     DT_VEC(DtSymbol) symbols;
-    DtGraph *graph; /* DT_OWNED; taken by the entry */
+    DtMap symbol_of[DT_SYM_TYPE_COUNT]; /* source -> DtSym, the symbol of each type */
+    bool some_symbols_equal;            /* one at least stands for another (equal_symbols.c) */
+    DtGraph *graph;                     /* DT_OWNED; taken by the entry */
     DtGuardRecipe *guards;
     DtJournal *journal;
     const DtAdapter *adapters_used[16];
