@@ -77,6 +77,16 @@ TO_COMPLEX(f4, float)
 CAST_LOOP(f8_c16, double, Complex128, ((Complex128){x, 0.0}))
 CAST_LOOP(c16_c8, Complex128, Complex64, ((Complex64){(float)x.re, (float)x.im}))
 CAST_LOOP(c16_c16, Complex128, Complex128, x)
+/* A byte of a bool that is neither 0 nor 1 (a view of other bytes) is true, and no other number. */
+#define BOOL_TO(TO, TO_T) CAST_LOOP(b1_##TO, uint8_t, TO_T, (TO_T)(x != 0))
+BOOL_TO(u1, uint8_t)
+BOOL_TO(u2, uint16_t)
+BOOL_TO(u4, uint32_t)
+BOOL_TO(u8, uint64_t)
+BOOL_TO(f4, float)
+BOOL_TO(f8, double)
+CAST_LOOP(b1_c8, uint8_t, Complex64, ((Complex64){x != 0 ? 1.0f : 0.0f, 0.0f}))
+CAST_LOOP(b1_c16, uint8_t, Complex128, ((Complex128){x != 0 ? 1.0 : 0.0, 0.0}))
 CAST_LOOP(u1_b1, uint8_t, uint8_t, x != 0)
 CAST_LOOP(u2_b1, uint16_t, uint8_t, x != 0)
 CAST_LOOP(u4_b1, uint32_t, uint8_t, x != 0)
@@ -87,8 +97,7 @@ CAST_LOOP(c8_b1, Complex64, uint8_t, x.re != 0 || x.im != 0)
 CAST_LOOP(c16_b1, Complex128, uint8_t, x.re != 0 || x.im != 0)
 CAST_LOOP(c8_c16, Complex64, Complex128, ((Complex128){(double)x.re, (double)x.im}))
 
-/* Type numbers by layout: LONG and LONGLONG (and INT on some systems) are one.  Bool is an unsigned
- * byte that may only be a source. */
+/* Type numbers by layout: LONG and LONGLONG (and INT on some systems) are one. */
 typedef enum Layout {
     L_U1,
     L_I1,
@@ -102,6 +111,7 @@ typedef enum Layout {
     L_F8,
     L_C8,
     L_C16,
+    L_B1, /* only a source */
     L_COUNT
 } Layout;
 
@@ -110,7 +120,7 @@ layout_of(int type_num)
 {
     switch (type_num) {
     case NPY_BOOL:
-        return L_U1;
+        return L_B1;
     case NPY_FLOAT:
         return L_F4;
     case NPY_DOUBLE:
@@ -158,12 +168,24 @@ static PyArrayMethod_StridedLoop *const truth[L_COUNT] = {
     [L_U1] = cast_u1_b1, [L_I1] = cast_u1_b1, [L_U2] = cast_u2_b1, [L_I2] = cast_u2_b1,
     [L_U4] = cast_u4_b1, [L_I4] = cast_u4_b1, [L_U8] = cast_u8_b1, [L_I8] = cast_u8_b1,
     [L_F4] = cast_f4_b1, [L_F8] = cast_f8_b1, [L_C8] = cast_c8_b1, [L_C16] = cast_c16_b1,
+    [L_B1] = cast_u1_u1,
 };
 
 /* Sign extension is the same for signed and unsigned targets, so one row serves both. */
 static PyArrayMethod_StridedLoop *const casts[L_COUNT][L_COUNT] = {
+    [L_B1] = {[L_U1] = cast_b1_u1,
+              [L_I1] = cast_b1_u1,
+              [L_U2] = cast_b1_u2,
+              [L_I2] = cast_b1_u2,
+              [L_U4] = cast_b1_u4,
+              [L_I4] = cast_b1_u4,
+              [L_U8] = cast_b1_u8,
+              [L_I8] = cast_b1_u8,
+              [L_F4] = cast_b1_f4,
+              [L_F8] = cast_b1_f8,
+              [L_C8] = cast_b1_c8,
+              [L_C16] = cast_b1_c16},
     [L_U1] = {[L_U1] = cast_u1_u1,
-              [L_I1] = cast_u1_u1,
               [L_U2] = cast_u1_u2,
               [L_I2] = cast_u1_u2,
               [L_U4] = cast_u1_u4,
@@ -226,13 +248,7 @@ dt_cast_get(int from, int to)
 {
     int source = layout_of(from);
     int target = layout_of(to);
-    if (source < 0 || target < 0 || to == NPY_BOOL) {
-        return NULL;
-    }
-    if (from != NPY_BOOL && source == L_U1 && target == L_I1) {
-        return NULL;
-    }
-    return casts[source][target];
+    return source < 0 || target < 0 ? NULL : casts[source][target];
 }
 
 PyArrayMethod_StridedLoop *

@@ -124,7 +124,7 @@ load_item(const DtCellItem *item, const DtNativeRun *run, DtCell *cell)
         memcpy(cell, data, 4);
         break;
     default:
-        cell->b = *(const npy_bool *)data;
+        cell->b = *(const npy_bool *)data != 0;
         break;
     }
     return true;
