@@ -355,3 +355,40 @@ NUMBERS = [np.int8(-128), np.int64(-(2**63)), np.int16(5), np.array(-5), np.arra
 def test_functions_of_values_are_not_asked_about_others(fn, number):
     """They give texts, sizes and dtypes, but of the number that is in the array."""
     same(fn, np.arange(3.0), number)
+
+
+BYTES = np.array([0, 1, 2, 255, 128, 0, 255, 3], "u1")
+
+
+@pytest.mark.parametrize("repeat", [1, 60])
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_bytes_of_bools_that_are_neither_0_nor_1(step, repeat):
+    """A view of other bytes, as masks of images are: each is true, and counts as one."""
+
+    def fn(a, b):
+        return (
+            [a.sum(), a.reshape(4, -1).sum(axis=0), np.count_nonzero(a), a.mean(), np.cumsum(a)],
+            [a.astype(dtype) for dtype in ("i1", "u1", "i2", "u4", int, "f4", float, "c8", "c16", bool)],
+            [a + 1, a * 2.5, a * (1 + 2j), a >> 1, a // 1, a % 2, a**2, a / (b + 1)],
+            [a == 1, a == b, a < b, a & b, a ^ b, ~a, a | (b & ~a), np.where(a, 1.5, b)],
+            [(a * 2.0 + (b | a)) * (a & ~b), ((a - 0.5) * 3).sum(), np.where(a > b, 1.0, a)],
+            [a[3], float(a[3]) + 0.5, a[3] + 1, np.arange(len(a))[a], a.copy(), a.max(), a.any()],
+        )
+
+    a = np.tile(BYTES, repeat).view(bool)[::step]
+    same(fn, a, np.roll(BYTES.repeat(repeat), 5).view(bool)[::step])
+
+
+@pytest.mark.parametrize("ends", ["f", "b", "fb", "bf", "FB", "front", "", "x"])
+def test_trim_zeros_complains_where_nobody_looks(ends):
+    def unused(a):
+        b = a * 2
+        np.trim_zeros(b, trim=ends)
+        return b
+
+    def used(a):
+        return np.trim_zeros(a * 2, ends) + 1
+
+    array = np.array([0.0, 0.0, 1.0, 2.0, 0.0])
+    same(unused, array)
+    same(used, array)

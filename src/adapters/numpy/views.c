@@ -553,6 +553,19 @@ dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return dt_np_emit_view(trace, op, &operand, 1, meta, out);
 }
 
+/* Of others it complains. */
+static bool
+names_ends(PyObject *ends)
+{
+    static const char *const known[] = {"f", "b", "fb", "bf"};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(known); i++) {
+        if (PyUnicode_CheckExact(ends) && PyUnicode_CompareWithASCIIString(ends, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A slice of the array, which is as long as the data says. */
 DtStatus
 dt_np_fn_trim_zeros(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
@@ -567,7 +580,7 @@ dt_np_fn_trim_zeros(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return DT_ERROR;
     }
     if (self == NULL || self->meta->ndim != 1 || (slots[1] != NULL && ends == NULL)
-        || (ends != NULL && !PyUnicode_CheckExact(ends))) {
+        || (ends != NULL && !names_ends(ends))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
     }
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, 1);
