@@ -135,7 +135,7 @@ static const struct {
 #else
     [ADDED_IF_TRUE] = {"POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", 0},
 #endif
-    [ADDED_LESS] = {"COMPARE_OP", NULL, Py_LT}, /* 0, however the argument is packed */
+    [ADDED_LESS] = {"BINARY_OP", "BINARY_SUBTRACT", DT_BINARY_SUBTRACT}, /* landing_minus() */
     [ADDED_RETURN] = {"RETURN_VALUE", NULL, 0},
     [ADDED_NOP] = {"NOP", NULL, 0},
 };

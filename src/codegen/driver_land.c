@@ -78,15 +78,20 @@ landing_fill(PyObject *self)
     return NULL;
 }
 
-/* Only the driver's search compares: is q below a number? */
+static PyTypeObject landing_type;
+
+/* Only the driver's search subtracts: is q below a number?  A comparison would be counted as a call
+ * (3.11), and fail where calls are as deep as they may be. */
 static PyObject *
-landing_compare(PyObject *self, PyObject *number, int op)
+landing_minus(PyObject *self, PyObject *number)
 {
-    if (op != Py_LT || !PyLong_CheckExact(number)) {
+    if (!PyObject_TypeCheck(self, &landing_type) || !PyLong_CheckExact(number)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     return PyBool_FromLong(((Landing *)self)->q < PyLong_AsLong(number));
 }
+
+static PyNumberMethods landing_number = {.nb_subtract = landing_minus};
 
 static PyTypeObject landing_type = {
     .ob_base = {PyObject_HEAD_INIT(NULL) 0},
@@ -95,7 +100,7 @@ static PyTypeObject landing_type = {
     .tp_itemsize = sizeof(PyObject *),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = landing_dealloc,
-    .tp_richcompare = landing_compare,
+    .tp_as_number = &landing_number,
     .tp_iter = PyObject_SelfIter,
     .tp_iternext = landing_fill,
 };

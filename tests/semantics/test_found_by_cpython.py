@@ -1181,3 +1181,26 @@ def test_globals_that_are_a_dict_of_the_program(fn):
     with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
         compiled = Compiled(fn)
         assert [run(compiled), run(compiled)] == [plain, plain]
+
+
+# ---- The exception that is handled, where calls are as deep as they may be ----------------------
+
+
+def test_nothing_is_handled_after_a_recursion_error():
+    def recursing():
+        try:
+            return recursing()
+        except ValueError:
+            return -1
+
+    def handled(fn):
+        try:
+            fn()
+        except RecursionError:
+            pass
+        return sys.exc_info()[0]
+
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        recursing = Compiled(recursing)
+        for _ in range(3):
+            assert handled(recursing) is None
