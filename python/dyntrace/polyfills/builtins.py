@@ -139,7 +139,7 @@ def _slot_names(cls: Any) -> Any:
     return names
 
 
-def _default_state(self: Any) -> Any:
+def _default_state(self: Any, /) -> Any:
     state = getattr(self, "__dict__", None)
     if state is not None and not state:
         state = _NO_STATE
