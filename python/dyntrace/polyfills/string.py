@@ -37,16 +37,16 @@ def _split(name: Any) -> Any:
 
 
 @polyfill(_string.formatter_parser)
-def formatter_parser(text: Any, /) -> Any:
-    parts = fold(_parsed, text)
+def formatter_parser(object: Any, /) -> Any:
+    parts = fold(_parsed, object)
     if parts is None:
         unfollowable("a format with a mistake in it")
     return _Parts(parts)
 
 
 @polyfill(_string.formatter_field_name_split)
-def formatter_field_name_split(name: Any, /) -> Any:
-    first, rest = fold(_split, name)
+def formatter_field_name_split(object: Any, /) -> Any:
+    first, rest = fold(_split, object)
     if rest is None:
         unfollowable("a format with a mistake in it")
     return first, _Parts(rest)
