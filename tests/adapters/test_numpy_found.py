@@ -392,3 +392,14 @@ def test_trim_zeros_complains_where_nobody_looks(ends):
     array = np.array([0.0, 0.0, 1.0, 2.0, 0.0])
     same(unused, array)
     same(used, array)
+
+
+def test_numbers_whose_dtype_has_fields():
+    """A dtype of integers can name the halves of each."""
+    dtype = np.dtype(("i4", [("low", "i2"), ("high", "i2")]))
+
+    def fn(a):
+        b = a + 1
+        return a.dtype, b, b.dtype, a[1:], np.zeros(3, a.dtype), repr(a)
+
+    same(fn, np.arange(4).astype(dtype))

@@ -79,7 +79,7 @@ dt_np_dtype_captured(const PyArray_Descr *descr)
     if (!PyTypeNum_ISNUMBER(num) && num != NPY_BOOL) {
         return false;
     }
-    return PyDataType_METADATA(descr) == NULL;
+    return PyDataType_METADATA(descr) == NULL && !PyDataType_HASFIELDS(descr);
 }
 
 bool
