@@ -42,7 +42,8 @@ struct DtSymbolicFrame {
     bool polyfill;     /* code of ours in the place of C code: its globals are constants, and nobody
                         * sees the frame */
     /* Root only. */
-    DtVar **initial;       /* of a segment: slots and stack as they were found */
+    DtVar **initial; /* slots and, of a segment, stack as they were found */
+    int32_t ninitial;
     DtMap globals_sources; /* globals dict -> source of a function that has it */
     DtMap
         bytecodes; /* code object -> what frame.c knows of it: a callee is decoded once per trace */

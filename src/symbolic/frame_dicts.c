@@ -97,6 +97,45 @@ dt_frame_holds(const DtTrace *trace, DtVar *var)
     return false;
 }
 
+/* Is it on the value stack of an active frame? */
+static bool
+is_on_stack(const DtTrace *trace, DtVar *var)
+{
+    for (const DtFrame *frame = trace->frame; frame != NULL; frame = frame->parent) {
+        for (int32_t i = 0; i < frame->sp; i++) {
+            if (frame->stack[i] != NULL && dt_var_peek(frame->stack[i]) == var) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Numbers, texts and the like. */
+static bool
+keeps_nothing_alive(DtTrace *trace, DtVar *var)
+{
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    return var == dt_null(trace) || dt_var_peek_constant(var) != NULL || type == &PyLong_Type
+           || type == &PyFloat_Type || type == &PyUnicode_Type || type == &PyBool_Type;
+}
+
+bool
+dt_frame_holds_found(DtTrace *trace)
+{
+    const DtFrame *root = trace->frame != NULL ? trace->frame->root : NULL;
+    for (int32_t i = 0; root != NULL && i < root->ninitial; i++) {
+        DtVar *found = root->initial[i] != NULL ? dt_var_peek(root->initial[i]) : NULL;
+        bool there = found == NULL || keeps_nothing_alive(trace, found)
+                     || (i < root->bytecode->layout.nslots && root->locals[i] == root->initial[i])
+                     || dt_frame_holds(trace, found) || is_on_stack(trace, found);
+        if (!there) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- locals() -------------------------------------------------------------------------------- */
 
 /* Whether the frame's dict of locals could be seen to change, or to be another one: the code asks

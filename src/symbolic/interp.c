@@ -190,6 +190,12 @@ dt_interp_run(DtTrace *trace, const DtTraceFrame *frame, DtVar **result)
         }
         DT_TRY(dt_var_build_lazy(trace, frame->locals[slot], source, &root->locals[slot]));
     }
+    root->initial = DT_ARENA_ARRAY(&trace->arena, DtVar *, nargs + 1);
+    if (root->initial == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(root->initial, root->locals, sizeof(DtVar *) * (size_t)nargs);
+    root->ninitial = nargs;
     DtCellVar **closure;
     uint32_t count;
     DT_TRY(build_closure(trace, root, frame->closure, &closure, &count));

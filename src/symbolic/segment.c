@@ -173,6 +173,7 @@ dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
     }
     memcpy(root->initial, root->locals, sizeof(DtVar *) * (size_t)nslots);
     memcpy(root->initial + nslots, root->stack, sizeof(DtVar *) * (size_t)depth);
+    root->ninitial = nslots + depth;
     return DT_OK;
 }
 

@@ -408,6 +408,8 @@ DtStatus dt_frame_exec(DtTrace *, PyObject *code, DtVar *globals, DtVar *locals,
 PyCodeObject *dt_frame_asking_code(const DtTrace *);
 /* Whether a variable of an active frame holds exactly this. */
 bool dt_frame_holds(const DtTrace *, DtVar *var);
+/* Do the active frames still hold all that the trace began with and that can hold other objects? */
+bool dt_frame_holds_found(DtTrace *);
 
 /* ---- Codegen services for reconstruct slots (codegen/). -------------------------------------- */
 DtStatus dt_codegen_var(DtCodegen *,

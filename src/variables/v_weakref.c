@@ -3,9 +3,9 @@
  *   existing ──call──► what it refers to, an input (REFERENT), or None: it is dead
  *   new      ──call──► its object, as long as that is certain to be alive
  *
- * Invariant: an object lives if a variable or the value stack of an active frame holds it, or if it
- * existed before and the trace has changed nothing since.  CPython has one reference of an object:
- * so has the trace; whether an existing one is the same is a break.
+ * Invariant: an object lives if a variable of an active frame holds it, or if it existed before and
+ * the trace has neither changed nor let go of anything since.  CPython has one reference of an
+ * object: so has the trace; whether an existing one is the same is a break.
  */
 #include "compat/referents.h"
 #include "variables/kinds.h"
@@ -53,7 +53,7 @@ weakref_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     }
     /* Something that was changed may have kept it alive; one that is dead stays so. */
     bool existed = self->object != NULL || self->target->source != NULL;
-    bool certain = (existed && trace->effects == 0)
+    bool certain = (existed && trace->effects == 0 && dt_frame_holds_found(trace))
                    || (self->object != NULL && dt_var_peek_constant(*out) == Py_None)
                    || dt_frame_holds(trace, *out);
     return certain ? DT_OK

@@ -166,3 +166,57 @@ def test_what_a_reference_refers_to_is_guarded():
         del node
         gc.collect()
         assert np.array_equal(compiled(A, reference), -A)
+
+
+def deleted_later():
+    node = Node(5.0)
+    reference = weakref.ref(node)
+    print("a break")
+    del node
+    return reference() is None
+
+
+def replaced_later():
+    node = Node(5.0)
+    reference = weakref.ref(node)
+    print("a break")
+    node = Node(6.0)
+    found = reference()
+    return found is None, node.value
+
+
+def its_holder_replaced():
+    holder = Node([Node(5.0)])
+    reference = weakref.ref(holder.value[0])
+    print("a break")
+    holder = reference
+    return holder() is None
+
+
+def taken_from_the_stack():
+    def first(reference, node, _):
+        del node
+        return reference() is None
+
+    node = Node(1.0)
+    return first(weakref.ref(node), node, print("a break")), node.value
+
+
+def held_by_another_name():
+    node = Node(5.0)
+    reference = weakref.ref(node)
+    print("a break")
+    other = node
+    del node
+    return reference() is other
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [deleted_later, replaced_later, its_holder_replaced, taken_from_the_stack, held_by_another_name],
+)
+def test_what_was_let_go_of_behind_a_break_is_dead(fn):
+    compiled = dyntrace.compile(fn)
+    with dyntrace.config.patch(everything=True):
+        for _ in range(3):
+            assert compiled() == fn()
