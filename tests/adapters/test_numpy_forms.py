@@ -79,10 +79,11 @@ CASES = {
     "reshape F": (
         lambda a: (a.reshape(4, 3, order="F") + 1, a.reshape((2, -1), order="F") * 2,
                    np.reshape(a, (4, 3), order="F")),
-        R,
+        F,
     ),
+    "reshape F of a row": (lambda v: (v.reshape((2, -1), order="F") + 1, v.reshape(3, 2, order="F")), V),
     "reshape F of F": (lambda a: (a.reshape(4, 3, order="F"), a.reshape(-1, order="F") + 1), F),
-    "reshape by place": (lambda a: np.reshape(a, (4, 3), "F") + 1, R),
+    "reshape by place": (lambda a: np.reshape(a, (4, 3), "F") + 1, F),
     "reshape C by name": (lambda a: a.reshape((4, 3), order="C") + 1, R),
     "flat F": (lambda a: (a.ravel("F") + 1, a.flatten("F"), np.ravel(a, order="F") * 2), R),
     "flat F of F": (lambda a: (a.ravel("F"), a.flatten("F"), a.ravel(order="F") * 2), F),
@@ -296,6 +297,7 @@ def test_views_that_are_not_taken():
     check(lambda a: a.view("c16"), V, breaks="array-op")
     check(lambda a: a.view(">f8"), V, breaks="array-op")
     check(lambda a: a.view(np.ndarray), V, breaks="array-op")
+    check(lambda a: a.reshape(4, 3, order="F").base.shape, R, breaks="array-op")
     check(lambda a: a.view("f4"), F, breaks="array-op")
 
 

@@ -192,11 +192,16 @@ read_order(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
                             : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
 }
 
-/* In Fortran's order: what the transposed array is in C's, transposed back. */
+/* In Fortran's order: what the transposed array is in C's, transposed back.  Only where nothing is
+ * copied: the base of the result would have another shape. */
 static DtStatus
 reshape_fortran(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim, DtVar **out)
 {
     DtVar *turned[DT_NP_MAXDIMS], *found;
+    uint32_t layout = self->meta->layout;
+    if (!(layout & DT_LAYOUT_F) && !(self->meta->ndim < 2 && (layout & DT_LAYOUT_C))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape of other memory in Fortran's order");
+    }
     if (ndim > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", ndim);
     }
