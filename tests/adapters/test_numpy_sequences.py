@@ -215,3 +215,15 @@ def test_roll_by_a_number_of_an_array():
     check_calls(f, (x, np.array([1, -2, 30]), 3), (x.T, np.array([0, 5, -1]), -2))
     check_calls(f, (np.asfortranarray(x), np.array([1, 2], "i2"), 0))
     check_calls(f, (x[:0], np.array([1, 2], "u1"), 0), whole=False)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "q", ">c16", "f4", ">f4"])
+def test_an_equal_dtype(dtype):
+    def f(x, dtype):
+        same = np.asarray(x, dtype=dtype)
+        other = np.array(x, dtype=dtype, copy=None)
+        cast = x.astype(dtype, copy=False)
+        return same is x, other is x, np.shares_memory(same, x), cast is x, same.dtype.char
+
+    for own in ("i8", dtype):
+        check_calls(f, (np.arange(3).astype(own), np.dtype(dtype)), whole=False)

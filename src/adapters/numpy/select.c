@@ -263,7 +263,8 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
     DT_TRY(default_str(trace, "astype", "casting", slots[3], "unsafe"));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[4], true, &subok));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[5], true, &copy));
-    if (!copy && dtype == self->meta->dtype && dt_np_is_ndarray(self)) {
+    if (!copy && dt_np_is_ndarray(self)
+        && PyArray_EquivTypes(dt_np_descr(dtype), dt_np_descr(self->meta->dtype))) {
         *out = &self->base; /* NumPy gives the array itself */
         return DT_OK;
     }

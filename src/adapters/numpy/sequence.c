@@ -157,11 +157,18 @@ copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **o
     return dt_np_emit_one(trace, op, operands, op == DT_NP_copy ? 1 : 2, meta, out);
 }
 
-static bool
-is_such_array(const DtArrayVar *array, PyObject *dtype)
+/* *itself: NumPy, which need not copy, gives the array.  Where the dtype is an equal one it gives a
+ * view: a break. */
+static DtStatus
+is_such_array(DtTrace *trace, const DtArrayVar *array, PyObject *dtype, bool *itself)
 {
-    return array != NULL && dt_np_is_ndarray(array)
-           && (dtype == NULL || dtype == array->meta->dtype);
+    bool exact = array != NULL && dt_np_is_ndarray(array);
+    *itself = exact && (dtype == NULL || dtype == array->meta->dtype);
+    if (exact && !*itself
+        && PyArray_EquivTypes(dt_np_descr(dtype), dt_np_descr(array->meta->dtype))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "an array under another dtype of that kind");
+    }
+    return DT_OK;
 }
 
 DtStatus
@@ -170,7 +177,7 @@ dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"object", "dtype", "copy"};
     DtVar *slots[3];
     PyObject *dtype;
-    bool copy = false;
+    bool copy = false, itself = false;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 2, 1, slots));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
     bool if_needed = slots[2] != NULL && dt_np_is_none(slots[2]);
@@ -178,7 +185,10 @@ dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), slots[2], true, &copy));
     }
     DtArrayVar *array = dt_np_array_of(slots[0]);
-    if (!copy && is_such_array(array, dtype)) {
+    if (!copy) {
+        DT_TRY(is_such_array(trace, array, dtype, &itself));
+    }
+    if (itself) {
         *out = &array->base; /* NumPy gives the array itself */
         return DT_OK;
     }
@@ -195,13 +205,15 @@ dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"a", "dtype"};
     DtVar *slots[2];
     PyObject *dtype;
+    bool itself;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
     DtArrayVar *array = dt_np_array_of(slots[0]);
     if (array == NULL) {
         return from_sequence(trace, op, slots[0], dtype, out);
     }
-    if (is_such_array(array, dtype)) {
+    DT_TRY(is_such_array(trace, array, dtype, &itself));
+    if (itself) {
         *out = &array->base; /* NumPy gives the array itself */
         return DT_OK;
     }
