@@ -172,12 +172,18 @@ dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *
     return run_entry(entry, frame, segment, regs, framed, answer);
 }
 
-/* The places of a segment that were unbound, or a callable's NULL, when it was traced. */
+/* The places of a segment that were unbound, or a callable's NULL, when it was traced; and those
+ * that were not, and were read. */
 static inline bool
-are_null(const DtEntry *entry, const DtGuardFrame *frame)
+are_bound_alike(const DtEntry *entry, const DtGuardFrame *frame)
 {
     for (uint32_t i = 0; i < entry->nnulls; i++) {
         if (frame->locals[entry->nulls[i]] != NULL) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < entry->nbounds; i++) {
+        if (frame->locals[entry->bounds[i]] == NULL) {
             return false;
         }
     }
@@ -231,7 +237,7 @@ static inline DtDispatch
 ask_entry(const Search *search, DtEntry *entry)
 {
     Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
-    int holds = are_null(entry, search->frame)
+    int holds = are_bound_alike(entry, search->frame)
                     ? dt_program_check(entry->guards, search->frame, search->regs)
                     : 0;
     DtDispatch found = DT_DISPATCH_MISS;

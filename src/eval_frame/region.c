@@ -43,6 +43,7 @@ entry_dealloc(PyObject *self)
     PyMem_Free(entry->input_regs);
     PyMem_Free(entry->load_regs);
     PyMem_Free(entry->nulls);
+    PyMem_Free(entry->bounds);
     Py_CLEAR(entry->next);
     Py_TYPE(self)->tp_free(self);
 }

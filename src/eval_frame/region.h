@@ -38,7 +38,8 @@ struct DtEntry {
     int32_t target;   /* instruction at which the frame goes on, or DT_LAND_RETURN */
     uint32_t npushed; /* values that it pushes there */
     int32_t *nulls;   /* places of its memory that have to hold NULL */
-    uint32_t nnulls;
+    int32_t *bounds;  /* places that must not */
+    uint32_t nnulls, nbounds;
     uint64_t hits;
     uint64_t misses;  /* its guards were asked and did not hold */
     uint32_t replays; /* calls made again plainly */

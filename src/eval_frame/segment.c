@@ -220,12 +220,17 @@ dt_segment_describe(const DtTrace *trace, uint32_t npushed, DtEntry *entry)
     entry->target = trace->cut.made ? trace->cut.at : DT_LAND_RETURN;
     entry->npushed = npushed;
     entry->nnulls = trace->nulls.count;
+    entry->nbounds = trace->bounds.count;
     entry->nulls = PyMem_New(int32_t, entry->nnulls + 1);
-    if (entry->nulls == NULL) {
+    entry->bounds = PyMem_New(int32_t, entry->nbounds + 1);
+    if (entry->nulls == NULL || entry->bounds == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < entry->nnulls; i++) {
         entry->nulls[i] = trace->frame_index[trace->nulls.items[i]];
+    }
+    for (uint32_t i = 0; i < entry->nbounds; i++) {
+        entry->bounds[i] = trace->frame_index[trace->bounds.items[i]];
     }
     return DT_OK;
 }

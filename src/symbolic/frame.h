@@ -81,6 +81,10 @@ bool dt_segment_is_found(const DtTrace *trace, const DtFrame *frame, int32_t dep
 /* The same, wherever it lies now: `return` in a handler moves what is below its result. */
 bool dt_segment_holds(const DtTrace *trace, const DtFrame *frame, int32_t depth);
 
+/* The bound slot is read or deleted: where it was found bound, it has to be so at every call, also
+ * if nobody looks at the value. */
+DtStatus dt_segment_needs_bound(DtTrace *trace, const DtFrame *frame, int slot) DT_MUST_CHECK;
+
 /* The segment ends before the root's current instruction, with nothing to report. */
 DtStatus dt_segment_end_here(DtTrace *trace) DT_MUST_CHECK;
 /* Before the root calls `callable`.  If that is never followed, whatever its arguments, the segment

@@ -50,6 +50,7 @@ dt_op_load_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (var == NULL) {
         return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
+    DT_TRY(dt_segment_needs_bound(trace, frame, instr->arg));
     dt_frame_push(frame, var);
     return DT_OK;
 }

@@ -20,6 +20,7 @@ dt_op_delete_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     if (frame->locals[instr->arg] == NULL) {
         return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
+    DT_TRY(dt_segment_needs_bound(trace, frame, instr->arg));
     DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
     frame->locals[instr->arg] = NULL;
     return DT_OK;

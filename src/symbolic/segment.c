@@ -178,6 +178,22 @@ dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
 }
 
 DtStatus
+dt_segment_needs_bound(DtTrace *trace, const DtFrame *frame, int slot)
+{
+    const DtVar *var = frame->locals[slot];
+    if (!trace->live || frame->depth > 0 || var->type->kind != DT_KIND_LAZY
+        || var != frame->initial[slot]) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < trace->bounds.count; i++) {
+        if (trace->bounds.items[i] == slot) {
+            return DT_OK;
+        }
+    }
+    return dt_vec_push(&trace->arena, &trace->bounds, slot) == 0 ? DT_OK : dt_no_memory();
+}
+
+DtStatus
 dt_segment_end_here(DtTrace *trace)
 {
     trace->cut_wanted = true;

@@ -691,6 +691,11 @@ dt_fold_method_failure(DtTrace *trace, DtVar *self, const char *name, DtVar *con
     DT_TRY(dt_fold_stand_in(trace, self, &receiver));
     PyObject *callable = PyObject_GetAttrString(receiver, name);
     Py_DECREF(receiver);
+    if (callable == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* what stands for an instance of a subclass has no methods */
+        return dt_break(trace, DT_BREAK_RAISES, "%s() of a %s fails", name,
+                        dt_kinds_type_name(trace, self));
+    }
     return fail_and_drop(trace, callable, args, nargs);
 }
 

@@ -173,6 +173,7 @@ struct DtTrace {
     const int32_t *frame_index; /* live: place -> index in the frame's memory */
     int32_t live_places;        /* live: slots and stack values at the start */
     DT_VEC(int32_t) nulls;      /* live: places that must hold NULL at every call */
+    DT_VEC(int32_t) bounds;     /* live: slots that must not, and may have no guard that says so */
     PyObject *rebound;          /* live, module code: the globals that its loops store, or NULL */
     uint32_t stop_at;           /* root instructions after which it is cut; UINT32_MAX: never */
     DT_VEC(int32_t) history;    /* the root's instructions in the order they were begun */

@@ -411,8 +411,9 @@ def compare(source, calls, path, backend="native", changes=()):
             change, mode = changes[number] if changes else ("", {})
             for world, fn in zip(worlds, (plain, traced)):
                 _change(world, change)
+                values = build(recipes, world)
                 with np.errstate(**mode):
-                    description, error = _observe(world, fn, build(recipes, world))
+                    description, error = _observe(world, fn, values)
                 seen.append(description.lines)
                 held.append((description, error))
             if seen[0] != seen[1]:

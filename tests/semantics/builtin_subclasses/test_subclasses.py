@@ -1,6 +1,6 @@
 """Subclasses of list, dict, tuple, set, int, float, str: existing and made in the trace."""
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import pytest
@@ -521,7 +521,15 @@ def pop_empty(s, x):
     return y
 
 
+Spot = namedtuple("Spot", "first second")
+
+
+def absent_item(s, x):
+    return x * s.index(-1.0)
+
+
 FAILING = [
+    (absent_item, lambda: (Spot(1.0, 2.0), A)),
     (missing_key, lambda: (Plain(), A)),
     (pop_empty, lambda: (Stack([1.0]), A)),
 ]
