@@ -468,12 +468,6 @@ ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar 
 
 /* ---- Attributes and methods ------------------------------------------------------------------ */
 
-#define NP_UFUNC(NAME)
-#define NP_FUNC(NAME, HANDLER)
-#define NP_FUNC_AT(ID, PATH, HANDLER)
-#define NP_CALLEE(ID, MODULE, PATH, TARGET)
-#define NP_METHOD(NAME, HANDLER)
-#define NP_ATTR(NAME, HANDLER)
 static const struct Taker {
     const char *name;
     uint32_t first; /* argument of those that are brought to one dtype */
@@ -481,15 +475,7 @@ static const struct Taker {
 #define NP_ANY_DTYPE(NAME) {#NAME, UINT32_MAX},
 #define NP_ONE_DTYPE(NAME, FIRST) {#NAME, FIRST},
 #include "adapters/numpy/ops.def"
-#undef NP_ANY_DTYPE
-#undef NP_ONE_DTYPE
 };
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 
 /* The row of a function, method or attribute that takes arrays of any dtype, or NULL. */
 static const struct Taker *

@@ -38,26 +38,13 @@ call_row(DtTrace *trace, DtNpOp op, DtNpDry how, const DtArgs *args, DtVar **out
     return callee != NULL ? dt_np_dry_call(&how, callee, args, out) : DT_ERROR;
 }
 
-#define NP_UFUNC(NAME)
-#define NP_FUNC(NAME, HANDLER)
-#define NP_FUNC_AT(ID, PATH, HANDLER)
-#define NP_CALLEE(ID, MODULE, PATH, TARGET)
-#define NP_METHOD(NAME, HANDLER)
-#define NP_ATTR(NAME, HANDLER)
 static const struct Form {
     DtNpOp op;
     const char *argument;
 } forms[] = {
 #define NP_DRY_WITH(NAME, ARGUMENT) {DT_NP_##NAME, ARGUMENT},
 #include "adapters/numpy/ops.def"
-#undef NP_DRY_WITH
 };
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 
 int
 dt_np_dry_form(const char *name, const DtArgs *args)

@@ -26,15 +26,7 @@ typedef enum DtNpOp {
 #define NP_FUNC(NAME, HANDLER) DT_NP_##NAME,
 #define NP_FUNC_AT(ID, PATH, HANDLER) DT_NP_##ID,
 #define NP_CALLEE(ID, MODULE, PATH, TARGET) DT_NP_##ID,
-#define NP_METHOD(NAME, HANDLER)
-#define NP_ATTR(NAME, HANDLER)
 #include "adapters/numpy/ops.def"
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
     DT_NP_OP_COUNT
 } DtNpOp;
 
@@ -407,20 +399,12 @@ dt_np_shared_layout(const DtMeta *meta)
     return meta->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
 }
 
-#define NP_UFUNC(NAME)
 #define NP_FUNC(NAME, HANDLER)                                                                     \
     DtStatus HANDLER(DtTrace *, DtNpOp, const DtArgs *, DtVar **) DT_MUST_CHECK;
 #define NP_FUNC_AT(ID, PATH, HANDLER) NP_FUNC(ID, HANDLER)
-#define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER)                                                                   \
     DtStatus HANDLER(DtTrace *, DtArrayVar *, const DtArgs *, DtVar **) DT_MUST_CHECK;
 #define NP_ATTR(NAME, HANDLER) DtStatus HANDLER(DtTrace *, DtArrayVar *, DtVar **) DT_MUST_CHECK;
 #include "adapters/numpy/ops.def"
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 
 #endif

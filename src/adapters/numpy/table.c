@@ -31,53 +31,23 @@ static const struct Row {
     [DT_NP_##ID] = {ROW_FUNC, #ID, "numpy", PATH, "numpy." PATH, NULL, HANDLER},
 #define NP_CALLEE(ID, MODULE, PATH, TARGET)                                                        \
     [DT_NP_##ID] = {ROW_CALLEE, #ID, MODULE, PATH, TARGET, NULL, NULL},
-#define NP_METHOD(NAME, HANDLER)
-#define NP_ATTR(NAME, HANDLER)
 #include "adapters/numpy/ops.def"
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 };
 
 static const struct MethodRow {
     const char *name;
     DtNpMethod call;
 } method_rows[] = {
-#define NP_UFUNC(NAME)
-#define NP_FUNC(NAME, HANDLER)
-#define NP_FUNC_AT(ID, PATH, HANDLER)
-#define NP_CALLEE(ID, MODULE, PATH, TARGET)
 #define NP_METHOD(NAME, HANDLER) {#NAME, HANDLER},
-#define NP_ATTR(NAME, HANDLER)
 #include "adapters/numpy/ops.def"
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 };
 
 static const struct AttrRow {
     const char *name;
     DtNpAttr get;
 } attr_rows[] = {
-#define NP_UFUNC(NAME)
-#define NP_FUNC(NAME, HANDLER)
-#define NP_FUNC_AT(ID, PATH, HANDLER)
-#define NP_CALLEE(ID, MODULE, PATH, TARGET)
-#define NP_METHOD(NAME, HANDLER)
 #define NP_ATTR(NAME, HANDLER) {#NAME, HANDLER},
 #include "adapters/numpy/ops.def"
-#undef NP_UFUNC
-#undef NP_FUNC
-#undef NP_FUNC_AT
-#undef NP_CALLEE
-#undef NP_METHOD
-#undef NP_ATTR
 };
 
 /* ---- Objects --------------------------------------------------------------------------------- */
