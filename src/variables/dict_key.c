@@ -218,15 +218,51 @@ is_equal(DtTrace *trace, const DtEntry *entry, const DtEntry *key, bool *out)
     return DT_OK;
 }
 
+/* An input that hashes by its address. */
+static bool
+is_input_by_address(DtVar *var)
+{
+    return var->type->kind == DT_KIND_INSTANCE && var->source != NULL
+           && compares_by_identity(Py_TYPE(((DtInstanceVar *)var)->object));
+}
+
+/* Two keys of different hashes are not compared. Where the hashes are addresses, two inputs are two
+ * objects now; that they stay so is a guard. Of two tuples one such pair of items is enough; *out
+ * says whether there was one. */
+static DtStatus
+guard_apart(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
+{
+    DT_TRY(dt_var_realize(trace, left, &left));
+    DT_TRY(dt_var_realize(trace, right, &right));
+    *out = left != right && is_input_by_address(left) && is_input_by_address(right);
+    if (*out) {
+        bool same;
+        return dt_var_is(trace, left, right, &same);
+    }
+    DtSeqVar *items = (DtSeqVar *)left, *others = (DtSeqVar *)right;
+    if (left->type->kind != DT_KIND_TUPLE || right->type->kind != DT_KIND_TUPLE
+        || items->count != others->count) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < items->count && !*out; i++) {
+        DT_TRY(guard_apart(trace, items->items[i], others->items[i], out));
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
 {
+    bool apart;
     *out = NULL;
     dict->acts |= key->acts;
     DT_TRY(dt_trace_search(trace, dict->count));
     for (uint32_t i = 0; i < dict->count; i++) {
         DtEntry *entry = &dict->items[i];
         if (entry->hash != key->hash) {
+            if (entry->unsaid && key->unsaid) {
+                DT_TRY(guard_apart(trace, entry->key_var, key->key_var, &apart));
+            }
             continue;
         }
         bool same = dt_var_peek(entry->key_var) == dt_var_peek(key->key_var)
