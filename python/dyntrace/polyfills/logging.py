@@ -18,7 +18,10 @@ def _enabled(self: Any, level: Any) -> Any:
     cache = self._cache
     if level in cache:
         return cache[level]
-    if self.manager.disable >= level:
+    manager = self.manager
+    if type(manager) is not logging.Manager:
+        unfollowable("a logger of a manager of another class")
+    if manager._disable >= level:  # what the property `disable` gives
         return False
     logger = self
     while logger is not None:

@@ -209,6 +209,36 @@ def test_a_level_that_changes(caplog):
         assert not caplog.records
 
 
+def test_a_level_that_was_never_asked_for():
+    fresh = logging.getLogger("dyntrace.tests.quiet.never.asked")
+
+    def work(x):
+        fresh.debug("x is %s", x)
+        return x + 1
+
+    def forget():
+        fresh._cache.clear()
+
+    check(work, 1, reset=forget)
+
+
+def test_all_that_are_disabled_at_once():
+    fresh = logging.getLogger("dyntrace.tests.quiet.at.once")
+
+    def work(x):
+        fresh.error("x is %s", x)
+        return x + 1
+
+    compiled = Compiled(work)
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        logging.disable(logging.CRITICAL)
+        try:
+            assert compiled(1) == compiled(1) == 2
+            assert not compiled.breaks, compiled.describe()
+        finally:
+            logging.disable(logging.NOTSET)
+
+
 def test_a_level_that_is_inherited(caplog):
     parent = logging.getLogger("dyntrace.tests.quiet")
     fresh = logging.getLogger("dyntrace.tests.quiet.inherits")
