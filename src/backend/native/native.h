@@ -24,10 +24,11 @@
 enum {
     DT_FUSED_MAX_NDIM = 8,
     DT_FUSED_MAX_INPUTS = 24,
-    DT_FUSED_MAX_SCALARS = 32,
-    DT_FUSED_MAX_OUTPUTS = 64,
-    DT_FUSED_MAX_OPS = 64,
-    DT_FUSED_MAX_SLOTS = 256,
+    DT_FUSED_MAX_SCALARS = 96,
+    DT_FUSED_MAX_OPS = 128,
+    DT_FUSED_MAX_OUTPUTS = DT_FUSED_MAX_OPS,
+    /* Inputs and two casts of each, numbers, results, and what one op needs for itself. */
+    DT_FUSED_MAX_SLOTS = 3 * DT_FUSED_MAX_INPUTS + DT_FUSED_MAX_SCALARS + DT_FUSED_MAX_OPS + 16,
 };
 
 /* A result of a node. */

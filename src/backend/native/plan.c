@@ -3,6 +3,7 @@
  *   nodes in program order
  *        │ classify    fusable or called (plan_classify.c)
  *        │ assign      to stages: views and scalars early, fused stages as large as they get
+ *        │ sink        to the stage that uses it (plan_sink.c)
  *        │ lifetimes   what to release after which stage
  *        ▼ emit        what the stages run with (plan_emit.c)
  *   stages
@@ -90,25 +91,25 @@ is_light(const DtPlanNode *own)
            && (node->naliases > 0 || node->results[0].ndim == 0);
 }
 
-/* Room in a fused stage for one more node; counts are upper bounds. */
-static bool
-has_room(const DtPlanStage *stage, const DtPlanNode *plan)
+bool
+dt_plan_has_room(const DtPlanStage *stage, const DtPlanNode *plan)
 {
     uint32_t nin = plan->nuses;
-    return stage->nodes.count < DT_FUSED_MAX_OPS && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
+    return stage->nnodes < DT_FUSED_MAX_OPS && stage->noperands + nin <= DT_FUSED_MAX_INPUTS
            && stage->nnumbers + nin <= DT_FUSED_MAX_SCALARS;
 }
 
-/* Array operands that come from outside and numbers, after adding the node. */
-static void
-count_operands(DtPlanStage *stage, const DtPlanNode *nodes, const DtPlanNode *plan, uint32_t index)
+void
+dt_plan_count_operands(DtPlan *plan, const DtPlanNode *own)
 {
-    for (uint32_t i = 0; i < plan->nuses; i++) {
-        const DtPlanUse *use = &plan->uses[i];
+    DtPlanStage *stage = plan->stages.items[own->stage];
+    stage->nnodes++;
+    for (uint32_t i = 0; i < own->nuses; i++) {
+        const DtPlanUse *use = &own->uses[i];
         if (use->kind != DT_USE_ARRAY) {
             stage->nnumbers++;
         }
-        else if (nodes[use->operand->u.node->index].stage != (int32_t)index) {
+        else if (plan->nodes[use->operand->u.node->index].stage != own->stage) {
             bool seen = false;
             for (uint32_t j = 0; j < stage->noutside && !seen; j++) {
                 seen = stage->outside[j].node == use->operand->u.node
@@ -138,7 +139,7 @@ place(DtPlan *plan, uint32_t node, uint32_t index)
             stage->reduces = reduce->kind;
             stage->reduce_axes = reduce->axes;
         }
-        count_operands(stage, plan->nodes, &plan->nodes[node], index);
+        dt_plan_count_operands(plan, &plan->nodes[node]);
     }
     return DT_OK;
 }
@@ -153,6 +154,7 @@ open_stage(DtPlan *plan, uint32_t node)
     }
     stage->fused = plan->nodes[node].loop != NULL;
     stage->cells = plan->nodes[node].cell_op;
+    stage->segment = plan->segment;
     stage->shape = &plan->nodes[node].node->results[0];
     if (dt_plan_is_reduce(&plan->nodes[node])) {
         const DtOperand *operand = plan->nodes[node].uses[0].operand;
@@ -162,44 +164,51 @@ open_stage(DtPlan *plan, uint32_t node)
     return place(plan, node, plan->stages.count - 1);
 }
 
+/* Gives the node its part of the stage: nodes that continue each other's results are one part.  One
+ * that continues nothing begins a part, and may become a result of its own that waits in memory for
+ * its users, so there are few parts: false if it would be one too many. */
 static bool
-uses_stage(const DtPlanNode *own, const DtPlanNode *nodes, uint32_t index)
+join_parts(DtPlan *plan, DtPlanStage *stage, uint32_t index, DtPlanNode *own)
 {
+    enum { MAX_PARTS = 4 };
+    uint32_t joined = 0, taken = 0;
     for (uint32_t i = 0; i < own->nuses; i++) {
         const DtOperand *operand = own->uses[i].operand;
         if (operand->kind == DT_OPERAND_NODE
-            && nodes[operand->u.node->index].stage == (int32_t)index) {
-            return true;
+            && plan->nodes[operand->u.node->index].stage == (int32_t)index) {
+            joined |= 1u << plan->nodes[operand->u.node->index].part;
         }
     }
-    return false;
+    own->part = 0;
+    for (uint32_t i = 0; i < stage->nodes.count; i++) {
+        taken |= 1u << plan->nodes[stage->nodes.items[i]].part;
+    }
+    uint32_t wanted = joined != 0 ? joined : ~taken;
+    while (!(wanted & (1u << own->part))) {
+        own->part++;
+    }
+    for (uint32_t i = 0; i < stage->nodes.count; i++) {
+        DtPlanNode *other = &plan->nodes[stage->nodes.items[i]];
+        other->part = joined & (1u << other->part) ? own->part : other->part;
+    }
+    return own->part < MAX_PARTS;
 }
 
-/* A fused stage that begins with `first` and takes what it can of the nodes before `end`.  Nodes
- * that continue nothing in it may become results of their own that wait in memory for their users,
- * so there are few of them. */
+/* A fused stage that begins with `first` and takes what it can of the nodes before `end`. */
 static DtStatus
 open_fused(DtPlan *plan, uint32_t first, uint32_t end)
 {
-    enum { MAX_STARTS = 4 };
-    uint32_t starts = 1;
     uint32_t index = plan->stages.count;
     DT_TRY(open_stage(plan, first));
     DtPlanStage *stage = plan->stages.items[index];
     for (uint32_t i = first + 1; i < end; i++) {
         DtPlanNode *own = &plan->nodes[i];
         uint8_t level;
-        if (own->loop == NULL || own->stage >= 0 || !own->live || !has_room(stage, own)
+        if (own->loop == NULL || own->stage >= 0 || !own->live || !dt_plan_has_room(stage, own)
             || own->node->fp_region != plan->nodes[first].node->fp_region
-            || !node_ready(own, plan->nodes)
-            || !dt_plan_find_level(plan, stage, index, own, &level)) {
+            || !node_ready(own, plan->nodes) || !dt_plan_find_level(plan, stage, index, own, &level)
+            || !join_parts(plan, stage, index, own)) {
             continue;
-        }
-        if (!uses_stage(own, plan->nodes, index)) {
-            if (starts == MAX_STARTS) {
-                continue;
-            }
-            starts++;
         }
         own->level = level;
         DT_TRY(place(plan, i, index));
@@ -229,6 +238,7 @@ open_cells(DtPlan *plan, uint32_t first, uint32_t end)
 static DtStatus
 schedule(DtPlan *plan, uint32_t start, uint32_t end)
 {
+    plan->segment++;
     for (;;) {
         uint32_t next = end;
         for (uint32_t i = start; i < end; i++) {
@@ -492,6 +502,7 @@ build_plan(DtNative *exe, DtPlan *plan, bool strict)
     }
     find_live(plan);
     DT_TRY(assign(plan, strict));
+    DT_TRY(dt_plan_sink(plan));
     lifetimes(plan);
     return dt_plan_emit(exe, plan, strict);
 }

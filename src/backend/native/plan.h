@@ -42,6 +42,7 @@ typedef struct DtPlanNode {
     /* While its stage is built: */
     struct DtPlanNode *same; /* an earlier one of the stage that computes it; or NULL */
     uint8_t level;           /* DtLevel */
+    uint8_t part;            /* of the stage, that it continues or begins */
     uint32_t op;             /* position in the stage */
     uint32_t last_op;        /* that uses it */
     uint16_t slot;
@@ -53,9 +54,10 @@ typedef struct DtPlanStage {
     uint8_t reduces;     /* DtReduceKind */
     uint32_t reduce_axes;
     DT_VEC(uint32_t) nodes; /* indices */
+    uint32_t segment;       /* stages of one were scheduled together: no effect is between them */
     DtValue outside[DT_FUSED_MAX_INPUTS];
     uint32_t noutside;
-    uint32_t noperands, nnumbers;
+    uint32_t nnodes, noperands, nnumbers; /* at most */
 } DtPlanStage;
 
 struct DtPlan {
@@ -63,7 +65,15 @@ struct DtPlan {
     const DtGraph *graph;
     DtPlanNode *nodes; /* per node of the graph */
     DT_VEC(DtPlanStage *) stages;
+    uint32_t segment;
 };
+
+/* Room in a fused stage for one more node? */
+bool dt_plan_has_room(const DtPlanStage *stage, const DtPlanNode *plan);
+/* The node is in its stage now: what it has operands of is counted there. */
+void dt_plan_count_operands(DtPlan *plan, const DtPlanNode *own);
+/* plan_sink.c: moves nodes to later stages that use them. */
+DtStatus dt_plan_sink(DtPlan *plan) DT_MUST_CHECK;
 
 /* The node that computes it in its stage. */
 static inline DtPlanNode *

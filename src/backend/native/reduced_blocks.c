@@ -378,11 +378,22 @@ run_columns(Walk *walk, DtPiece *piece)
     }
 }
 
+/* The results are where seek_row() says: to clear the room for them would take as long as a small
+ * row. */
+static void
+begin_walk(Walk *walk, DtLane *lane)
+{
+    walk->lane = lane;
+    walk->fused = lane->fused;
+    walk->geometry = lane->geometry;
+    walk->slots = lane->slots;
+}
+
 void
 dt_reduced_run(DtLane *lane, DtPiece *piece)
 {
-    Walk walk = {
-        .lane = lane, .fused = lane->fused, .geometry = lane->geometry, .slots = lane->slots};
+    Walk walk;
+    begin_walk(&walk, lane);
     if (lane->geometry->columns) {
         run_columns(&walk, piece);
     }
