@@ -422,10 +422,11 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     fused->outputs = DT_ARENA_ARRAY(arena, DtFusedOutput, count);
     fused->registers = DT_ARENA_ARRAY(arena, DtFusedRegister, count * DT_LOOP_MAX_ARGS);
     fused->ops = DT_ARENA_ARRAY(arena, DtFusedOp, count);
+    fused->layout = DT_ARENA_ARRAY(arena, DtLayout *, 1);
     fused->steps = DT_ARENA_ARRAY(arena, DtStep, count * DT_LOOP_MAX_ARGS * 2);
     if (fused->reduce == NULL || fused->rows == NULL || fused->inputs == NULL
         || fused->scalars == NULL || fused->outputs == NULL || fused->registers == NULL
-        || fused->ops == NULL || fused->steps == NULL) {
+        || fused->ops == NULL || fused->layout == NULL || fused->steps == NULL) {
         goto no_memory;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -148,21 +148,6 @@ give_scratch(DtNative *exe, Scratch *scratch)
     }
 }
 
-/* Computes the layout for operands that are not all dense in one order. */
-static bool
-lay_out(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets, DtLayout *layout)
-{
-    if (fused->dense_called || !dt_layout_compute(fused, arrays, targets, layout)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        if (!dt_layout_allows(fused, i, arrays[i], layout)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* In Fortran's order only: NumPy's iterator leaves axes of one item where C's order has them, and a
  * program sees their strides. */
 bool
@@ -271,8 +256,9 @@ run_lanes(DtLane *lane, DtDivision *division, DtNativeRun *run, char *memory, si
     }
 }
 
+/* *laid_out: the layout, if it needs one, to be given back. */
 static DtFusedRun
-run_any(const DtFused *fused, DtNativeRun *run)
+run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
 {
     PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
@@ -280,7 +266,6 @@ run_any(const DtFused *fused, DtNativeRun *run)
     char *starts[DT_FUSED_MAX_SLOTS];
     Scratch scratch = {NULL, 0};
     DtLane lane;
-    DtLayout layout;
     DtGeometry geometry;
     DtDivision division;
     int order;
@@ -291,17 +276,21 @@ run_any(const DtFused *fused, DtNativeRun *run)
     if (order != 0 && dt_fused_sees_order(fused, PyArray_DIMS(arrays[0]), order)) {
         order = 0;
     }
-    const npy_intp *shape = order != 0 ? PyArray_DIMS(arrays[0]) : layout.shape;
+    const npy_intp *shape = PyArray_DIMS(arrays[0]);
     lane.fused = fused;
     lane.starts = starts;
     lane.stop = NULL;
     lane.outcome = (DtOutcome){0};
     lane.has_targets = dt_targets_find(fused, run, shape, &order, lane.targets);
-    lane.layout = order != 0 ? NULL : &layout;
-    if (order == 0 && !lay_out(fused, arrays, lane.targets, &layout)) {
-        return DT_FUSED_CALL;
+    DtFusedRun result =
+        order == 0 ? dt_layout_kept_take(fused, arrays, lane.targets, laid_out) : DT_FUSED_OK;
+    if (result != DT_FUSED_OK) {
+        return result;
     }
-    lane.total = order != 0 ? PyArray_SIZE(arrays[0]) : layout.total;
+    const DtLayout *layout = *laid_out;
+    shape = layout != NULL ? layout->shape : shape;
+    lane.layout = layout;
+    lane.total = layout != NULL ? layout->total : PyArray_SIZE(arrays[0]);
     if (lane.total == 0 || (lane.total == 1 && fused->single_called)) {
         return DT_FUSED_CALL;
     }
@@ -321,12 +310,12 @@ run_any(const DtFused *fused, DtNativeRun *run)
     }
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         starts[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
-        if (order == 0) {
-            const npy_intp *strides = layout.walk_strides[i];
-            lane.readers[i] = dt_reader_make(&layout, strides, arrays[i], fused->inputs[i].size);
+        if (layout != NULL) {
+            lane.readers[i] = layout->readers[i];
+            lane.readers[i].data = PyArray_BYTES(arrays[i]);
         }
     }
-    DtFusedRun result = dt_fused_take_scalars(fused, run, starts, cells);
+    result = dt_fused_take_scalars(fused, run, starts, cells);
     if (result != DT_FUSED_OK) {
         return result;
     }
@@ -393,6 +382,17 @@ done:
     }
     for (uint32_t i = 0; i < fused->noutputs; i++) {
         Py_XDECREF(lane.targets[i].saved);
+    }
+    return result;
+}
+
+static DtFusedRun
+run_any(const DtFused *fused, DtNativeRun *run)
+{
+    DtLayout *layout = NULL;
+    DtFusedRun result = run_laid_out(fused, run, &layout);
+    if (layout != NULL) {
+        dt_layout_kept_give(fused, layout);
     }
     return result;
 }

@@ -97,11 +97,10 @@ dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t 
 }
 
 DtReader
-dt_reader_make(const DtLayout *layout, const npy_intp *strides, PyArrayObject *array, uint8_t size)
+dt_reader_make(const DtLayout *layout, const npy_intp *strides, uint8_t size)
 {
     int last = layout->nwalk - 1;
     DtReader reader = {
-        .data = PyArray_BYTES(array),
         .strides = strides,
         .linear = dt_layout_is_linear(layout, strides, size),
         .periodic = last > 0,

@@ -15,8 +15,6 @@
 
 #include "backend/native/native.h"
 
-typedef npy_intp Strides[DT_FUSED_MAX_NDIM];
-
 /* Does axis `slow` have to come inside of axis `fast`, which stands inside now?  1 yes, 0 no, -1
  * nothing known. */
 static int
@@ -167,7 +165,7 @@ result_shape(const DtFused *fused, PyArrayObject *const *arrays, DtLayout *layou
 
 /* A dimension of the walk, for all arrays. */
 static void
-set_strides(const DtFused *fused, Strides *inputs, const DtTarget *targets, int axis, int dim,
+set_strides(const DtFused *fused, DtStrides *inputs, const DtTarget *targets, int axis, int dim,
             DtLayout *layout)
 {
     for (uint32_t k = 0; k < fused->ninputs; k++) {
@@ -182,7 +180,7 @@ set_strides(const DtFused *fused, Strides *inputs, const DtTarget *targets, int 
 
 /* Does every array step through the axis as it would by going on along the dimension? */
 static bool
-can_merge(const DtFused *fused, Strides *inputs, const DtTarget *targets, int axis, int dim,
+can_merge(const DtFused *fused, DtStrides *inputs, const DtTarget *targets, int axis, int dim,
           const DtLayout *layout)
 {
     npy_intp size = layout->walk_shape[dim];
@@ -210,7 +208,7 @@ swap_sizes(npy_intp *sizes, int i, int j)
 
 /* Merges axes (given fastest first) that everything steps through as one. */
 static void
-build_walk(const DtFused *fused, Strides *inputs, const DtTarget *targets, const int *order,
+build_walk(const DtFused *fused, DtStrides *inputs, const DtTarget *targets, const int *order,
            DtLayout *layout)
 {
     int count = 0; /* dimensions so far, fastest first */
@@ -246,12 +244,25 @@ build_walk(const DtFused *fused, Strides *inputs, const DtTarget *targets, const
     }
 }
 
+void
+dt_layout_drop_targets(const DtFused *fused, const DtLayout *layout, DtTarget *targets)
+{
+    for (uint32_t k = 0; k < fused->noutputs; k++) {
+        if (targets[k].array != NULL
+            && memcmp(PyArray_DIMS(targets[k].array), layout->shape,
+                      (size_t)layout->ndim * sizeof(npy_intp))
+                   != 0) {
+            targets[k].array = NULL;
+        }
+    }
+}
+
 bool
 dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
                   DtLayout *layout)
 {
-    Strides inputs[DT_FUSED_MAX_INPUTS];
-    Strides results[DT_FUSED_MAX_OPS];
+    DtStrides inputs[DT_FUSED_MAX_INPUTS];
+    DtStrides results[DT_FUSED_MAX_OPS];
     int order[DT_FUSED_MAX_NDIM], first_order[DT_FUSED_MAX_NDIM];
     int ndim = (int)fused->ndim;
     layout->ndim = ndim;
@@ -263,14 +274,7 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
             return false;
         }
     }
-    for (uint32_t k = 0; k < fused->noutputs; k++) {
-        if (targets[k].array != NULL
-            && memcmp(PyArray_DIMS(targets[k].array), layout->shape,
-                      (size_t)ndim * sizeof(npy_intp))
-                   != 0) {
-            targets[k].array = NULL;
-        }
-    }
+    dt_layout_drop_targets(fused, layout, targets);
     uint32_t outputs = 0;
     layout->c_order = true;
     for (int i = 0; i < ndim; i++) {
@@ -309,7 +313,7 @@ dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *
             stride *= layout->shape[axis];
         }
         if (outputs < fused->noutputs && fused->outputs[outputs].op == i) {
-            memcpy(layout->strides[outputs], results[i], sizeof(Strides));
+            memcpy(layout->strides[outputs], results[i], sizeof(DtStrides));
             if (outputs == 0) {
                 memcpy(first_order, order, sizeof(order));
             }

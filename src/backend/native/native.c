@@ -255,9 +255,21 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
 }
 
 static void
+free_layouts(const DtStages *stages)
+{
+    for (uint32_t i = 0; stages->items != NULL && i < stages->count; i++) {
+        if (stages->items[i].fused != NULL) {
+            free(*stages->items[i].fused->layout);
+        }
+    }
+}
+
+static void
 native_dealloc(DtExecutable *base)
 {
     DtNative *exe = (DtNative *)base;
+    free_layouts(&exe->stages);
+    free_layouts(&exe->strict);
     free(exe->scratch);
     dt_arena_release(&exe->arena);
     free(exe);

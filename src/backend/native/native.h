@@ -9,7 +9,7 @@
  * slots.  Whenever a fused stage finds operands that it can't serve with NumPy's bits,
  * it answers "call" and its nodes run one by one as called ones.
  *
- * Everything here is immutable once planned, except the cached scratch memory, which is
+ * Everything here is immutable once planned, except scratch memory and layouts, which are
  * taken and put back under the GIL.
  */
 #ifndef DT_BACKEND_NATIVE_NATIVE_H
@@ -193,6 +193,8 @@ typedef struct DtFused {
     uint32_t nreduce;
     DtFusedRow *rows;
     uint32_t nrows;
+    struct DtLayout *
+        *layout; /* what is kept of the last one, or NULL: taken and put back by runs */
 } DtFused;
 
 enum {
@@ -354,27 +356,7 @@ typedef struct DtTarget {
     uint8_t size;
 } DtTarget;
 
-/* layout.c: how a fused stage walks over operands that are not all dense in one order. */
-typedef struct DtLayout {
-    int ndim;                                                  /* of the result */
-    npy_intp shape[DT_FUSED_MAX_NDIM];                         /* of the result */
-    npy_intp strides[DT_FUSED_MAX_OUTPUTS][DT_FUSED_MAX_NDIM]; /* of each output */
-    npy_intp total;
-    int nwalk; /* coalesced dimensions, slowest first */
-    npy_intp walk_shape[DT_FUSED_MAX_NDIM];
-    npy_intp walk_strides[DT_FUSED_MAX_INPUTS][DT_FUSED_MAX_NDIM];
-    npy_intp target_strides[DT_FUSED_MAX_OUTPUTS][DT_FUSED_MAX_NDIM]; /* of the walk, too */
-    bool c_order; /* all results of elements are */
-} DtLayout;
-/* Targets of another shape are dropped.  False: the operands don't broadcast, or the outputs have
- * no common order. */
-bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
-                       DtLayout *layout);
-/* Whether an array of items of `size` bytes is dense in the order of the walk. */
-bool dt_layout_is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size);
-/* Whether input `input` may be copied into dense blocks that way. */
-bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
-                      const DtLayout *layout);
+typedef npy_intp DtStrides[DT_FUSED_MAX_NDIM];
 
 /* gather.c: how one input that is not dense in the walk's order is read, block by block. */
 typedef struct DtReader {
@@ -386,8 +368,41 @@ typedef struct DtReader {
     bool linear;         /* dense in the walk's order */
     bool periodic;       /* the same for each row of the walk */
 } DtReader;
-DtReader dt_reader_make(const DtLayout *layout, const npy_intp *strides, PyArrayObject *array,
-                        uint8_t size);
+
+/* layout.c: how a fused stage walks over operands that are not all dense in one order. */
+typedef struct DtLayout {
+    int ndim;                          /* of the result */
+    npy_intp shape[DT_FUSED_MAX_NDIM]; /* of the result */
+    npy_intp total;
+    int nwalk; /* coalesced dimensions, slowest first */
+    npy_intp walk_shape[DT_FUSED_MAX_NDIM];
+    DtStrides *strides;        /* of each output */
+    DtStrides *walk_strides;   /* of each input */
+    DtStrides *target_strides; /* of each output that has a target, in the walk */
+    DtReader *readers;         /* of each input, before it has data */
+    bool c_order;              /* all results of elements are */
+    /* layout_kept.c */
+    npy_intp *key; /* what it was computed from */
+    bool is_known; /* it was */
+    bool serves;   /* the operands can be run so */
+} DtLayout;
+/* Targets of another shape are dropped.  False: the operands don't broadcast, or the outputs have
+ * no common order. */
+bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
+                       DtLayout *layout);
+void dt_layout_drop_targets(const DtFused *fused, const DtLayout *layout, DtTarget *targets);
+/* Whether an array of items of `size` bytes is dense in the order of the walk. */
+bool dt_layout_is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size);
+/* Whether input `input` may be copied into dense blocks that way. */
+bool dt_layout_allows(const DtFused *fused, uint32_t input, PyArrayObject *array,
+                      const DtLayout *layout);
+/* The layout for these operands, taken from the stage or new, to be given back; OK, CALL, or ERROR.
+ */
+DtFusedRun dt_layout_kept_take(const DtFused *fused, PyArrayObject *const *arrays,
+                               DtTarget *targets, DtLayout **out);
+void dt_layout_kept_give(const DtFused *fused, DT_STEALS DtLayout *layout);
+
+DtReader dt_reader_make(const DtLayout *layout, const npy_intp *strides, uint8_t size);
 /* The address of `count` elements from walk position `start` on: the operand's own memory where
  * they lie together, else a copy in the reader's scratch. */
 char *dt_reader_block(DtReader *reader, const DtLayout *layout, npy_intp start, npy_intp count,
