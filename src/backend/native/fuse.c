@@ -169,17 +169,53 @@ inner_node(const Builder *builder, const DtPlanUse *use, const DtPlanNode *user)
     return producer->stage == user->stage ? dt_plan_maker(producer) : NULL;
 }
 
+/* Does the loop compute without floating-point numbers, or only move them? */
+static bool
+is_silent(const DtLoop *loop)
+{
+    bool floats = false;
+    for (int i = 0; i < loop->nargs; i++) {
+        floats = floats || !(PyTypeNum_ISINTEGER(loop->types[i]) || loop->types[i] == NPY_BOOL);
+    }
+    return (loop->row->flags & DT_UFUNC_MOVES) || (loop->no_flags && !floats);
+}
+
 static DtStep
 step_of(const DtLoop *loop)
 {
+    unsigned flags = loop->row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ;
+    if (is_silent(loop)) {
+        flags |= DT_STEP_SILENT | (loop->no_flags ? DT_STEP_READ : 0);
+    }
+    else if (loop->no_flags) {
+        flags |= DT_STEP_READ | DT_STEP_CLEAR;
+    }
     return (DtStep){
         .call = loop->call,
         .context = loop->context,
         .auxdata = loop->auxdata,
         .nargs = loop->nargs,
-        .flags = (loop->row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ)
-                 | (loop->no_flags ? DT_STEP_READ | DT_STEP_CLEAR : 0),
+        .flags = (uint8_t)flags,
     };
+}
+
+/* Flags are read only where there may be any: they were read before the step before that raised
+ * some.  The first step of a block follows the last one of another. */
+static void
+drop_reads(DtFused *fused)
+{
+    bool pending = false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < fused->nsteps; i++) {
+            DtStep *step = &fused->steps[i];
+            bool reads = (step->flags & DT_STEP_READ) && pending;
+            bool raises = !(step->flags & (DT_STEP_CLEAR | DT_STEP_SILENT | DT_STEP_EXPAND));
+            if (pass == 1 && !pending) {
+                step->flags &= (uint8_t)~DT_STEP_READ;
+            }
+            pending = raises || (pending && !reads);
+        }
+    }
 }
 
 /* Registers that a node needs for itself alone. */
@@ -454,6 +490,7 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
         (node->level == DT_LEVEL_REDUCE ? build_reduce : build_node)(builder, node, i);
     }
     fused->nops = count;
+    drop_reads(fused);
     find_reuse(fused, plan, plan->nodes[stage->nodes.items[0]].stage);
     fused->block = choose_block(fused);
     *out = fused;

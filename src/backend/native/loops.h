@@ -12,7 +12,7 @@ enum { DT_LOOP_MAX_ARGS = 4 };
 /* What operands a loop may get without changing bits; see ufuncs.def. */
 typedef enum DtAllow { DT_ALLOW_NONE, DT_ALLOW_CONTIG, DT_ALLOW_STRIDED, DT_ALLOW_ANY } DtAllow;
 
-enum { DT_UFUNC_KEEPS = 1, DT_UFUNC_RAISES = 2, DT_UFUNC_POWER = 4 };
+enum { DT_UFUNC_KEEPS = 1, DT_UFUNC_RAISES = 2, DT_UFUNC_POWER = 4, DT_UFUNC_MOVES = 8 };
 
 typedef struct DtUfuncRow {
     const char *name;

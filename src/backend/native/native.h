@@ -45,6 +45,7 @@ enum {
     DT_STEP_ROWS = 8,    /* one element for each row of the block */
     DT_STEP_EXPAND = 16, /* copies one element per row to all of the row */
     DT_STEP_OTHER = DT_STEP_REDUCE | DT_STEP_ROWS | DT_STEP_EXPAND,
+    DT_STEP_SILENT = 32, /* the loop raises no flags */
 };
 
 typedef struct DtStep {

@@ -10,7 +10,8 @@
 /* Neither touches the flags of earlier loops; a narrowing cast raises its own, as NumPy's does.
  * astype() lays out its result by another rule than ufuncs when an operand has zero or negative
  * strides. */
-static const DtUfuncRow where_row = {"where", DT_ALLOW_ANY, DT_ALLOW_ANY, DT_UFUNC_KEEPS};
+static const DtUfuncRow where_row = {"where", DT_ALLOW_ANY, DT_ALLOW_ANY,
+                                     DT_UFUNC_KEEPS | DT_UFUNC_MOVES};
 static const DtUfuncRow astype_row = {"astype", DT_ALLOW_STRIDED, DT_ALLOW_STRIDED, DT_UFUNC_KEEPS};
 
 typedef struct Pair {
