@@ -82,6 +82,9 @@ def test_flags_left_by_others_do_not_count():
         ("numpy.multiply.reduce", np.multiply.reduce, [1e300, 1e300]),
         ("numpy.divmod", lambda x: np.divmod(x, 0.0)[0], [1.0, 2.0]),
         ("operator.truediv", lambda x: x[0] / x[1], [1.0, 0.0]),
+        ("numpy.where", lambda x: np.where(x > 0, x.astype("f4"), 1e300), [1.0, 2.0]),
+        ("numpy.concatenate", lambda x: np.concatenate([x, x], dtype="f4"), [1e300, 1.0]),
+        ("numpy.stack", lambda x: np.stack([x, x], dtype="f4"), [1e300, 1.0]),
     ],
 )
 def test_called_operations_do_not_report_either(target, callee, value):

@@ -19,12 +19,25 @@
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
-    "operator.getitem",  "ndarray.reshape", "ndarray.transpose",  "ndarray.swapaxes",
-    "ndarray.ravel",     "ndarray.flatten", "ndarray.squeeze",    "ndarray.copy",
-    "numpy.reshape",     "numpy.transpose", "numpy.broadcast_to", "numpy.where",
-    "numpy.concatenate", "numpy.stack",     "numpy.zeros",        "numpy.ones",
-    "numpy.empty",
+    "operator.getitem",   "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes",
+    "ndarray.ravel",      "ndarray.flatten", "ndarray.squeeze",   "ndarray.copy",
+    "numpy.reshape",      "numpy.transpose", "numpy.zeros",       "numpy.ones",
+    "numpy.broadcast_to", "numpy.empty",
 };
+
+/* Targets that only move elements, but may cast them on their way, and a cast can report. */
+static const char *const moving_targets[] = {"numpy.where", "numpy.concatenate", "numpy.stack"};
+
+static bool
+is_one_of(const char *target, const char *const *targets, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(target, targets[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 uint8_t
 dt_called_flags(const DtNode *node)
@@ -33,10 +46,11 @@ dt_called_flags(const DtNode *node)
     if (dt_written_is_setitem(node)) {
         return flags | DT_CALLED_SETITEM | (dt_write_is_sure(node) ? DT_CALLED_QUIET : 0);
     }
-    for (size_t i = 0; i < sizeof(quiet_targets) / sizeof(quiet_targets[0]); i++) {
-        if (strcmp(node->target, quiet_targets[i]) == 0) {
-            return flags | DT_CALLED_QUIET;
-        }
+    if (is_one_of(node->target, quiet_targets, Py_ARRAY_LENGTH(quiet_targets))) {
+        return flags | DT_CALLED_QUIET;
+    }
+    if (is_one_of(node->target, moving_targets, Py_ARRAY_LENGTH(moving_targets))) {
+        return flags;
     }
     char number = node->nresults == 1 ? dt_number_kind_of(&node->results[0]) : 0;
     if (dt_written_is_draw(node) || (number != 0 && number != 's')) {
