@@ -215,6 +215,8 @@ class _Description:
         if kind is int and abs(value) >> 64:
             self.lines.append(f"{path}: int {value:#x}")
         elif kind is str:
+            if len(value) > 1_000_000:  # the text of a list of its own texts doubles with each call
+                raise TooLarge
             self.lines.append(f"{path}: str {_without_addresses(repr(value))}")
         elif value is None or kind in (bool, int, bytes, range, type(Ellipsis), slice):
             self.lines.append(f"{path}: {kind.__name__} {value!r}")
@@ -236,6 +238,9 @@ class _Description:
             self.parts(path, value, kind)
 
     def parts(self, path, value, kind):
+        if value is np.ma.masked:  # refuses to be asked for its bytes
+            self.lines.append(f"{path}: masked")
+            return
         if isinstance(value, np.ndarray):
             strides = tuple(s if n > 1 else 0 for n, s in zip(value.shape, value.strides))
             flags = [f for f in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED") if value.flags[f]]
