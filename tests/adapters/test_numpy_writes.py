@@ -746,3 +746,31 @@ def test_overwritten_before_it_is_read():
     for make in (lambda x: (x[:8], x[1:9]), lambda x: (x[1:9], x[:8]), lambda x: (x[:8], x[7::-1])):
         made = lambda make=make: make(ramp(12))  # noqa: E731
         compare(Outcome(f, made(), {}), Outcome(compiled, made(), {}))
+
+
+def test_written_behind_what_reads_the_array_that_it_writes():
+    """What sorts, or adds in place, has seen the item that is written again afterwards."""
+
+    def sorted_in_turns(a):
+        for i in range(4):
+            a.sort()
+            a[0] = i
+        return a
+
+    def added_in_turns(a):
+        for i in range(4):
+            a[0] = i
+            a[1:] += a[:-1]
+            np.add(a, 1.0, out=a)
+        return a
+
+    def swapped_in_turns(a):
+        for i in range(4):
+            a[0] = i
+            np.copyto(a[1:3], a[0:2])
+            a.partition(2)
+        return a
+
+    for f in (sorted_in_turns, added_in_turns, swapped_in_turns):
+        for make in (lambda: np.array([-1.0, 2.0, 2.0, 1.0]), lambda: -ramp(5)[::-1], lambda: -ramp(2000)):
+            same(f, lambda make=make: (make(),))

@@ -345,9 +345,11 @@ drop_overwritten(DtPlan *plan, const DtNode *node, Waiting *waiting)
                     (waiting->count - i) * sizeof(waiting->items[0]));
             return;
         }
-        /* A write that reads what an earlier one wrote keeps it. */
+        /* A write that reads what an earlier one wrote keeps it; all but an assignment to items may
+         * read what they are about to change (sort). */
         for (uint32_t j = 0; j < earlier->nargs; j++) {
-            if (j != earlier->mutated[0] && dt_plan_looks_at(&earlier->args[j], node)) {
+            bool only_written = j == earlier->mutated[0] && dt_written_is_setitem(earlier);
+            if (!only_written && dt_plan_looks_at(&earlier->args[j], node)) {
                 return;
             }
         }
