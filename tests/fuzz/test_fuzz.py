@@ -53,3 +53,41 @@ def test_differences_are_seen(monkeypatch):
         monkeypatch.setattr(worlds, "_compile_target", wrong)
         with pytest.raises(worlds.Difference):
             worlds.run(source, calls, "program.py")
+
+
+def test_what_a_program_does_by_itself_is_no_finding(tmp_path):
+    """Plain runs that differ, or hang, say nothing about the compiler."""
+    import programs
+    import run
+
+    program = programs.Program("7/1")
+    program.calls, program.changes = [[("int", 1)]] * 2, ()
+    for body, own in (
+        ("return p0", False),
+        ("return str(BOX), repr([object() for _ in range(40)])", False),
+        ("return hash(repr(BOX))", True),
+        ("import os; os.kill(os.getpid(), 9)", True),
+    ):
+        program.source = programs.HEADER + f"def main(p0):\n    {body}\n"
+        assert run.is_its_own(program, str(tmp_path)) == own, body
+
+
+@pytest.mark.parametrize(
+    ("work", "outcome"),
+    [
+        ("1 + 1", "ok"),
+        ("1 / 0", "broken"),
+        ("os.kill(os.getpid(), 9)", "crash"),
+        ("[0 for _ in iter(int, 1)]", "hang"),
+        ("signal.pthread_sigmask(signal.SIG_BLOCK, [14, 27]) and 0 or signal.pause()", "hang"),
+    ],
+)
+def test_a_crash_or_a_hang_is_a_finding(work, outcome):
+    import run
+
+    def child(say):
+        say("41")
+        eval(work, {"os": __import__("os"), "signal": __import__("signal")})
+
+    found, _, said = run.in_child(child, 0.1)
+    assert (found, said) == (outcome, ["41"])

@@ -401,16 +401,20 @@ def run(source, calls, path, backend="native", changes=()):
 
 
 def compare(source, calls, path, backend="native", changes=()):
-    """Runs the program in both worlds; raises Difference.  Returns counts of what was captured."""
+    """Runs the program in both worlds; raises Difference.  Returns counts of what was captured.
+
+    `backend` None: both are plain, and a difference is the program's own.
+    """
     code = compile(source, path, "exec")
     worlds = [{"__name__": "program"}, {"__name__": "program"}]
     for world in worlds:
         exec(code, world)
     plain = worlds[0]["main"]
     with dyntrace.config.patch(**SETTINGS):
-        region = _core.Region(backend, record=True)
-        traced = _compile_target(worlds[1]["main"], region)
-        worlds[1]["main"] = traced
+        region = _core.Region(backend or "native", record=True)
+        traced = worlds[1]["main"]
+        if backend is not None:
+            worlds[1]["main"] = traced = _compile_target(traced, region)
         for number, recipes in enumerate(calls):
             seen, held = [], []
             change, mode = changes[number] if changes else ("", {})
