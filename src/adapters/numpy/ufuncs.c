@@ -8,6 +8,7 @@
  * result. On an array that the trace made and nobody else can see the write is saved: the tracker
  * then stands for the new value. Not in here: reductions.
  */
+#include "adapters/numbers.h"
 #include "adapters/numpy/internal.h"
 
 #include <stdio.h>
@@ -334,6 +335,30 @@ any_ndarray(const DtNpOperand *operands, uint32_t count)
     return false;
 }
 
+/* A complex number takes a float on its right for Python's, and a float64 is one: the result is
+ * Python's complex, or bool.  (A float leaves its operator to the float64, a subclass of its own.)
+ */
+static char
+pythons_own(DtNpOp op, const DtNpOperand *operands, uint32_t count)
+{
+    static const struct {
+        DtNpOp op;
+        char result;
+    } rows[] = {{DT_NP_add, 'c'},      {DT_NP_subtract, 'c'}, {DT_NP_multiply, 'c'},
+                {DT_NP_divide, 'c'},   {DT_NP_power, 'c'},    {DT_NP_equal, 'b'},
+                {DT_NP_not_equal, 'b'}};
+    if (count != 2 || operands[0].dtype != (PyObject *)&PyComplex_Type || operands[1].array == NULL
+        || operands[1].array->meta->type != &PyDoubleArrType_Type) {
+        return 0;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        if (rows[i].op == op) {
+            return rows[i].result;
+        }
+    }
+    return 0;
+}
+
 /* `op` is the ufunc that gives the dtype, `scalar_op` what runs. */
 static DtStatus
 scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, uint32_t count,
@@ -341,6 +366,13 @@ scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, 
 {
     PyObject *dtypes;
     DtOperand args[2];
+    char number = pythons_own(op, operands, count);
+    if (number != 0) {
+        args[0] = operands[0].operand;
+        args[1] = operands[1].operand;
+        return dt_number_emit(trace, dt_np_target(scalar_op), dt_np_callee(scalar_op), args, 2,
+                              number, out);
+    }
     DT_TRY(dt_np_resolve(trace, op, operands, NULL, NULL, &dtypes));
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(dt_np_fit_weak(trace, &operands[i], PyTuple_GET_ITEM(dtypes, i)));

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import FORCED, Compiled, check  # noqa: E402
+from differential import FORCED, Compiled, Outcome, check, compare  # noqa: E402
 
 X = np.array([2.5, 0.5, 3.25, 1.0, 7.0])
 N = np.array([3, 1, 4, 1, 5])
@@ -346,3 +346,30 @@ def test_graph_as_bytes():
     dyntrace.compile(fn, backend=lambda graph, inputs: graphs.append(graph) or graph)(X)
     again = type(graphs[0]).from_bytes(graphs[0].to_bytes())
     assert repr(again(X)) == repr(graphs[0](X))
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "**", "//", "%", "==", "!=", "<"])
+@pytest.mark.parametrize("number", ["np.float64(x[0])", "x.sum()", "np.reciprocal(n)", "x[0] > 1", "np.float32(n)"])
+def test_complex_numbers_take_a_float64_for_a_float(operator, number):
+    """The result is Python's, and so are its type, its attributes and its errors."""
+    scope = {"np": np}
+    source = f"""
+def left(x, n):
+    r = 1j {operator} {number}
+    return type(r), isinstance(r, np.generic), hasattr(r, "dtype"), r
+def right(x, n):
+    r = {number} {operator} 2j
+    return type(r), isinstance(r, np.generic), r
+def out_of_an_array(x, n):
+    r = (x * 1j)[1].item() {operator} {number}
+    return type(r), r, [r]
+def copied(x, n):
+    return (1j {operator} {number}).copy()
+"""
+    exec(source, scope)
+    for name in ("left", "right", "out_of_an_array", "copied"):
+        for x, n in ((np.array([2.0, 3.0]), 3.0), (np.array([0.0, 5.0]), 0.5), (np.zeros(2), 1.0)):
+            compiled = Compiled(scope[name])
+            for _ in range(2):
+                compare(Outcome(scope[name], (x, n), {}), Outcome(compiled, (x, n), {}))
+            assert not compiled.faults
