@@ -169,7 +169,7 @@ static const int swapped[] = {
 static bool
 right_goes_first(DtTrace *trace, DtVar *left, DtVar *right)
 {
-    if (right->type->kind != DT_KIND_INSTANCE) {
+    if (right->type->kind != DT_KIND_INSTANCE && right->type->kind != DT_KIND_OPAQUE) {
         return false;
     }
     PyTypeObject *a = dt_var_python_type(trace, left);

@@ -129,6 +129,12 @@ slot_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args
     case DT_SLOT_OF_NO_NUMBER:
         break;
     }
+    PyTypeObject *type = dt_var_python_type(trace, self);
+    if (self == other && self->type->tp_richcompare == dt_kind_base.tp_richcompare
+        && (type == NULL || type->tp_richcompare != PyBaseObject_Type.tp_richcompare)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s and itself", row->name,
+                        self->type->name); /* the protocol goes by identity, the slot need not */
+    }
     return self->type->tp_richcompare(trace, row->op, self, other, out);
 }
 
@@ -244,8 +250,12 @@ slot_divmod(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args,
     other = dt_payload_of(other);
     ArraySlot array;
     DT_TRY(array_slot(trace, self, other, &array));
-    if (array == NOT_FOR_ARRAYS
-        || (array == NO_ARRAY && dt_number_slot_takes(trace, self, other) != DT_SLOT_TAKES)) {
+    DtSlotTakes takes =
+        array == NO_ARRAY ? dt_number_slot_takes(trace, self, other) : DT_SLOT_TAKES;
+    if (takes == DT_SLOT_OF_NO_NUMBER && !is_number(trace, self)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "__divmod__ of a %s", self->type->name);
+    }
+    if (array == NOT_FOR_ARRAYS || takes != DT_SLOT_TAKES) {
         *out = dt_not_implemented(trace);
         return DT_OK;
     }
@@ -353,13 +363,22 @@ object_init(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args,
 static DtStatus
 object_compare(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtVar *method, *answer;
+    static const SlotRow equal = {"__eq__", slot_compare, 1, 1, Py_EQ};
+    DtVar *method, *answer = NULL;
+    PyTypeObject *type = dt_var_python_type(trace, self);
     bool same;
     *out = dt_not_implemented(trace);
     if (row->op == Py_NE) { /* the opposite of the type's own __eq__ */
-        DT_TRY(dt_instance_special(trace, self, "__eq__", &method));
-        if (method != NULL) {
-            DT_TRY(dt_var_call(trace, method, args, &answer));
+        if (self->type->kind == DT_KIND_INSTANCE) {
+            DT_TRY(dt_instance_special(trace, self, "__eq__", &method));
+            if (method != NULL) {
+                DT_TRY(dt_var_call(trace, method, args, &answer));
+            }
+        }
+        else if (type == NULL || type->tp_richcompare != PyBaseObject_Type.tp_richcompare) {
+            DT_TRY(slot_compare(trace, &equal, self, args, &answer));
+        }
+        if (answer != NULL) {
             DT_TRY(dt_var_realize(trace, answer, &answer));
             return dt_var_peek_constant(answer) != Py_NotImplemented
                        ? dt_var_not(trace, answer, out)
@@ -505,6 +524,16 @@ find_row(const SlotRow *rows, PyObject *name)
         rows++;
     }
     return rows->name != NULL ? rows : NULL;
+}
+
+/* The comparisons of object are its own, whatever else the type has; the rest of what it defines
+ * asks the slots of the type. */
+static const SlotRow *
+row_of_object(const DtVar *self, PyObject *name)
+{
+    const SlotRow *row = find_row(object_rows, name);
+    bool compares = row != NULL && (row->call == object_compare || row->call == object_order);
+    return self->type->kind == DT_KIND_INSTANCE || compares ? row : find_row(builtin_rows, name);
 }
 
 /* What the real wrapper does with an operand that the slot does not know: NotImplemented, or the
@@ -673,9 +702,8 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         }
     }
     if (subject != NULL) {
-        bool is_instance = self->type->kind == DT_KIND_INSTANCE;
         bool is_class = self->type->kind == DT_KIND_CLASS;
-        row = of == &PyBaseObject_Type ? find_row(is_instance ? object_rows : builtin_rows, name)
+        row = of == &PyBaseObject_Type ? row_of_object(self, name)
               : of == &PyType_Type     ? (is_class ? find_row(type_rows, name) : NULL)
                                        : find_row(builtin_rows, name);
     }

@@ -335,7 +335,12 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
         || (type->tp_flags & Py_TPFLAGS_HEAPTYPE && op != Py_EQ && op != Py_NE)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "comparison of a %s", type->tp_name);
     }
-    return dt_constant_wrap_take(trace, PyObject_RichCompare(a, b, op), out);
+    PyObject *answer = type->tp_richcompare(a, b, op); /* the other side is asked by the protocol */
+    if (answer == Py_NotImplemented) {
+        Py_DECREF(answer);
+        return DT_OK;
+    }
+    return dt_constant_wrap_take(trace, answer, out);
 }
 
 /* Descriptors and aliases never change what they were made of. */

@@ -1,7 +1,12 @@
 """Slots that are called by name do what that very slot does, not what the operator would."""
 
 import datetime
+import decimal
+import functools
+import itertools
 import operator
+import types
+import weakref
 from collections import OrderedDict, defaultdict
 
 import dyntrace
@@ -190,3 +195,53 @@ def test_names_of_a_method_are_known():
         return counter.method.__name__, counter.method.__doc__
 
     check(fn, Counter())
+
+
+# Kinds whose own comparison knows little, or that have none but object's.
+SPARE = {
+    "memoryview": lambda: memoryview(b"a"),
+    "decimal": lambda: decimal.Decimal(1),
+    "function": lambda: outcome,
+    "builtin": lambda: len,
+    "iterator": lambda: iter([1]),
+    "NotImplemented": lambda: NotImplemented,
+    "values": lambda: {1: 2}.values(),
+    "partial": lambda: functools.partial(len),
+    "count": itertools.count,
+    "cell": types.CellType,
+    "property": lambda: property(len),
+    "weak reference": lambda: weakref.ref(Counter),
+    "list": lambda: [1],
+    "text": lambda: "a",
+    "object": object,
+}
+
+
+@pytest.mark.parametrize("other", [*SPARE, "the same"])
+@pytest.mark.parametrize("kind", SPARE)
+def test_comparisons_by_name(kind, other):
+    """NotImplemented is no answer, and object goes by identity whatever the type itself knows."""
+
+    def by_name(a, b):
+        return a.__eq__(b), a.__ne__(b), a.__lt__(b), a.__ge__(b)
+
+    def of_object(a, b):
+        return object.__eq__(a, b), object.__ne__(a, b), object.__lt__(a, b)
+
+    def by_operator(a, b):
+        return a == b, a != b, b == a
+
+    for fn in (by_name, of_object, by_operator):
+        a = SPARE[kind]()
+        b = a if other == "the same" else SPARE[other]()
+        compare(fn, lambda a=a: a, lambda b=b: b)
+
+
+@pytest.mark.parametrize("value", [1, 2.5, "a", None])
+def test_divmod_by_name(value):
+    def fn(a, b):
+        return a.__divmod__(b)
+
+    compare(fn, lambda: decimal.Decimal(7), lambda: value)
+    compare(fn, lambda: 7, lambda: value)
+    compare(fn, lambda: datetime.timedelta(7), lambda: datetime.timedelta(2))
