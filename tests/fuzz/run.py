@@ -208,8 +208,8 @@ def main():
             sys.stdout.flush()
         seconds = time.monotonic() - start
         print(
-            f"{done} programs without a difference, {found} findings, {own} that say nothing, {captured} captured, "
-            f"{seconds:.0f} s; breaks: {dict(tally.most_common(12))}"
+            f"{done} programs without a difference, {found} findings, {own} that say nothing, "
+            f"{captured} captured, {seconds:.0f} s; breaks: {dict(tally.most_common(12))}"
         )
     return 1 if found else 0
 

@@ -349,7 +349,9 @@ def test_graph_as_bytes():
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "**", "//", "%", "==", "!=", "<"])
-@pytest.mark.parametrize("number", ["np.float64(x[0])", "x.sum()", "np.reciprocal(n)", "x[0] > 1", "np.float32(n)"])
+@pytest.mark.parametrize(
+    "number", ["np.float64(x[0])", "x.sum()", "np.reciprocal(n)", "x[0] > 1", "np.float32(n)"]
+)
 def test_complex_numbers_take_a_float64_for_a_float(operator, number):
     """The result is Python's, and so are its type, its attributes and its errors."""
     scope = {"np": np}
