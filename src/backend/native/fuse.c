@@ -330,6 +330,7 @@ build_reduce(Builder *builder, DtPlanNode *plan, uint32_t index)
         .cut_shows = plan->reduce.cut_shows,
         .identity = plan->reduce.identity,
     };
+    dt_reduced_find_short(&fused->reduce[step.reduce]);
     fused->steps[fused->nsteps++] = step;
 }
 

@@ -96,6 +96,33 @@ dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t 
     }
 }
 
+#define EXPAND(T)                                                                                  \
+    for (npy_intp row = 0; row < rows; row++) {                                                    \
+        T one = ((const T *)from)[row], *place = (T *)to + row * length;                           \
+        for (npy_intp i = 0; i < length; i++) {                                                    \
+            place[i] = one;                                                                        \
+        }                                                                                          \
+    }
+
+DT_VECTOR void
+dt_copy_expanded(char *to, const char *from, npy_intp rows, npy_intp length, uint8_t size)
+{
+    switch (size) {
+    case 1:
+        EXPAND(uint8_t)
+        break;
+    case 2:
+        EXPAND(uint16_t)
+        break;
+    case 4:
+        EXPAND(uint32_t)
+        break;
+    default:
+        EXPAND(uint64_t)
+        break;
+    }
+}
+
 DtReader
 dt_reader_make(const DtLayout *layout, const npy_intp *strides, uint8_t size)
 {

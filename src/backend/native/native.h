@@ -134,6 +134,9 @@ typedef struct DtFusedReduce {
     bool tree;       /* a sum of floats: cut at the borders of NumPy's pairwise tree only */
     bool cut_shows;  /* the sign of a zero or the bits of a NaN may tell where a row was cut */
     uint64_t identity;
+    /* Reduces rows of at most DT_REDUCED_SHORT elements; false: NumPy's loop is to do it.  Or NULL.
+     */
+    bool (*short_rows)(const char *from, char *to, npy_intp rows, npy_intp length);
 } DtFusedReduce;
 
 /* A result with one element per row (or column) that is seen outside of the stage. */
@@ -456,6 +459,12 @@ int dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made
  * exception. */
 int dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uint64_t (*cells)[2],
                     bool keep);
+/* reduced_blocks.c: one row, or the first piece of one, by NumPy's loop from the beginning. */
+void dt_reduced_row(const DtFusedReduce *reduce, char *result, char *elements, npy_intp count,
+                    DtOutcome *outcome);
+/* reduced_short.c: sets `short_rows`. */
+enum { DT_REDUCED_SHORT = 24 };
+void dt_reduced_find_short(DtFusedReduce *reduce);
 /* Is NumPy's sum of a run of floats the pairwise tree over the whole run?  Tried out once. */
 bool dt_reduced_sums_whole_runs(void);
 

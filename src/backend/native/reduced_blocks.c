@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "backend/native/lanes.h"
+#include "backend/native/walk.h"
 
 enum {
     MAX_REDUCED = DT_FUSED_MAX_OPS,
@@ -66,10 +67,9 @@ copy_one(char *to, const char *from, uint8_t size)
     }
 }
 
-/* One row, or the first piece of one, from the beginning. */
-static void
-reduce_row(const DtFusedReduce *reduce, char *result, char *elements, npy_intp count,
-           DtOutcome *outcome)
+void
+dt_reduced_row(const DtFusedReduce *reduce, char *result, char *elements, npy_intp count,
+               DtOutcome *outcome)
 {
     uint8_t size = reduce->loop->sizes[0];
     if (reduce->first) {
@@ -81,6 +81,21 @@ reduce_row(const DtFusedReduce *reduce, char *result, char *elements, npy_intp c
         copy_one(result, (const char *)&reduce->identity, size);
     }
     call_reduce(reduce, result, elements, count, 0, outcome);
+}
+
+/* Whole rows. */
+static void
+reduce_rows(const DtFusedReduce *reduce, char *result, char *elements, npy_intp rows,
+            npy_intp length, DtOutcome *outcome)
+{
+    npy_intp size = reduce->loop->sizes[0];
+    if (length <= DT_REDUCED_SHORT && reduce->short_rows != NULL
+        && reduce->short_rows(elements, result, rows, length)) {
+        return;
+    }
+    for (npy_intp i = 0; i < rows; i++, result += size, elements += length * size) {
+        dt_reduced_row(reduce, result, elements, length, outcome);
+    }
 }
 
 /* Rows of a block, added onto the results: `column` is the first one's place among them. */
@@ -105,33 +120,6 @@ reduce_columns(const Walk *walk, const DtFusedReduce *reduce, npy_intp row, npy_
     }
 }
 
-#define EXPAND(T)                                                                                  \
-    for (npy_intp row = 0; row < rows; row++) {                                                    \
-        T one = ((const T *)from)[row], *place = (T *)to + row * length;                           \
-        for (npy_intp i = 0; i < length; i++) {                                                    \
-            place[i] = one;                                                                        \
-        }                                                                                          \
-    }
-
-static void
-expand(char *to, const char *from, npy_intp rows, npy_intp length, npy_intp size)
-{
-    switch (size) {
-    case 1:
-        EXPAND(uint8_t)
-        break;
-    case 2:
-        EXPAND(uint16_t)
-        break;
-    case 4:
-        EXPAND(uint32_t)
-        break;
-    default:
-        EXPAND(uint64_t)
-        break;
-    }
-}
-
 /* What a run of elements is to its row, or its part of a row. */
 typedef enum RowPiece { PIECE_ALL, PIECE_FIRST, PIECE_LATER } RowPiece;
 
@@ -143,7 +131,8 @@ other_step(const Walk *walk, const DtStep *step, npy_intp row, npy_intp column, 
     char **slots = walk->slots;
     DtOutcome *outcome = &walk->lane->outcome;
     if (step->flags & DT_STEP_EXPAND) {
-        expand(slots[step->slots[1]], slots[step->slots[0]], rows, length, step->strides[1]);
+        dt_copy_expanded(slots[step->slots[1]], slots[step->slots[0]], rows, length,
+                         (uint8_t)step->strides[1]);
         return;
     }
     if (step->flags & DT_STEP_ROWS) {
@@ -151,7 +140,6 @@ other_step(const Walk *walk, const DtStep *step, npy_intp row, npy_intp column, 
         return;
     }
     const DtFusedReduce *reduce = &walk->fused->reduce[step->reduce];
-    uint8_t size = reduce->loop->sizes[0];
     if (step->flags & DT_STEP_READ) {
         outcome->flags |= dt_fpflags_read();
     }
@@ -159,18 +147,17 @@ other_step(const Walk *walk, const DtStep *step, npy_intp row, npy_intp column, 
         reduce_columns(walk, reduce, row, column, length, rows);
     }
     else if (piece == PIECE_ALL) {
-        char *result = walk->results[step->reduce], *elements = slots[reduce->source];
-        for (npy_intp i = 0; i < rows; i++, result += size, elements += length * size) {
-            reduce_row(reduce, result, elements, length, outcome);
-        }
+        reduce_rows(reduce, walk->results[step->reduce], slots[reduce->source], rows, length,
+                    outcome);
     }
     else if (reduce->tree) {
         Part *part = &parts[step->reduce]; /* adding -0.0 changes no bit */
-        *part = size == sizeof(double) ? (Part){.large = -0.0} : (Part){.small = -0.0f};
+        *part = reduce->loop->sizes[0] == sizeof(double) ? (Part){.large = -0.0}
+                                                         : (Part){.small = -0.0f};
         call_reduce(reduce, (char *)part, slots[reduce->source], length, 0, outcome);
     }
     else if (piece == PIECE_FIRST) {
-        reduce_row(reduce, walk->results[step->reduce], slots[reduce->source], length, outcome);
+        dt_reduced_row(reduce, walk->results[step->reduce], slots[reduce->source], length, outcome);
     }
     else {
         call_reduce(reduce, walk->results[step->reduce], slots[reduce->source], length, 0, outcome);

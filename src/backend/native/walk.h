@@ -57,5 +57,7 @@ dt_runs_next(DtRuns *runs, const DtLayout *layout, const npy_intp *strides)
 /* gather.c: copies between elements that lie together and such as are `stride` apart. */
 void dt_copy_from(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size);
 void dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size);
+/* Each of `rows` elements `length` times. */
+void dt_copy_expanded(char *to, const char *from, npy_intp rows, npy_intp length, uint8_t size);
 
 #endif
