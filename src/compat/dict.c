@@ -68,9 +68,30 @@ dt_dict_is_inert_key(PyObject *key)
 
 static PyObject *enum_hash; /* Enum.__hash__, kept for the life of the process */
 
+/* An OrderedDict and its list of keys, as in Objects/odictobject.c; an iterator hashes each key. */
+typedef struct OrderedNode {
+    PyObject *key;
+    Py_hash_t hash;
+    struct OrderedNode *next, *previous;
+} OrderedNode;
+
+typedef struct Ordered {
+    PyDictObject dict;
+    OrderedNode *first, *last;
+    OrderedNode **places;
+    Py_ssize_t size;
+    void *sized_for;
+    size_t state;
+    PyObject *attributes, *weak_references;
+} Ordered;
+
 int
 dt_dict_init(void)
 {
+    if (PyODict_Type.tp_basicsize != sizeof(Ordered)) {
+        PyErr_SetString(PyExc_ImportError, "this CPython's OrderedDict has another layout");
+        return -1;
+    }
     PyObject *cls = enum_hash == NULL ? dt_import_attr("enum", "Enum") : NULL;
     if (cls != NULL) {
         enum_hash = Py_XNewRef(dt_type_lookup_text((PyTypeObject *)cls, "__hash__"));
@@ -277,14 +298,27 @@ dt_dict_hint(PyObject *dict, PyObject *key)
     return dt_dict_keys_find(((PyDictObject *)dict)->ma_keys, key);
 }
 
+static PyObject *
+ordered_keys(PyObject *dict)
+{
+    Py_ssize_t size = PyDict_GET_SIZE(dict), count = 0;
+    PyObject *keys = PyTuple_New(size);
+    OrderedNode *node = ((Ordered *)dict)->first;
+    for (; keys != NULL && node != NULL && count < size; node = node->next) {
+        PyTuple_SET_ITEM(keys, count++, Py_NewRef(node->key));
+    }
+    if (keys != NULL && (node != NULL || count < size)) {
+        PyErr_SetObject(PyExc_KeyError, dict);
+        Py_CLEAR(keys);
+    }
+    return keys;
+}
+
 PyObject *
 dt_dict_keys_in_order(PyObject *dict)
 {
     if (PyODict_Check(dict)) {
-        PyObject *iterator = PyODict_Type.tp_iter(dict);
-        PyObject *ordered = iterator != NULL ? PySequence_Tuple(iterator) : NULL;
-        Py_XDECREF(iterator);
-        return ordered;
+        return ordered_keys(dict);
     }
     Py_ssize_t size = PyDict_GET_SIZE(dict), pos = 0;
     PyObject *key, *value, *keys = PyTuple_New(size);
@@ -298,17 +332,15 @@ dt_dict_keys_in_order(PyObject *dict)
 static bool
 ordered_match(PyObject *dict, PyObject *const *keys, Py_ssize_t count)
 {
-    PyObject *found = dt_dict_keys_in_order(dict);
-    bool same = found != NULL && PyTuple_GET_SIZE(found) == count;
-    for (Py_ssize_t i = 0; same && i < count; i++) {
-        PyObject *key = PyTuple_GET_ITEM(found, i);
-        same = key == keys[i]
-               || (Py_TYPE(key) == Py_TYPE(keys[i])
-                   && same_key(key, keys[i], dt_dict_is_plain_key(keys[i])) == 1);
+    OrderedNode *node = ((Ordered *)dict)->first;
+    for (; node != NULL && count > 0; node = node->next, keys++, count--) {
+        if (node->key != *keys
+            && (Py_TYPE(node->key) != Py_TYPE(*keys)
+                || same_key(node->key, *keys, dt_dict_is_plain_key(*keys)) != 1)) {
+            return false;
+        }
     }
-    Py_XDECREF(found);
-    PyErr_Clear(); /* no memory: does not match */
-    return same;
+    return node == NULL && count == 0;
 }
 
 bool

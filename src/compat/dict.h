@@ -137,7 +137,8 @@ dt_dict_next(PyObject *dict, Py_ssize_t *pos, PyObject **key, PyObject **value)
 }
 
 /* The keys of a dict or of an instance of a subclass, in order (an OrderedDict has one of its own):
- * a new tuple, or NULL with MemoryError.  Nothing that a subclass overrides is asked. */
+ * a new tuple, or NULL with MemoryError, or with KeyError for an OrderedDict that a method of dict
+ * has changed.  Nothing that a subclass overrides is asked, and no key is hashed. */
 DT_OWNED PyObject *dt_dict_keys_in_order(PyObject *dict);
 
 /* Whether the keys are these, in this order: identical, or equal builtin constants of the same

@@ -51,6 +51,36 @@ dt_type_dict(PyTypeObject *type)
 #endif
 }
 
+static bool
+has_odd_keys(PyObject *dict)
+{
+#if DT_PY_AT_LEAST(3, 11)
+    if (DK_IS_UNICODE(((PyDictObject *)dict)->ma_keys)) {
+        return false;
+    }
+#endif
+    PyObject *key;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(dict, &at, &key, NULL)) {
+        if (!PyUnicode_CheckExact(key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+dt_type_has_odd_keys(PyTypeObject *type)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(type->tp_mro, i);
+        if (!dt_type_is_static(base) && has_odd_keys(dt_type_dict(base))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 dt_type_forget_subclass(PyTypeObject *base, PyTypeObject *type)
 {

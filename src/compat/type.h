@@ -25,7 +25,11 @@ bool dt_type_shows_itself(PyTypeObject *type);
 /* The class that the object shows there, borrowed; NULL: only its own code can tell. */
 DT_BORROWED PyTypeObject *dt_type_shown_by(PyObject *object);
 
-/* The same without the bases: the type's own dict. */
+/* Whether looking a name up may ask a key of the program: a class of the MRO was made with one that
+ * is no exact text, and its `__eq__` may do anything. */
+bool dt_type_has_odd_keys(PyTypeObject *type);
+
+/* As dt_type_lookup, without the bases: the type's own dict. */
 DT_BORROWED PyObject *dt_type_own_lookup(PyTypeObject *type, PyObject *name);
 DT_BORROWED PyObject *dt_type_own_lookup_text(PyTypeObject *type, const char *text);
 /* The type's own dict (an exact dict); NULL for a type that is not ready. */

@@ -29,6 +29,9 @@ dt_class_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
     if (((PyTypeObject *)object)->tp_mro == NULL) { /* its metaclass's mro() is running */
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "a class that is still being made");
     }
+    if (dt_type_has_odd_keys((PyTypeObject *)object) || dt_type_has_odd_keys(Py_TYPE(object))) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "a class with names that are no texts");
+    }
     DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
     DT_TRY(dt_object_new(trace, DT_KIND_CLASS, object, source, &self));
     self->row = dt_builtin_find(object);

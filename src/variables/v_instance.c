@@ -23,6 +23,10 @@ dt_instance_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
                   DtVar **out)
 {
     (void)trusted; /* the type can change under a trusted object */
+    if (dt_type_has_odd_keys(Py_TYPE(object))) {
+        return dt_break(trace, DT_BREAK_ATTRIBUTE,
+                        "an object of a class with names that are no texts");
+    }
     DT_TRY(dt_guard_type_version(trace, source, Py_TYPE(object)));
     DtInstanceVar *self = DT_KINDS_NEW(trace, INSTANCE, DtInstanceVar, source);
     if (self == NULL) {

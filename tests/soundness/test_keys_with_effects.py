@@ -1,6 +1,9 @@
 """Keys whose __hash__ or __eq__ has effects, or reads what is written later: hashed as often and when
 the program says, though a dict or set that the trace has made is built by the emitted code."""
 
+import warnings
+from collections import OrderedDict
+
 import dyntrace
 import pytest
 from differential import Compiled
@@ -223,3 +226,72 @@ def test_no_effects_are_captured():
         compiled = Compiled(fn)
         assert [len(compiled(Plain(5), Box())) for _ in range(2)] == [1, 1]
     assert not compiled.breaks
+
+
+def odd_class(log):
+    """A class with a name that is no text: looking up a text with its hash asks it."""
+
+    class Key:
+        def __hash__(self):
+            return hash("name")
+
+        def __eq__(self, other):
+            log.append(other)
+            return False
+
+    class Base:
+        name = "from Base"
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # 3.13 warns of such a name
+        return type("Odd", (Base,), {Key(): 5})
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda cls: cls.name,
+        lambda cls: cls().name,
+        lambda cls: [getattr(cls, "name", None), hasattr(cls, "name")],
+        lambda cls: type("Sub", (cls,), {}).name,
+    ],
+)
+def test_names_that_are_no_texts(read):
+    """Tracing asks them no more often than the program does."""
+    told = []
+    for compiled in (False, True):
+        log = []
+        cls = odd_class(log)
+        function = dyntrace.compile(lambda: read(cls)) if compiled else lambda: read(cls)
+        told.append([(function(), list(log)) for _ in range(4)])
+    assert told[0] == told[1]
+
+
+class Asked(Counted):
+    asked = 0
+
+    def __hash__(self):
+        Asked.asked += 1
+        return hash(self.value)
+
+
+@pytest.mark.parametrize("cls", [OrderedDict, type("Sub", (OrderedDict,), {})])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda table, key: len(table),
+        lambda table, key: [one.value for one in table],
+        lambda table, key: list(table.values()),
+        lambda table, key: table.get("absent"),
+        lambda table, key: (table.__setitem__(key, 5), len(table)),
+    ],
+)
+def test_an_ordered_dict_hashes_its_keys(cls, use):
+    """Its iterator hashes each key; tracing and guards have to find the keys without it."""
+    told = []
+    for compiled in (False, True):
+        table = cls((Asked(value), value) for value in range(5))
+        function = dyntrace.compile(use) if compiled else use
+        Asked.asked = 0
+        told.append([(function(table, Asked(9)), Asked.asked) for _ in range(4)])
+    assert told[0] == told[1]
