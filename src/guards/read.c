@@ -6,6 +6,7 @@
 #include "compat/dict.h"
 #include "compat/dying.h"
 #include "compat/iterators.h"
+#include "compat/list.h"
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type_names.h"
@@ -220,8 +221,11 @@ dt_read_has_length(PyObject *object, PyTypeObject *type, int64_t length)
     if (Py_TYPE(object) != type) {
         return 0;
     }
-    if (PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS)) {
+    if (PyTuple_Check(object)) {
         return Py_SIZE(object) == length;
+    }
+    if (PyList_Check(object)) {
+        return Py_SIZE(object) == length && !dt_list_is_being_sorted(object);
     }
     if (PyDict_Check(object)) {
         return ((PyDictObject *)object)->ma_used == length;

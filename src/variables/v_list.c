@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "compat/list.h"
 #include "variables/fold.h"
 
 /* Longer input lists are not followed: each item would be a tracker. */
@@ -24,6 +25,9 @@ dt_list_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
 {
     (void)trusted; /* contents change without the type or module that leads to the list */
     Py_ssize_t count = PyList_GET_SIZE(object);
+    if (dt_list_is_being_sorted(object)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a list that is being sorted");
+    }
     if (count > MAX_INPUT_ITEMS) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a list of %zd items", count);
     }

@@ -2,6 +2,7 @@
 
 import functools
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import check
@@ -136,3 +137,28 @@ def test_a_key_that_leaves_is_made_plainly():
     compiled = Compiled(key_leaves)
     assert type(compiled(A)[1]) is type(key_leaves(A)[1])
     assert compiled.breaks
+
+
+@pytest.mark.parametrize("change", ["items.append(3); items.pop()", "items.append(3); del items[:]",
+                                    "items.extend([1]); items.clear()", "items[:] = []"])  # fmt: skip
+def test_changed_and_changed_back_meanwhile(change):
+    """list.sort() sees a change of the list that it sorts though the list is empty again."""
+    told = []
+    for compiled in (False, True):
+        items = []
+        body = f"def less(left, right):\n    {change}\n    return left - right + int(A[0])"
+        namespace = {"items": items, "A": A}
+        exec(body, namespace)
+        less = namespace["less"]
+        if compiled:
+            less = dyntrace.compile(less)
+        for before in ([], [2, 1], [3, 2, 1]):  # entries of calls outside of a sort, too
+            less(2, 1)
+            items[:] = before
+            try:
+                items.sort(key=functools.cmp_to_key(less))
+                told.append((compiled, list(items)))
+            except ValueError as error:
+                told.append((compiled, str(error), list(items)))
+    half = len(told) // 2
+    assert [one[1:] for one in told[:half]] == [one[1:] for one in told[half:]]
