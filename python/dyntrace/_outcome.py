@@ -148,14 +148,16 @@ class Watch:
         Its cells, its defaults, and the globals that its code names are roots.
     arguments : list
         The other roots.
-    codes : iterable of code
-        What the call runs: functions with such code are looked into.
+    codes : iterable of code, or None
+        What the call runs: functions with such code are looked into.  None: it may run anything, so
+        all functions and modules of the program are.
     """
 
     def __init__(
-        self, function: Any, arguments: list[Any], codes: Iterable[types.CodeType]
+        self, function: Any, arguments: list[Any], codes: Iterable[types.CodeType] | None
     ) -> None:
-        self.codes = {function.__code__, *codes}
+        self.any = codes is None
+        self.codes = {function.__code__, *(codes or ())}
         self.names = sorted({name for code in self.codes for name in _names_in(code)})
         self.objects: list[Any] = []  # held, so that no number stands for two
         self.paths: list[str] = []
@@ -253,6 +255,8 @@ class Watch:
     def _attributes(self, value: Any) -> Iterable[tuple[str, Any]]:
         if issubclass(type(value), types.ModuleType):
             names = _own_dict(value)
+            if self.any and _is_own(names.get("__name__")):
+                return (pair for pair in names.items() if not pair[0].startswith("__"))
             return ((name, names.get(name, _ABSENT)) for name in self.names)
         return _own_dict(value).items()
 
@@ -297,7 +301,7 @@ class Watch:
                 ((".func", value.func), (".args", value.args), (".keywords", value.keywords)), path
             )
         code = value.__code__
-        if code not in self.codes:
+        if code not in self.codes and not (self.any and _is_own(value.__module__)):
             return (_name_of_function(value),)
         names = value.__globals__
         cells = value.__closure__ or ()

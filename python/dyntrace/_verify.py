@@ -6,6 +6,7 @@ nothing that they do is seen; the rest runs in the process and touches no object
 
 from __future__ import annotations
 
+import io
 import marshal
 import os
 import sys
@@ -26,11 +27,28 @@ _DIED, _LATE = 2, 3  # DtForkedEnd
 
 class _Watch(_outcome.Watch):
     def tell(self, result: Any, error: BaseException | None) -> bytes:
-        return marshal.dumps(self.records(result, error), 2)  # 2: what is shared is written twice
+        found = self.records(result, error)
+        found += (("output", None, *_written(1)), ("error output", None, *_written(2)))
+        return marshal.dumps(found, 2)  # 2: what is shared is written twice
+
+
+def _written(descriptor: int) -> tuple[str, ...]:
+    """The lines that a copy has written to its output: a file in memory (src/eval_frame/sealed.h)."""
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        if type(stream) is io.TextIOWrapper:
+            stream.flush()
+    parts, size = [], 0
+    while part := os.pread(descriptor, 1 << 20, size):
+        parts.append(part)
+        size += len(part)
+    return tuple(b"".join(parts).decode("utf-8", "backslashreplace").splitlines(keepends=True))
 
 
 def watch(function: Any, arguments: list[Any], codes: Any, soiled: bool) -> _Watch:
-    """What a call of `function` may see and change, before it runs."""
+    """What a call of `function` may see and change, before it runs.
+
+    `codes`: all that the call runs, or None if nobody knows.
+    """
     if soiled:
         _soil()
     return _Watch(function, arguments, codes)
@@ -43,6 +61,14 @@ def _soil() -> None:
         for size in range(1, 1024):
             held = [numpy.full(size, 0x5A, numpy.uint8) for _ in range(8)]
             del held
+    # New objects lie elsewhere: an address that the program shows is another one.
+    _held.extend(bytes(size) for size in range(1 << 10) for _ in range(8))
+    _held.extend(tuple(_held[:size]) for size in range(1, 21) for _ in range(1 << 11))
+    _held.extend(kind() for kind in (object, list, dict, set) for _ in range(1 << 9))
+    _held.extend(float(number) for number in range(1 << 9))
+
+
+_held: list[Any] = []
 
 
 def difference(plain: bytes, compiled: bytes | None, end: int, signal: int) -> str:

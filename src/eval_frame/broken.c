@@ -310,7 +310,7 @@ PyCodeObject *
 dt_broken_driver(DtCodeCache *cache)
 {
     DtBroken *broken = cache->broken;
-    if (broken == NULL || cache->verify.quarantined) {
+    if (broken == NULL || cache->verify.quarantined || dt_state.verify.side == DT_VERIFY_PLAINLY) {
         return NULL;
     }
     bool first = broken->builds == 0;
@@ -327,6 +327,17 @@ dt_broken_driver(DtCodeCache *cache)
         broken->calm++;
     }
     return broken->driver;
+}
+
+void
+dt_broken_try_all(DtBroken *broken)
+{
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        for (DtEntry *entry = broken->list.items[i]->cache.entries; entry != NULL;
+             entry = entry->next) {
+            entry->tried = true;
+        }
+    }
 }
 
 bool

@@ -63,6 +63,8 @@ struct DtBroken {
     DT_VEC(DtProbe *) probes; /* DT_OWNED, of all drivers */
     PyCodeObject *driver;     /* DT_OWNED or NULL */
     bool served;              /* something was compiled for a point */
+    uint32_t calls;           /* in progress, while verify mode is on */
+    uint32_t compared;        /* of these, those that it has compared */
     bool stale;               /* another driver would be better */
     uint32_t calm;            /* calls since something was found */
     uint32_t builds;
@@ -116,6 +118,9 @@ dt_broken_sleeps(const DtPoint *point)
 
 /* The point sleeps from now on. */
 void dt_broken_close(DtPoint *point);
+
+/* What was compiled for its points may serve calls that verify mode compares. */
+void dt_broken_try_all(DtBroken *broken);
 
 /* Has anything been compiled for a point? */
 bool dt_broken_has_entries(const DtBroken *broken);

@@ -14,6 +14,7 @@
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "eval_frame/running_loops.h"
+#include "eval_frame/verify.h"
 
 static void
 sync_twin(DtCompiledFunction *self)
@@ -124,6 +125,34 @@ dt_compiled_function_cache(DtCompiledFunction *self)
     return stale && !refresh_cache(self) ? NULL : self->cache;
 }
 
+/* A call of a function whose code is run by a driver. */
+typedef struct Driven {
+    DtCompiledFunction *function;
+    PyCodeObject *driver;
+    PyObject *const *args;
+    size_t nargsf;
+    PyObject *kwnames;
+} Driven;
+
+static PyObject *
+run_driver(void *context)
+{
+    const Driven *call = context;
+    return call_driver(call->function, call->driver, call->args, call->nargsf, call->kwnames);
+}
+
+/* A call that no entry serves whole, where calls are compared. */
+static PyObject *
+call_verified(DtCompiledFunction *self, const DtGuardFrame *frame, PyObject *const *args,
+              size_t nargsf, PyObject *kwnames)
+{
+    Driven call = {self, dt_broken_driver(self->cache), args, nargsf, kwnames};
+    PyObject *answer;
+    return call.driver != NULL && dt_verify_driven(self->cache, frame, run_driver, &call, &answer)
+               ? answer
+               : call_twin(self, args, nargsf, kwnames);
+}
+
 /* What becomes of a call that no entry has answered yet. */
 static PyObject *__attribute__((noinline))
 answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
@@ -155,7 +184,8 @@ answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
     case DT_DISPATCH_MISS:
         break;
     }
-    return call_in_frame(self, args, nargsf, kwnames);
+    return DT_UNLIKELY(dt_state.verify.on) ? call_verified(self, frame, args, nargsf, kwnames)
+                                           : call_in_frame(self, args, nargsf, kwnames);
 }
 
 static inline PyObject *
@@ -210,7 +240,8 @@ static inline PyObject *
 call_served(DtCompiledFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     DtCodeCache *cache = self->cache;
-    if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache))) {
+    if (DT_UNLIKELY(cache->closed && cache->entries == NULL && !dt_policy_may_refuse(cache)
+                    && !dt_state.verify.on)) {
         return call_in_frame(self, args, nargsf, kwnames);
     }
     if (DT_LIKELY(cache->simple && kwnames == NULL && PyVectorcall_NARGS(nargsf) == cache->nargs)) {

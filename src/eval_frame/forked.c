@@ -3,104 +3,21 @@
 #include "eval_frame/forked.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#endif
 
 #include "core/clock.h"
 
 enum { POLL_MS = 50, FIRST_ROOM = 1 << 16 };
-enum { MARK_TOLD = 'T', MARK_CONFUSED = 'C' }; /* the first byte of what is written */
+enum {
+    MARK_TOLD = 'T',
+    MARK_CONFUSED = 'C',
+    MARK_OPEN = 'O'
+}; /* the first byte of what is written */
 
 /* ---- In the copy ----------------------------------------------------------------------------- */
-
-#if defined(__linux__)
-/* A mapping that others see becomes one of our own with the same content.  Those of devices stay:
- * reading them may act. */
-static void
-keep_memory_to_ourselves(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[4352], path[4097];
-    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
-        unsigned long from, to;
-        char rights[5] = "";
-        path[0] = '\0';
-        if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %4096s", &from, &to, rights, path) < 3
-            || strncmp(rights, "rw", 2) != 0 || rights[3] != 's'
-            || (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0
-                && strcmp(path, "/dev/zero") != 0)) {
-            continue;
-        }
-        size_t size = to - from;
-        void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (copy != MAP_FAILED) {
-            memcpy(copy, (void *)from, size);
-            mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)from);
-        }
-    }
-    if (maps != NULL) {
-        fclose(maps);
-    }
-}
-#else
-static void
-keep_memory_to_ourselves(void)
-{
-}
-#endif
-
-static void
-close_from(int first)
-{
-#if defined(SYS_close_range)
-    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0) == 0) {
-        return;
-    }
-#endif
-    long most = sysconf(_SC_OPEN_MAX);
-    for (int fd = first; fd < (most > 0 ? most : 1024); fd++) {
-        close(fd);
-    }
-}
-
-static int
-seal(const DtForkedJob *job, int told)
-{
-    struct rlimit none = {0, 0};
-    int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0) {
-        return -1;
-    }
-#if defined(__linux__)
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-    setrlimit(RLIMIT_CORE, &none);
-    /* The pipe becomes 3, and nothing is open above it. */
-    int pipe_end = fcntl(told, F_DUPFD, 4);
-    for (int fd = 0; fd < 3; fd++) {
-        dup2(nowhere, fd);
-    }
-    if (pipe_end < 0 || dup2(pipe_end, 3) < 0) {
-        return -1;
-    }
-    close_from(4);
-    keep_memory_to_ourselves(); /* opens a file */
-    if (!job->files) {
-        setrlimit(RLIMIT_NOFILE, &none);
-    }
-    return 3;
-}
 
 static void
 write_all(int fd, const char *data, size_t size)
@@ -129,20 +46,25 @@ text_of_error(void)
 static void __attribute__((noreturn))
 do_work(const DtForkedJob *job, int told)
 {
-    told = seal(job, told);
-    if (told < 0) {
+    char mark = MARK_TOLD;
+    DtSealed sealed = dt_sealed_begin(job->sealing, told);
+    if (sealed == DT_SEALED_FAILED) {
         _exit(1);
     }
+    if (sealed == DT_SEALED_PARTLY && job->wholly) {
+        mark = MARK_OPEN;
+        write_all(DT_SEALED_PIPE, &mark, 1);
+        _exit(0);
+    }
     PyGC_Disable(); /* what dies in the copy is to act there as little as it can */
-    char mark = MARK_TOLD;
     PyObject *answer = job->work(job->context);
     if (answer == NULL) {
         mark = MARK_CONFUSED;
         answer = text_of_error();
     }
     if (answer != NULL) {
-        write_all(told, &mark, 1);
-        write_all(told, PyBytes_AS_STRING(answer), (size_t)PyBytes_GET_SIZE(answer));
+        write_all(DT_SEALED_PIPE, &mark, 1);
+        write_all(DT_SEALED_PIPE, PyBytes_AS_STRING(answer), (size_t)PyBytes_GET_SIZE(answer));
     }
     _exit(0);
 }
@@ -217,8 +139,13 @@ follow(pid_t child, int fd, int64_t until_ns)
     else if (listened == HEARD_AN_ERROR) {
         answer.end = DT_FORKED_ERROR;
     }
+    else if (answer.signal == DT_SEALED_SIGNAL) {
+        answer.end = DT_FORKED_ACTED;
+    }
     else if (answer.signal == 0 && heard.size > 0) {
-        answer.end = heard.data[0] == MARK_TOLD ? DT_FORKED_TOLD : DT_FORKED_CONFUSED;
+        answer.end = heard.data[0] == MARK_TOLD   ? DT_FORKED_TOLD
+                     : heard.data[0] == MARK_OPEN ? DT_FORKED_OPEN
+                                                  : DT_FORKED_CONFUSED;
         answer.told = PyBytes_FromStringAndSize(heard.data + 1, (Py_ssize_t)heard.size - 1);
         answer.end = answer.told == NULL ? DT_FORKED_ERROR : answer.end;
     }

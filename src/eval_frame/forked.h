@@ -1,9 +1,8 @@
 /* Work that is done in a copy of the process, which tells what came of it and ends.
  *
  * The copy is what fork() makes: every object is there, at the same address, and whatever is done
- * to it is done to the copy.  What would reach the world outside all the same is taken away first:
- * standard input, output and error, all other files, the right to open new ones, memory that is
- * shared with other processes, and signals.  Hooks of os.register_at_fork() do not run.
+ * to it is done to the copy.  What would reach the world outside all the same is taken away first
+ * (sealed.h), and signals are blocked.  Hooks of os.register_at_fork() do not run.
  */
 #ifndef DT_EVAL_FRAME_FORKED_H
 #define DT_EVAL_FRAME_FORKED_H
@@ -12,12 +11,15 @@
 
 #include "compat/python.h"
 #include "core/status.h"
+#include "eval_frame/sealed.h"
 
 typedef enum DtForkedEnd {
     DT_FORKED_TOLD,     /* `told` is what the work gave: bytes */
     DT_FORKED_CONFUSED, /* the work raised; `told` is the exception's text as bytes */
     DT_FORKED_DIED,     /* by `signal`, or on its own if that is 0 */
     DT_FORKED_LATE,     /* it took too long, and was ended */
+    DT_FORKED_ACTED,    /* it asked the system for more than memory, and was ended */
+    DT_FORKED_OPEN,     /* it was not done: this system can't refuse what it may not ask for */
     DT_FORKED_NEVER,    /* it can't be started; nothing is set */
     DT_FORKED_ERROR /* an exception is set here: MemoryError, or what a signal's handler raised */
 } DtForkedEnd;
@@ -32,7 +34,8 @@ typedef struct DtForkedJob {
     PyObject *(*work)(void *context); /* bytes, or NULL with an exception */
     void *context;
     int64_t limit_ns;
-    bool files; /* may open files, and write them */
+    DtSealing sealing;
+    bool wholly; /* not done at all where DT_SEALED_WHOLLY can't be had */
 } DtForkedJob;
 
 /* Runs it while this thread waits, with the GIL held. */

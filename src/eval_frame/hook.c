@@ -17,6 +17,7 @@
 #include "eval_frame/refusals.h"
 #include "eval_frame/record.h"
 #include "eval_frame/running_loops.h"
+#include "eval_frame/verify.h"
 
 /* Up to 3.10 a call of a generator function runs no frame: what comes here is the generator's first
  * step, and other code can't take its place any more.  Coroutines run plainly. */
@@ -169,12 +170,22 @@ run_rewritten(DtEntry *entry, PyObject *function, PyObject *const *slots, bool *
     return answer;
 }
 
-/* The frame of a code that breaks, compiled between its breaks; its callees are captured, too. */
+/* A frame of a code that breaks. */
+typedef struct Driven {
+    const DtCodeCache *cache;
+    PyCodeObject *driver;
+    PyObject *function;
+    PyObject *const *slots;
+} Driven;
+
+/* Compiled between its breaks; its callees are captured, too. */
 static PyObject *
-run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
-           PyObject *const *slots)
+run_driver(void *context)
 {
-    PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)function);
+    const Driven *frame = context;
+    const DtCodeCache *cache = frame->cache;
+    PyCodeObject *driver = frame->driver;
+    PyObject *driven = dt_function_with_code(driver, (PyFunctionObject *)frame->function);
     PyObject *answer = NULL;
     if (driven != NULL) {
         Capture *mine = find_capture();
@@ -182,7 +193,7 @@ run_driver(const DtCodeCache *cache, PyCodeObject *driver, PyObject *function,
         bool refusing = cache->refusing >= 0;
         mine->root = driver;
         if (!refusing || dt_refusals_push(cache->refusing == 1) == 0) {
-            answer = dt_bind_call(driven, driver, slots);
+            answer = dt_bind_call(driven, driver, frame->slots);
             if (refusing) {
                 dt_refusals_pop();
             }
@@ -221,8 +232,12 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     }
     if (found == DT_DISPATCH_MISS) {
         PyCodeObject *driver = dt_broken_driver(cache);
-        if (driver != NULL) {
-            *answer = run_driver(cache, driver, function, slots);
+        Driven driven = {cache, driver, function, slots};
+        if (driver != NULL && DT_UNLIKELY(dt_state.verify.on)) {
+            replay = !dt_verify_driven(cache, &guarded, run_driver, &driven, answer);
+        }
+        else if (driver != NULL) {
+            *answer = run_driver(&driven);
             replay = false;
         }
     }
@@ -267,7 +282,7 @@ run_early(PyThreadState *tstate, DtPyFrame *frame, DtCodeCache *cache, PyObject 
         PyErr_Clear(); /* MemoryError: the frame can still run */
         return run_plainly(tstate, frame, 0);
     }
-    PyObject *answer = run_driver(cache, driver, function, slots);
+    PyObject *answer = run_driver(&(Driven){cache, driver, function, slots});
     Py_DECREF(function);
     if (dt_pyframe_finish(tstate, frame) < 0) {
         Py_CLEAR(answer);

@@ -40,6 +40,7 @@ struct DtEntry {
     int32_t *nulls;   /* places of its memory that have to hold NULL */
     int32_t *bounds;  /* places that must not */
     uint32_t nnulls, nbounds;
+    bool tried; /* it may serve calls that verify mode has compared */
     uint64_t hits;
     uint64_t misses;  /* its guards were asked and did not hold */
     uint32_t replays; /* calls made again plainly */
@@ -63,8 +64,8 @@ typedef struct DtRootRuns {
 /* What verify mode (verify.h) has found. */
 typedef struct DtVerified {
     uint32_t same;
-    uint32_t skipped[8]; /* by DtVerifyReason */
-    bool quarantined;    /* a difference was found: it runs plainly */
+    uint32_t skipped[10]; /* by DtVerifyReason */
+    bool quarantined;     /* a difference was found: it runs plainly */
 } DtVerified;
 
 struct DtCodeCache {

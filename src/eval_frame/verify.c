@@ -22,11 +22,14 @@
 /* What memory that malloc() gives is filled with where two plain runs are compared. */
 #define SOIL 0x5a
 
+/* A call: an entry serves it whole, or it runs in parts. */
 typedef struct Call {
     DtCodeCache *cache;
-    DtEntry *entry;
     const DtGuardFrame *frame;
-    PyObject **regs;
+    DtEntry *entry;
+    PyObject **regs; /* of the entry */
+    DtVerifyDriven driven;
+    void *context; /* of `driven` */
     DtVerifySide side;
     bool soiled;
     PyObject *difference; /* for the reproducer */
@@ -58,7 +61,7 @@ call_plainly(const Call *call)
 }
 
 static PyObject *
-call_compiled(const Call *call)
+call_entry(const Call *call)
 {
     DtEntry *framed = NULL;
     PyObject *answer = NULL;
@@ -76,6 +79,15 @@ call_compiled(const Call *call)
         break;
     }
     return answer == dt_state.replay ? call_plainly(call) : answer;
+}
+
+static PyObject *
+call_compiled(const Call *call)
+{
+    dt_compile_resume(); /* calls below are captured, as they would be */
+    PyObject *answer = call->entry != NULL ? call_entry(call) : call->driven(call->context);
+    dt_compile_pause();
+    return answer;
 }
 
 /* The pending exception, with its traceback; None: there is none.  NULL with MemoryError. */
@@ -112,18 +124,18 @@ observe(void *context)
 {
     Call *call = context;
     dt_state.verify.side = call->side;
-    dt_compile_pause();
 #if defined(__GLIBC__)
     if (call->soiled) {
         mallopt(M_PERTURB, SOIL);
     }
 #endif
     PyObject *arguments = arguments_of(call);
-    PyObject *watch = arguments == NULL ? NULL
-                                        : PyObject_CallMethod(dt_state.verify.module, "watch",
-                                                              "OOOO", call->frame->function,
-                                                              arguments, call->entry->inlined,
-                                                              call->soiled ? Py_True : Py_False);
+    PyObject *codes = call->entry != NULL ? call->entry->inlined : Py_None;
+    PyObject *watch =
+        arguments == NULL
+            ? NULL
+            : PyObject_CallMethod(dt_state.verify.module, "watch", "OOOO", call->frame->function,
+                                  arguments, codes, call->soiled ? Py_True : Py_False);
     if (watch == NULL) {
         return NULL;
     }
@@ -140,7 +152,6 @@ write_reproducer(void *context)
     Call *call = context;
     DtRegion *region = call->cache->region;
     dt_state.verify.side = DT_VERIFY_PLAINLY;
-    dt_compile_pause();
     PyObject *arguments = arguments_of(call);
     return arguments == NULL ? NULL
                              : PyObject_CallMethod(dt_state.verify.module, "write_reproducer",
@@ -164,7 +175,10 @@ static DtForkedAnswer
 run_copy(Call *call, DtVerifySide side, int64_t limit_ns)
 {
     call->side = side;
-    DtForkedJob job = {observe, call, limit_ns, false};
+    /* What the plain run asks of the system, the compiled one asks, too; there it can only be our
+     * own doing, which has to do without. */
+    DtSealing sealing = side == DT_VERIFY_PLAINLY ? DT_SEALED_ENDS : DT_SEALED_REFUSES;
+    DtForkedJob job = {observe, call, limit_ns, sealing, call->entry == NULL};
     return dt_forked_run(&job);
 }
 
@@ -192,6 +206,10 @@ reason_of(DtForkedEnd end)
         return DT_VERIFY_DIED;
     case DT_FORKED_LATE:
         return DT_VERIFY_LATE;
+    case DT_FORKED_ACTED:
+        return DT_VERIFY_ACTS;
+    case DT_FORKED_OPEN:
+        return DT_VERIFY_OPEN;
     case DT_FORKED_NEVER:
         return DT_VERIFY_NEVER;
     case DT_FORKED_TOLD:
@@ -271,7 +289,7 @@ judge(Call *call, const DtForkedAnswer *plain, const DtForkedAnswer *compiled)
                                            compiled->told != NULL ? compiled->told : Py_None,
                                            (int)compiled->end, compiled->signal);
     if (call->difference != NULL) {
-        DtForkedJob job = {write_reproducer, call, LIMIT_NS, true};
+        DtForkedJob job = {write_reproducer, call, LIMIT_NS, DT_SEALED_FILES, false};
         DtForkedAnswer written = dt_forked_run(&job);
         if (written.end == DT_FORKED_ERROR) {
             Py_CLEAR(call->difference);
@@ -331,6 +349,39 @@ compare(Call *call)
     return result;
 }
 
+/* Compares if the call is due and nothing is in the way; as compare(). */
+static int
+compare_if_due(Call *call)
+{
+    if (!is_due()) {
+        return 0;
+    }
+    DtVerifyReason reason = hindrance(call->cache);
+    if (reason != DT_VERIFY_REASON_COUNT) {
+        call->cache->verify.skipped[reason]++;
+        return 0;
+    }
+    dt_compile_pause(); /* what tells of a difference is Python */
+    int compared = compare(call);
+    dt_compile_resume();
+    return compared;
+}
+
+/* A part of a frame: its call was compared as a whole, or never will be. */
+static DtDispatch
+run_part(const DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
+         const DtSegmentCall *segment, PyObject **regs, DtEntry **framed, PyObject **answer)
+{
+    DtBroken *broken = ((const DtPoint *)cache)->broken;
+    if (broken->compared > 0 && !entry->tried) {
+        return DT_DISPATCH_PLAIN;
+    }
+    if (broken->calls == 0 && !entry->plain && is_due()) {
+        broken->owner->verify.skipped[DT_VERIFY_RUNNING]++;
+    }
+    return dt_dispatch_run(entry, frame, segment, regs, framed, answer);
+}
+
 DtDispatch
 dt_verify_call(DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
                const DtSegmentCall *segment, PyObject **regs, DtEntry **framed, PyObject **answer)
@@ -338,23 +389,46 @@ dt_verify_call(DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
     if (dt_state.verify.side == DT_VERIFY_PLAINLY) {
         return DT_DISPATCH_PLAIN;
     }
-    if (dt_state.verify.side == DT_VERIFY_NOBODY && !entry->plain && is_due()) {
-        DtVerifyReason reason = segment != NULL ? DT_VERIFY_PARTS : hindrance(cache);
+    if (dt_state.verify.side == DT_VERIFY_NOBODY && segment != NULL) {
+        return run_part(cache, entry, frame, segment, regs, framed, answer);
+    }
+    if (dt_state.verify.side == DT_VERIFY_NOBODY && !entry->plain) {
         Call call = {.cache = cache, .entry = entry, .frame = frame, .regs = regs};
-        if (reason != DT_VERIFY_REASON_COUNT) {
-            cache = segment != NULL ? ((DtPoint *)cache)->broken->owner : cache;
-            cache->verify.skipped[reason]++;
-        }
-        else {
-            dt_compile_pause(); /* what tells of a difference is Python */
-            int compared = compare(&call);
-            dt_compile_resume();
-            if (compared != 0) {
-                return compared < 0 ? DT_DISPATCH_ERROR : DT_DISPATCH_PLAIN;
-            }
+        int compared = compare_if_due(&call);
+        if (compared != 0) {
+            return compared < 0 ? DT_DISPATCH_ERROR : DT_DISPATCH_PLAIN;
         }
     }
     return dt_dispatch_run(entry, frame, segment, regs, framed, answer);
+}
+
+bool
+dt_verify_driven(DtCodeCache *cache, const DtGuardFrame *frame, DtVerifyDriven driven,
+                 void *context, PyObject **answer)
+{
+    DtBroken *broken = cache->broken;
+    int compared = !broken->served; /* nothing that could differ serves it */
+    if (dt_state.verify.side == DT_VERIFY_NOBODY && broken->served) {
+        Call call = {.cache = cache, .frame = frame, .driven = driven, .context = context};
+        dt_broken_try_all(broken);
+        compared = compare_if_due(&call);
+        if (compared < 0) {
+            *answer = NULL;
+            return true;
+        }
+        if (cache->verify.quarantined) {
+            return false;
+        }
+    }
+    DtRegion *region = cache->region;
+    Py_INCREF(region); /* the call can let go of the function */
+    broken->calls++;
+    broken->compared += compared > 0;
+    *answer = driven(context);
+    broken->compared -= compared > 0;
+    broken->calls--;
+    Py_DECREF(region);
+    return true;
 }
 
 /* ---- The setting, and what is known ---------------------------------------------------------- */

@@ -1,15 +1,18 @@
-/* Verify mode: what an entry would do is compared with what plain execution does, before the call.
+/* Verify mode: what compiled code would do is compared with what plain execution does, before the
+ * call.
  *
- *   guards hold ─► due? ─no─► the entry runs
- *                   │ yes
- *                   ├─► a copy of the process runs the call plainly ──────┐ outcomes: result,
- * exception, ├─► another runs the entry ───────────────────────────┤ warnings, all that can be ▼ ▼
- * reached, bit by bit the call runs plainly                        differ ─► reproducer, quarantine
+ *   guards hold, or the call runs in parts ─► due? ─no─► compiled
+ *        │ yes
+ *        ├─► a copy of the process runs the call plainly ──┐ outcomes: result, exception, warnings,
+ *        ├─► another runs what is compiled ────────────────┤ output, all that can be reached, bit
+ * by bit ▼                                                 ▼ the call differ ─► reproducer,
+ * quarantine
  *
- * Both run in copies (forked.h), so the program's own objects are touched by neither, and its
- * result is the plain one.  An entry serves a frame that was captured whole, so a plain run of that
- * call acts on nothing but memory; what runs in parts (broken.h) can't be run twice, and is only
- * counted.
+ * Both run in copies that can reach nothing but their memory (forked.h, sealed.h), so the program's
+ * own objects are touched by neither.  A call that an entry serves whole then runs plainly.  One
+ * that runs in parts (broken.h) runs so again, in the parts that were compared: what is compiled
+ * during the call waits for the next one.  If the plain copy asks for more than memory (it opens a
+ * file, say), the call can't be made twice, and is only counted.
  *
  * Not in here: how an outcome is described, compared and told (python/dyntrace/_outcome.py,
  * _verify.py).
@@ -21,7 +24,9 @@
 
 /* Why a call that was due was not compared: WHY(NAME, "text"). */
 #define DT_VERIFY_REASONS(WHY)                                                                     \
-    WHY(PARTS, "it runs in parts: a graph break, a loop, an exception that leaves it")             \
+    WHY(RUNNING, "its frame was running already: a loop of a module, a generator")                 \
+    WHY(ACTS, "it acts on files, processes or the network")                                        \
+    WHY(OPEN, "it runs in parts, and this system can't shut off a copy that runs them")            \
     WHY(THREADS, "other threads of Python were running")                                           \
     WHY(NOTICED, "the program handles SIGCHLD, and would notice a child")                          \
     WHY(NEVER, "the process can't be copied")                                                      \
@@ -41,6 +46,14 @@ typedef enum DtVerifyReason {
 DtDispatch dt_verify_call(DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
                           const DtSegmentCall *segment, PyObject **regs, DtEntry **framed,
                           PyObject **answer);
+
+/* Runs a call in parts, by the driver of its code. */
+typedef PyObject *(*DtVerifyDriven)(void *context);
+
+/* A call that runs in parts.  True: it is done, *answer is its result, or NULL with an exception;
+ * false: it has to run plainly. */
+bool dt_verify_driven(DtCodeCache *cache, const DtGuardFrame *frame, DtVerifyDriven driven,
+                      void *context, PyObject **answer);
 
 /* _core.set_verify(share): of the calls, 0.0 to 1.0; _core.get_verify() */
 PyObject *dt_verify_set(PyObject *module, PyObject *share);
