@@ -31,9 +31,10 @@ its neighbours. *In the graph*: NumPy runs it, its neighbours stay together. *Dr
 result's dtype and shape learned by a [dry run](../internals/native-executor.md); *counted*: and how long
 the result is depends on the data; *quiet*: and where it would warn about the data, the call is made again
 plainly. *Late*: the same, and the data say of which dtype the result is: it may be kept and returned, and
-whoever asks it for more goes on in another graph. *Followed*: views and other captured functions in its
-place. *Known*: the answer is known while tracing. *Break*: runs plainly, and compiled code goes on after
-it. Some forms of a function (an option, a list for an array) may be breaks too.
+whoever asks it for more goes on in another graph. *Read*: the same, of a regular file by its path, or a
+text. *Followed*: views and other captured functions in its place, or an effect behind the graph. *Known*:
+the answer is known while tracing. *Break*: runs plainly, and compiled code goes on after it. Some forms
+of a function (an option, a list for an array) may be breaks too.
 
 """
 
@@ -41,13 +42,8 @@ it. Some forms of a function (an option, a list for an array) may be breaks too.
 REASONS = {
     "gives an object whose calls run the program's code": "frompyfunc nested_iters vectorize",
     "warns at each call": "in1d row_stack trapz asmatrix bmat",
-    "reads a file, which can't be done twice": """
-        fromfile fromregex genfromtxt load loadtxt""",
     "writes a file or prints, which can't be taken back": """
         info save savetxt savez savez_compressed show_config show_runtime test""",
-    "changes settings for what comes after": """
-        printoptions set_printoptions setbufsize seterr seterrcall errstate""",
-    "of text, each of which would be a graph of its own": "fromstring",
     "of texts": "char rec strings",
 }
 
@@ -82,11 +78,11 @@ def captured() -> dict[str, str]:
         "dt_np_fn_dry": "dry run", "dt_np_fn_counted": "dry run, counted",
         "dt_np_fn_quiet": "dry run, quiet", "dt_np_fn_about": "known",
         "dt_np_fn_second_open": "dry run, counted", "dt_np_fn_bincount": "dry run, counted",
-        "dt_np_fn_told": "dry run", "dt_np_fn_nan_to_num": "dry run",
+        "dt_np_fn_told": "dry run", "dt_np_fn_printed": "dry run", "dt_np_fn_nan_to_num": "dry run",
         "dt_np_fn_shares": "dry run", "dt_np_fn_poly": "dry run",
         "dt_np_fn_histogramdd": "dry run", "dt_np_fn_late": "late", "dt_np_fn_eigen": "late",
         "dt_np_fn_getbufsize": "known", "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known",
-        "dt_np_fn_isfortran": "known",
+        "dt_np_fn_isfortran": "known", "dt_np_fn_reads": "read",
     }  # fmt: skip
     for name, handler in rows(OPS, "NP_FUNC"):
         kinds[name] = own.get(name, ways.get(handler, "in the graph"))
@@ -129,8 +125,8 @@ def page() -> str:
     for name in sorted(functions):
         groups.setdefault(find(kinds, name, functions), []).append(name)
     order = [
-        "fused", "in the graph", "dry run", "dry run, counted", "dry run, quiet", "late", "followed",
-        "known",
+        "fused", "in the graph", "dry run", "dry run, counted", "dry run, quiet", "late", "read",
+        "followed", "known",
     ]  # fmt: skip
     keys = order + sorted(set(groups) - set(order))
     lines = ["| | functions | |", "| --- | --- | --- |"]

@@ -5,10 +5,13 @@ What does not hold raises, and the call is made again plainly.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+_format_options = importlib.import_module("numpy._core.printoptions").format_options
 
 
 class Unexpected(Exception):
@@ -67,3 +70,15 @@ CHECKED: dict[Any, Callable[..., Any]] = {
     np.array_repr: array_repr,
     np.array_str: array_str,
 }
+
+
+def printed(options: tuple[tuple[Any, ...], ...], name: str, *args: Any, **kwargs: Any) -> Any:
+    """The function of printing with that name, called after np.set_printoptions() of each of `options`."""
+    function = getattr(np, name)
+    token = _format_options.set(_format_options.get())
+    try:
+        for one in options:
+            np.set_printoptions(*one)
+        return CHECKED.get(function, function)(*args, **kwargs)
+    finally:
+        _format_options.reset(token)

@@ -253,6 +253,9 @@ dt_graph_call(DtTrace *trace, const DtCallSpec *spec, DtNode **out)
     if (trace->fp_region != 0 && (graph->called || graph->parent != NULL)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s under another errstate", spec->target);
     }
+    if (trace->unsettled & DT_UNSETTLED_BITS) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s under another setting", spec->target);
+    }
     /* Operands first: lifting and number inputs may add to the graph, and a failure leaves no half
      * node. */
     DtOperand *args = DT_ARENA_ARRAY(&graph->arena, DtOperand, spec->nargs);

@@ -107,6 +107,13 @@ typedef struct DtClassWrite {
     PyObject *stand_in;
 } DtClassWrite;
 
+/* What calls for their effect, which are made behind the graph, would change for what comes after
+ * them in the trace (see effect() in v_api.c). */
+typedef enum DtUnsettled {
+    DT_UNSETTLED_BITS = 1, /* of results of operations */
+    DT_UNSETTLED_CALL = 2  /* the function that is called for floating-point errors */
+} DtUnsettled;
+
 struct DtTrace {
     DtArena arena;
     DT_VEC(PyObject *) kept; /* DT_OWNED: every object that the arena refers to */
@@ -119,7 +126,12 @@ struct DtTrace {
     PyObject *function;          /* function object of the root frame or NULL */
     struct DtBytecode *bytecode; /* of the root, if it is at hand; not changed */
     DtTraceOptions options;
-    uint8_t fp_region; /* what floating-point errors mean here, see DtNode.fp_region */
+    uint8_t fp_region;      /* what floating-point errors mean here, see DtNode.fp_region */
+    uint8_t fp_warned;      /* of those that it reports: a warning, no exception; bits 0 to 3 */
+    uint8_t fp_depth;       /* regions that end in this trace */
+    PyObject *printing;     /* tuple of what was set about printing, in order, or NULL */
+    uint8_t printing_depth; /* of that, in regions that end in this trace */
+    uint8_t unsettled;      /* DtUnsettled: what effects that are not made yet change */
 
     DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;

@@ -214,32 +214,119 @@ more(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return hidden_list(trace, args->pos[0], true, out);
 }
 
-/* fp_region(ignored, reported): what floating-point errors mean from here on, bits as in DtNode;
- * what neither names stays as it was.  Gives what to call fp_region() with to go back. */
+/* Known ints; a break if one is not. */
 static DtStatus
-fp_region(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+known_ints(DtTrace *trace, DtVar *const *vars, uint32_t count, int64_t *out)
 {
-    int64_t values[2] = {0, 0};
-    uint8_t before = trace->fp_region;
-    (void)self;
-    for (uint32_t i = 0; i < args->npos; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         bool ok;
-        DT_TRY(dt_constant_index(trace, args->pos[i], &values[i], &ok));
+        DT_TRY(dt_constant_index(trace, vars[i], &out[i], &ok));
         if (!ok) {
-            return dt_break(trace, DT_BREAK_MISSING_SLOT, "an errstate that is not known");
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a setting that is not known");
         }
     }
+    return DT_OK;
+}
+
+/* What is ignored, warned of and raised from here on, a bit each as in DtNode; what none of them
+ * names stays as it was. */
+static DtStatus
+set_fp(DtTrace *trace, DtVar *const *vars)
+{
+    int64_t values[3];
+    DT_TRY(known_ints(trace, vars, 3, values));
     if (!trace->options.fp_regions) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "errstate with this backend");
     }
+    uint8_t reported = (uint8_t)(values[1] | values[2]), named = (uint8_t)(values[0] | reported);
+    trace->fp_region =
+        (uint8_t)((trace->fp_region & ~(named | named << 4)) | values[0] | reported << 4);
+    trace->fp_warned = (uint8_t)((trace->fp_warned & ~named) | values[1]);
+    return DT_OK;
+}
+
+/* fp_region(ignored, warned, raised): a region begins; gives what fp_region() takes to end it. */
+static DtStatus
+fp_region(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    int64_t before = trace->fp_region | trace->fp_warned << 8;
+    (void)self;
+    if (args->npos == 3) {
+        DT_TRY(set_fp(trace, args->pos));
+        trace->fp_depth++;
+        return dt_var_int(trace, before, out);
+    }
+    DT_TRY(known_ints(trace, args->pos, 1, &before));
+    trace->fp_region = (uint8_t)before;
+    trace->fp_warned = (uint8_t)(before >> 8);
+    trace->fp_depth--;
+    *out = dt_none(trace);
+    return DT_OK;
+}
+
+/* fp_setting(ignored, warned, raised): the same until it is set again. */
+static DtStatus
+fp_setting(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    (void)self;
+    if (trace->fp_depth > 0) { /* whose end takes it back */
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "a setting that is changed under an errstate");
+    }
+    *out = dt_none(trace);
+    return set_fp(trace, args->pos);
+}
+
+/* printing(options, region): texts of arrays are made with these options from here on, a tuple,
+ * which a region takes back; gives what printing() takes to end it. */
+static DtStatus
+printing(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyObject *options = dt_var_as_constant(trace, args->pos[0]), *before = trace->printing, *made;
+    int64_t region = 0, count = before != NULL ? PyTuple_GET_SIZE(before) : 0;
+    (void)self;
     if (args->npos == 1) {
-        trace->fp_region = (uint8_t)values[0];
+        DT_TRY(known_ints(trace, args->pos, 1, &count));
+        trace->printing_depth--;
+        *out = dt_none(trace);
+        made = before != NULL ? PyTuple_GetSlice(before, 0, (Py_ssize_t)count) : NULL;
     }
     else {
-        uint8_t named = (uint8_t)(values[0] | values[1]);
-        trace->fp_region = (uint8_t)((before & ~(named | named << 4)) | values[0] | values[1] << 4);
+        DT_TRY(known_ints(trace, args->pos + 1, 1, &region));
+        if (options == NULL || !PyTuple_CheckExact(options)
+            || (!region && trace->printing_depth > 0)) {
+            return PyErr_Occurred() ? DT_ERROR
+                                    : dt_break(trace, DT_BREAK_MISSING_SLOT,
+                                               "options of printing that are not known");
+        }
+        trace->printing_depth += (uint8_t)region;
+        DT_TRY(dt_var_int(trace, count, out));
+        made = PyTuple_New((Py_ssize_t)count + 1);
+        for (Py_ssize_t i = 0; made != NULL && i <= count; i++) {
+            PyTuple_SET_ITEM(made, i, Py_NewRef(i < count ? PyTuple_GET_ITEM(before, i) : options));
+        }
     }
-    return dt_var_int(trace, before, out);
+    trace->printing = dt_trace_keep_take(trace, made);
+    return trace->printing != NULL ? DT_OK : DT_ERROR;
+}
+
+/* effect(unsettled, function, *args): the call is made behind the graph; `unsettled` (DtUnsettled)
+ * says what breaks until then. */
+static DtStatus
+effect(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    int64_t unsettled;
+    (void)self;
+    DT_TRY(known_ints(trace, args->pos, 1, &unsettled));
+    DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos);
+    if (values == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 1; i < args->npos; i++) {
+        DT_TRY(dt_var_realize(trace, args->pos[i], &values[i - 1]));
+    }
+    trace->unsettled |= (uint8_t)unsettled;
+    *out = dt_none(trace);
+    return dt_journal_call(trace, values[0], values + 1, args->npos - 2);
 }
 
 /* is_known(value): whether fold() would take it. */
@@ -253,7 +340,10 @@ is_known(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static const DtMethodRow api_rows[] = {
-    {"fp_region", fp_region, 1, 2, false},
+    {"effect", effect, 2, -1, false},
+    {"fp_region", fp_region, 1, 3, false},
+    {"fp_setting", fp_setting, 3, 3, false},
+    {"printing", printing, 1, 2, false},
     {"contents", contents, 1, 1, false},
     {"more", more, 1, 1, false},
     {"own_attributes", own_attributes, 1, 1, false},

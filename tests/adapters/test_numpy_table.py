@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,11 @@ X = np.arange(1.0, 13.0).reshape(3, 4)
 I = np.arange(1, 13).reshape(3, 4)
 S = np.float64(2.5)
 N = np.int64(5)
+FOLDER = tempfile.TemporaryDirectory()  # goes with the process
+FILES = Path(FOLDER.name)
+np.save(FILES / "x.npy", X)
+TEXT = str(FILES / "x.txt")
+np.savetxt(TEXT, X)
 
 
 def rows(kind):
@@ -269,6 +275,13 @@ CALLEES = {
     "numpy.clip": "x.clip(1, 2)",
     "numpy.histogramdd": "np.histogramdd(x, 2)[0]",
     "dyntrace._numpy_checked.all_finite": "np.asarray_chkfinite(x)",
+    "dyntrace._numpy_checked.printed": "np.set_printoptions(); np.array_str(x)",
+    "dyntrace._numpy_files.load": f"np.load({str(FILES / 'x.npy')!r})",
+    "dyntrace._numpy_files.loadtxt": f"np.loadtxt({TEXT!r})",
+    "dyntrace._numpy_files.genfromtxt": f"np.genfromtxt({TEXT!r})",
+    "dyntrace._numpy_files.fromregex": f"np.fromregex({TEXT!r}, '([0-9]+)', [('n', 'i8')])",
+    "dyntrace._numpy_files.fromfile": f"np.fromfile({TEXT!r}, 'u1')",
+    "dyntrace._numpy_files.fromstring": "np.fromstring('1 2', sep=' ')",
     "operator.setitem": "np.copyto(x, x * 2)",
     "operator.imatmul": "x; y = x @ x.T; y @= y; x = y",
     "ndarray.fill": "n; np.arange(3).fill(n)",
@@ -284,6 +297,7 @@ def test_every_row_has_a_case():
     dry += Path(__file__).with_name("test_numpy_more.py").read_text()
     dry += Path(__file__).with_name("test_numpy_told.py").read_text()
     dry += Path(__file__).with_name("test_numpy_buffers.py").read_text()
+    dry += Path(__file__).with_name("test_numpy_files.py").read_text()
     assert set(FUNCTIONS) <= functions
     assert set(DRY_FUNCTIONS) <= functions
     rest = functions - set(FUNCTIONS) - set(DRY_FUNCTIONS)

@@ -78,11 +78,33 @@ def more(obj: Any, /) -> list[Any]:
     raise NotImplementedError("only in traced code")
 
 
-def fp_region(*setting: int) -> int:
-    """From here on floating-point errors are handled so: bits of what is ignored, of what is reported.
+def fp_region(*setting: int) -> Any:
+    """A region begins: bits of the floating-point errors that are ignored, warned of, raised.
 
-    Gives what to hand over, alone, to go back to what was before.
+    Gives what to hand over, alone, to end the region.
     """
+    raise NotImplementedError("only in traced code")
+
+
+def fp_setting(ignored: int, warned: int, raised: int, /) -> None:
+    """The same until it is set again."""
+    raise NotImplementedError("only in traced code")
+
+
+def printing(*options: Any) -> Any:
+    """Texts of arrays are made with these options, a tuple, from here on; `True` behind it: in a region.
+
+    Gives what to hand over, alone, to end the region.
+    """
+    raise NotImplementedError("only in traced code")
+
+
+#: What an :func:`effect` changes for what comes behind it (DtUnsettled).
+NOTHING, BITS, CALL = 0, 1, 2
+
+
+def effect(unsettled: int, function: Callable[..., Any], /, *args: Any) -> None:
+    """The call is made behind the operations of the graph; it must neither raise nor run user code."""
     raise NotImplementedError("only in traced code")
 
 
@@ -120,10 +142,13 @@ def load(name: str) -> ModuleType:
 
 if _core is not None:
     _core.register_traced("contents", contents)
+    _core.register_traced("effect", effect)
     _core.register_traced("fold", fold)
     _core.register_traced("fp_region", fp_region)
+    _core.register_traced("fp_setting", fp_setting)
     _core.register_traced("more", more)
     _core.register_traced("is_known", is_known)
     _core.register_traced("members", members)
     _core.register_traced("own_attributes", own_attributes)
+    _core.register_traced("printing", printing)
     _core.register_traced("unfollowable", unfollowable)

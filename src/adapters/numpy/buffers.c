@@ -10,28 +10,27 @@
 #include "adapters/numbers.h"
 #include "variables/kinds.h"
 
-/* The bytes as an operand, and what they are now; their length is guarded unless `any_length`. */
-static DtStatus
-read_bytes(DtTrace *trace, const char *function, DtVar *var, bool any_length, DtOperand *operand,
-           PyObject **bytes)
+DtStatus
+dt_np_unread(DtTrace *trace, DtVar *var, PyTypeObject *type, bool any_length, DtOperand *operand,
+             PyObject **value)
 {
-    static const DtMeta meta = {.adapter = &dt_number_adapter, .type = &PyBytes_Type};
+    DtMeta meta = {.adapter = &dt_number_adapter, .type = type};
     DtNode *node;
     var = dt_var_peek(var);
     bool lazy = var->type->kind == DT_KIND_LAZY;
-    *bytes = lazy ? ((DtLazyVar *)var)->object : dt_var_peek_constant(var);
-    if (*bytes == NULL || !PyBytes_CheckExact(*bytes)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of what are no bytes", function);
+    *value = lazy ? ((DtLazyVar *)var)->object : dt_var_peek_constant(var);
+    if (*value == NULL || !Py_IS_TYPE(*value, type)) {
+        *value = NULL;
+        return DT_OK;
     }
-    DT_TRY(dt_trace_keep(trace, *bytes));
+    DT_TRY(dt_trace_keep(trace, *value));
     if (var->source == NULL) { /* a literal */
-        *operand = dt_np_const(*bytes);
+        *operand = dt_np_const(*value);
         return DT_OK;
     }
     if (lazy) {
-        DT_TRY(any_length
-                   ? dt_guard_type(trace, var->source, &PyBytes_Type)
-                   : dt_guard_length(trace, var->source, &PyBytes_Type, PyBytes_GET_SIZE(*bytes)));
+        DT_TRY(any_length ? dt_guard_type(trace, var->source, type)
+                          : dt_guard_length(trace, var->source, type, Py_SIZE(*value)));
     }
     DT_TRY(dt_graph_input(trace->graph, var->source, &meta, &node));
     *operand = (DtOperand){.kind = DT_OPERAND_NODE, .u.node = node};
@@ -71,7 +70,10 @@ dt_np_fn_frombuffer(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     PyArray_Descr *descr = dt_np_descr(dtype);
     int64_t item = PyDataType_ELSIZE(descr);
-    DT_TRY(read_bytes(trace, function, args->pos[0], count > 0, &operands[0], &bytes));
+    DT_TRY(dt_np_unread(trace, args->pos[0], &PyBytes_Type, count > 0, &operands[0], &bytes));
+    if (bytes == NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of what are no bytes", function);
+    }
     int64_t left = PyBytes_GET_SIZE(bytes) - offset;
     if (PyTypeNum_ISBOOL(descr->type_num)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s as booleans, which they may not be",

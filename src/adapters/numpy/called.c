@@ -319,8 +319,9 @@ holds_called(DtTrace *trace, DtVar *var, int depth, bool *out)
     uint32_t count;
     bool many;
     var = dt_var_peek(var);
-    if (var->type->kind == DT_KIND_LAZY && PyBytes_CheckExact(((DtLazyVar *)var)->object)) {
-        *out = false; /* stay unknown, for who takes any bytes (buffers.c) */
+    PyObject *lazy = var->type->kind == DT_KIND_LAZY ? ((DtLazyVar *)var)->object : NULL;
+    if (lazy != NULL && (PyBytes_CheckExact(lazy) || PyUnicode_CheckExact(lazy))) {
+        *out = false; /* stay unknown, for who takes any (buffers.c, files.c) */
         return DT_OK;
     }
     DT_TRY(dt_var_realize(trace, var, &var));

@@ -413,6 +413,32 @@ dt_np_fn_told(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return call_row(trace, op, (DtNpDry){.counted = true, .any_type = true}, args, out);
 }
 
+/* The same, with the options that the trace has set. */
+DtStatus
+dt_np_fn_printed(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    if (trace->printing == NULL || PyTuple_GET_SIZE(trace->printing) == 0) {
+        return dt_np_fn_told(trace, op, args, out);
+    }
+    DtVar *options;
+    DtArgs with_name, whole;
+    DtNpDry dry = {.trace = trace,
+                   .op = op,
+                   .function = dt_np_target(DT_NP_printed),
+                   .counted = true,
+                   .any_type = true};
+    PyObject *callee = dt_np_callee(DT_NP_printed);
+    PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(dt_np_name(op)));
+    if (callee == NULL || text == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_var_const(trace, text, &options));
+    DT_TRY(dt_args_prepend(trace, args, options, &with_name));
+    DT_TRY(dt_build_known(trace, trace->printing, &options));
+    DT_TRY(dt_args_prepend(trace, &with_name, options, &whole));
+    return dt_np_dry_call(&dry, callee, &whole, out);
+}
+
 /* The memory of the arrays counts, not the values that were written there last. */
 DtStatus
 dt_np_fn_shares(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)

@@ -156,6 +156,10 @@ DtStatus dt_np_read_operands(DtTrace *, DtVar *const *vars, uint32_t count, cons
                              DtNpOperand *out) DT_MUST_CHECK;
 /* A list or tuple of numbers becomes the array that NumPy makes of it; others stay. */
 DtStatus dt_np_array_like(DtTrace *, DtVar **var) DT_MUST_CHECK;
+/* A text or bytes, of which only the type is guarded (and the length, unless any will do): an
+ * operand, and what it is now; *value = NULL: it is nothing of that type (buffers.c). */
+DtStatus dt_np_unread(DtTrace *, DtVar *var, PyTypeObject *type, bool any_length,
+                      DtOperand *operand, PyObject **value) DT_MUST_CHECK;
 /* dt_np_operand(), a break naming `what` in place of *ok = false. */
 DtStatus dt_np_need_operand(DtTrace *, DtVar *var, const char *what,
                             DtNpOperand *out) DT_MUST_CHECK;

@@ -2,7 +2,8 @@
  * floating-point errors, and whether a function is called for them.
  *
  * Each is a number, which a guard computes again and compares.  Functions that read them are known
- * while tracing; those that change them are graph breaks, so that a trace sees one state.
+ * while tracing; those that change them are polyfills, whose effect is made behind the graph (see
+ * DtUnsettled), so that the guards' state is that of the whole graph.
  */
 #include "adapters/numpy/internal.h"
 
@@ -85,13 +86,39 @@ no_arguments(DtTrace *trace, DtNpOp op, const DtArgs *args)
                : DT_OK;
 }
 
+static DtStatus
+need_settled(DtTrace *trace, DtNpOp op, DtUnsettled what)
+{
+    return trace->unsettled & what
+               ? dt_break(trace, DT_BREAK_ARRAY_OP, "%s behind a change", dt_np_target(op))
+               : DT_OK;
+}
+
 DtStatus
 dt_np_fn_getbufsize(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     long size;
     DT_TRY(no_arguments(trace, op, args));
+    DT_TRY(need_settled(trace, op, DT_UNSETTLED_BITS));
     DT_TRY(dt_np_guard_setting(trace, DT_NP_BUFFER_SIZE, &size));
     return dt_var_int(trace, size, out);
+}
+
+/* The mode of one kind of error: what the trace has said, or what it was before. */
+static DtStatus
+mode_here(DtTrace *trace, PyObject *name, PyObject *before, DtVar **out)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(kinds); i++) {
+        unsigned bit = 1u << i;
+        const char *said = trace->fp_region & bit           ? "ignore"
+                           : !(trace->fp_region & bit << 4) ? NULL
+                           : trace->fp_warned & bit         ? "warn"
+                                                            : "raise";
+        if (said != NULL && PyUnicode_CompareWithASCIIString(name, kinds[i]) == 0) {
+            return dt_var_const_take(trace, PyUnicode_InternFromString(said), out);
+        }
+    }
+    return dt_var_const(trace, before, out);
 }
 
 DtStatus
@@ -102,9 +129,6 @@ dt_np_fn_geterr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     PyObject *name, *mode;
     Py_ssize_t at = 0;
     DT_TRY(no_arguments(trace, op, args));
-    if (trace->fp_region != 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s under another errstate", dt_np_target(op));
-    }
     DT_TRY(dt_np_guard_setting(trace, DT_NP_ERROR_MODES, NULL));
     PyObject *settings = dt_trace_keep_take(trace, ask_numpy("geterr"));
     if (settings == NULL) {
@@ -112,7 +136,7 @@ dt_np_fn_geterr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     while (PyDict_Next(settings, &at, &name, &mode) && count < Py_ARRAY_LENGTH(pairs)) {
         DT_TRY(dt_var_const(trace, name, &pairs[count++]));
-        DT_TRY(dt_var_const(trace, mode, &pairs[count++]));
+        DT_TRY(mode_here(trace, name, mode, &pairs[count++]));
     }
     return dt_var_dict(trace, pairs, count / 2, out);
 }
@@ -122,6 +146,7 @@ dt_np_fn_geterrcall(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     long set;
     DT_TRY(no_arguments(trace, op, args));
+    DT_TRY(need_settled(trace, op, DT_UNSETTLED_CALL));
     DT_TRY(dt_np_guard_setting(trace, DT_NP_ERROR_CALL, &set));
     return set ? dt_break(trace, DT_BREAK_ARRAY_OP, "%s that is set", dt_np_target(op))
                : dt_var_const(trace, Py_None, out);
