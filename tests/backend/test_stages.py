@@ -29,7 +29,11 @@ def compare(function, *arguments):
         own, other = [a.copy(order="K") for a in arguments], [a.copy(order="K") for a in arguments]
         results, expected = compiled(*own), function(*other)
         for got, wanted in zip(results, expected, strict=True):
-            assert (type(got), got.dtype, got.strides) == (type(wanted), wanted.dtype, wanted.strides)
+            assert (type(got), got.dtype, got.strides) == (
+                type(wanted),
+                wanted.dtype,
+                wanted.strides,
+            )
             assert got.tobytes() == wanted.tobytes()
         assert [a.tobytes() for a in own] == [a.tobytes() for a in other]
     return stages(compiled, *arguments)
@@ -76,7 +80,10 @@ def test_a_node_goes_to_the_stage_that_uses_it():
         return ((x - x.max()) / (x * y).max(),)
 
     found = compare(f, X, Y)
-    assert found[-1] == ("fused", ["subtract", "divide"]) and sum("subtract" in n for _, n in found) == 1
+    assert (
+        found[-1] == ("fused", ["subtract", "divide"])
+        and sum("subtract" in n for _, n in found) == 1
+    )
 
 
 def test_a_chain_of_them_does():
@@ -125,6 +132,116 @@ def test_warnings_stand_where_they_did():
     assert told[0] == told[1] and len(told[0]) == 1
 
 
+# ---- Views that are no objects -------------------------------------------------------------------
+
+
+def test_views_of_a_stages_inputs():
+    def f(x, y):
+        d = x - y
+        return np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), x[1:-1, 1:] + y[:-2, :-1]
+
+    found = compare(f, X, Y)
+    assert {kind for kind, _ in found} == {"fused"}
+    assert sum(nodes.count("operator.getitem") for _, nodes in found) == 8
+
+
+VIEWS = [
+    lambda x: x[1], lambda x: x[-1] * x[-2], lambda x: x[..., 3], lambda x: x[:, None, 5:7],
+    lambda x: x[::-1] - x, lambda x: x[::2, 1::3], lambda x: x[30:2:-4, -5:], lambda x: x[-100:, :1000],
+    lambda x: x[2:2] + 1, lambda x: x[0][1:] * x[1, :-1], lambda x: x.T[3] + x[:, 3], lambda x: x[None] * 2,
+    lambda x: x[:, 0] * x[:, 0] + x[:, 0], lambda x: x[1:, 1:].T + x[:-1, :-1].T,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(VIEWS)))
+@pytest.mark.parametrize("order", ["C", "F", "steps", "backwards"])
+def test_views(number, order):
+    view = VIEWS[number]
+
+    def f(x, y):
+        part = view(x)
+        return np.exp(-part) * 2 + part, view(y) * 3 - view(y), (view(x * y) + 1).sum()
+
+    def laid(a):
+        wide = np.repeat(np.repeat(a, 2, 0), 3, 1)
+        return {
+            "C": a,
+            "F": np.asfortranarray(a),
+            "steps": wide[::2, ::3],
+            "backwards": wide[::-2, ::-3],
+        }[order]
+
+    compiled, x, y = dyntrace.compile(f), laid(X), laid(Y)
+    for _ in range(3):
+        for got, wanted in zip(compiled(x, y), f(x, y), strict=True):
+            assert (type(got), got.dtype, got.shape) == (type(wanted), wanted.dtype, wanted.shape)
+            assert got.tobytes() == wanted.tobytes() and got.strides == wanted.strides
+
+
+def test_views_that_are_seen():
+    def f(x, y):
+        row, other = x[0], x[1:]
+        kept = row * 2 + y[0]
+        row[3] = 9.0
+        again = row * 2 + other[0]
+        return kept, again, row, np.array([x[1] is x[1], row.base is x])
+
+    compare(f, X, Y)
+
+
+def test_views_of_what_is_written():
+    def shifted(x, y):
+        x[1:] = x[:-1] * y[1:]
+        return (x[0] + y[0],)
+
+    def through(x, y):
+        v = x[1:]
+        v[...] = x[:-1] + v
+        x[0] = x[1] * 2 - x[2]
+        return v * 1, x[2] * y[2]
+
+    def stencil(x, y):
+        for _ in range(3):
+            x[1:-1, 1:-1] = (
+                0.25 * (x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2]) - y[1:-1, 1:-1]
+            )
+        return (x * y,)
+
+    for f in (shifted, through, stencil):
+        compare(f, X, Y)
+
+
+def test_views_that_are_not_there():
+    def f(x, y):
+        return x[3] * 2 + y[5]
+
+    compiled = dyntrace.compile(f)
+    compiled(X, Y)
+    for _ in range(3):
+        for x, y in [(X[:3], Y), (X, Y[:4]), (X[:, :1], Y), (X[:, :7], Y)]:
+            raised = []
+            for function in (f, compiled):
+                try:
+                    raised.append(function(x, y).tobytes())
+                except (IndexError, ValueError) as error:
+                    line = error.__traceback__.tb_next.tb_lineno
+                    raised.append((type(error), str(error), line))
+            assert raised[0] == raised[1]
+
+
+def test_views_by_numbers_that_vary():
+    def f(x, y, i, n):
+        return x[i] * y[i] + x[i + 1], x[:n] - y[-n:]
+
+    compiled = dyntrace.compile(f)
+    for i, n in [(0, 5), (1, 6), (7, 39), (-3, 2), (38, 1), (2, 40)]:
+        for got, wanted in zip(compiled(X, Y, i, n), f(X, Y, i, n), strict=True):
+            assert got.tobytes() == wanted.tobytes()
+    for function in (f, compiled):
+        with pytest.raises(IndexError, match="index 40 is out of bounds for axis 0 with size 40"):
+            function(X, Y, 39, 1)
+
+
 # ---- Layouts that are kept -----------------------------------------------------------------------
 
 
@@ -163,9 +280,15 @@ def test_targets_of_other_layouts():
         out[...] = x * y - 1.0
         return x + y
 
-    compiled = dyntrace.compile(f)
     base = np.zeros((80, 120))
-    for out in [base[::2, ::2], base[:40, :60], base.T[:40, :60], base[40:, 60:], np.zeros((40, 60))]:
+    for out in [
+        base[::2, ::2],
+        base[:40, :60],
+        base.T[:40, :60],
+        base[40:, 60:],
+        np.zeros((40, 60)),
+    ]:
+        compiled = dyntrace.compile(f)
         for x in [X, X[::-1], np.asfortranarray(X), X[:, :1], X[0]]:
             for _ in range(2):
                 expected, got = out.copy(), out

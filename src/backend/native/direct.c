@@ -174,7 +174,7 @@ count_passes(const DtPlan *plan, const DtStages *stages, uint32_t *plain, uint32
             *own += output->write == NULL ? 2 : output->saves ? 1 + SAVING : 1;
         }
         for (uint32_t j = 0; j < fused->nops; j++) {
-            *plain += fused->ops[j].nin + 2u;
+            *plain += fused->ops[j].level == DT_LEVEL_VIEW ? 0 : fused->ops[j].nin + 2u;
         }
     }
 }

@@ -7,8 +7,7 @@
  */
 #include <string.h>
 
-#include "backend/native/cells.h"
-#include "backend/native/plan.h"
+#include "backend/native/kernels.h"
 
 typedef struct Builder {
     DtNative *exe;
@@ -76,16 +75,20 @@ find_input(Builder *builder, const DtPlanUse *use, uint8_t allow)
 {
     DtFused *fused = builder->fused;
     const DtOperand *operand = use->operand;
+    const DtPlanNode *producer = dt_plan_maker(&builder->plan->nodes[operand->u.node->index]);
+    bool view = producer->level == DT_LEVEL_VIEW;
+    DtValue value = {view ? producer->node : operand->u.node, operand->result};
     DtFusedInput *input;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         input = &fused->inputs[i];
-        if (input->value.node == operand->u.node && input->value.result == operand->result) {
+        if (input->value.node == value.node && input->value.result == value.result) {
             input->allow = allow < input->allow ? allow : input->allow;
             return input;
         }
     }
     input = &fused->inputs[fused->ninputs++];
-    input->value = (DtValue){operand->u.node, operand->result};
+    input->value = value;
+    input->view = view ? producer->view : NULL;
     input->type_num = use->type_num;
     input->size = type_size(use->type_num);
     input->allow = allow;
@@ -166,7 +169,9 @@ static DtPlanNode *
 inner_node(const Builder *builder, const DtPlanUse *use, const DtPlanNode *user)
 {
     DtPlanNode *producer = &builder->plan->nodes[use->operand->u.node->index];
-    return producer->stage == user->stage ? dt_plan_maker(producer) : NULL;
+    return producer->stage == user->stage && producer->level != DT_LEVEL_VIEW
+               ? dt_plan_maker(producer)
+               : NULL;
 }
 
 /* Does the loop compute without floating-point numbers, or only move them? */
@@ -400,7 +405,8 @@ find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
         for (uint32_t k = 0; k < fused->ninputs && output->reuse < 0; k++) {
             const DtFusedInput *input = &fused->inputs[k];
             const DtNode *node = input->value.node;
-            if (taken[k] || node->kind != DT_NODE_CALL || input->type_num != output->descr->type_num
+            if (taken[k] || node->kind != DT_NODE_CALL || input->view != NULL
+                || input->type_num != output->descr->type_num
                 || plan->nodes[node->index].last_stage != index) {
                 continue;
             }
@@ -486,6 +492,11 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
         if (node->same != NULL) {
             fused->ops[i] = fused->ops[node->same->op];
             fused->ops[i].node = node->node;
+            continue;
+        }
+        if (node->level == DT_LEVEL_VIEW) {
+            fused->ops[i] = (DtFusedOp){.node = node->node, .level = DT_LEVEL_VIEW};
+            DT_TRY(dt_kernel_plan(exe, plan, node->node, &node->view));
             continue;
         }
         (node->level == DT_LEVEL_REDUCE ? build_reduce : build_node)(builder, node, i);

@@ -55,18 +55,15 @@ dt_fused_finish(const DtOutcome *outcome, const DtFused *fused)
 /* Takes the operands.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they are not all dense in one
  * order. */
 static bool
-take_inputs(const DtFused *fused, const DtNativeRun *run, PyArrayObject **arrays, int *order)
+take_inputs(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed, PyArrayObject **arrays,
+            int *order)
 {
     int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     bool same = true;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         const DtFusedInput *input = &fused->inputs[i];
-        PyObject *object = dt_native_value(run, &input->value);
-        if (object == NULL || !PyArray_CheckExact(object)) {
-            return false;
-        }
-        PyArrayObject *array = (PyArrayObject *)object;
-        if (PyArray_TYPE(array) != input->type_num || !PyArray_ISNOTSWAPPED(array)
+        PyArrayObject *array = dt_fused_array(input, run, &viewed[i]);
+        if (array == NULL || PyArray_TYPE(array) != input->type_num || !PyArray_ISNOTSWAPPED(array)
             || !PyArray_ISALIGNED(array)) {
             return false;
         }
@@ -260,6 +257,7 @@ run_lanes(DtLane *lane, DtDivision *division, DtNativeRun *run, char *memory, si
 static DtFusedRun
 run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
 {
+    DtViewed viewed[DT_FUSED_MAX_INPUTS];
     PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
     char small[DT_FUSED_STACK_SCRATCH + 64];
@@ -270,7 +268,7 @@ run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
     DtDivision division;
     int order;
 
-    if (!take_inputs(fused, run, arrays, &order)) {
+    if (!take_inputs(fused, run, viewed, arrays, &order)) {
         return DT_FUSED_CALL;
     }
     if (order != 0 && dt_fused_sees_order(fused, PyArray_DIMS(arrays[0]), order)) {

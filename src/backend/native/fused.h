@@ -21,6 +21,17 @@ dt_fused_steps(const DtFused *fused, char *const *slots, npy_intp count, DtOutco
     }
 }
 
+/* The array of an input, borrowed, or in `viewed`; NULL: it is none. */
+static inline PyArrayObject *
+dt_fused_array(const DtFusedInput *input, const DtNativeRun *run, DtViewed *viewed)
+{
+    if (DT_UNLIKELY(input->view != NULL)) {
+        return dt_kernel_view(input->view, run, viewed);
+    }
+    PyObject *object = dt_native_value(run, &input->value);
+    return object != NULL && PyArray_CheckExact(object) ? (PyArrayObject *)object : NULL;
+}
+
 static inline size_t
 dt_fused_aligned(size_t bytes)
 {

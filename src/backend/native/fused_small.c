@@ -18,15 +18,15 @@ dt_fused_is_simple(const DtFused *fused)
 
 /* The memory of dense operands, whose shape and order these become; false for any others. */
 static inline bool
-take_dense(const DtFused *fused, const DtNativeRun *run, char **slots, const npy_intp **shape,
-           int *order)
+take_dense(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed, char **slots,
+           const npy_intp **shape, int *order)
 {
     int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         const DtFusedInput *input = &fused->inputs[i];
-        PyArrayObject *array = (PyArrayObject *)dt_native_value(run, &input->value);
-        if (array == NULL || !PyArray_CheckExact(array) || PyArray_TYPE(array) != input->type_num
-            || !PyArray_ISNOTSWAPPED(array) || PyArray_NDIM(array) != (int)fused->ndim) {
+        PyArrayObject *array = dt_fused_array(input, run, &viewed[i]);
+        if (array == NULL || PyArray_TYPE(array) != input->type_num || !PyArray_ISNOTSWAPPED(array)
+            || PyArray_NDIM(array) != (int)fused->ndim) {
             return false;
         }
         flags &= PyArray_FLAGS(array);
@@ -53,7 +53,8 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
     char small[DT_FUSED_STACK_SCRATCH + 64];
     const npy_intp *shape;
     int order;
-    if (!take_dense(fused, run, slots, &shape, &order)
+    DtViewed viewed[DT_FUSED_MAX_INPUTS];
+    if (!take_dense(fused, run, viewed, slots, &shape, &order)
         || (order == NPY_ARRAY_F_CONTIGUOUS && dt_fused_sees_order(fused, shape, order))) {
         return DT_FUSED_CALL;
     }

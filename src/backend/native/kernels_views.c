@@ -56,16 +56,12 @@ give_view(const DtKernel *kernel, DtNativeRun *run, PyArrayObject *array, int nd
     return DT_FUSED_OK;
 }
 
-static DtFusedRun
-run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+/* Where the view of the array lies: its dimensions, or -1, as its first item. */
+static int
+find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *array, npy_intp *shape,
+          npy_intp *strides, char **first)
 {
-    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
-    npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
     int ndim = 0, from = 0;
-    (void)stage;
-    if (array == NULL || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
-        return DT_FUSED_CALL;
-    }
     char *data = PyArray_BYTES(array);
     for (uint32_t i = 0; i < kernel->naxes; i++) {
         const DtKernelAxis *axis = &kernel->axes[i];
@@ -77,7 +73,7 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         }
         if (from == PyArray_NDIM(array)
             || !cut(axis, run, PyArray_DIM(array, from), &start, &step, &count)) {
-            return DT_FUSED_CALL;
+            return -1;
         }
         data += start * PyArray_STRIDE(array, from);
         if (axis->kind == DT_AXIS_SLICE) {
@@ -88,13 +84,55 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     }
     for (; from < PyArray_NDIM(array); from++) {
         if (ndim == DT_KERNEL_MAX_NDIM) {
-            return DT_FUSED_CALL;
+            return -1;
         }
         shape[ndim] = PyArray_DIM(array, from);
         strides[ndim++] = PyArray_STRIDE(array, from);
     }
+    *first = data;
+    return ndim;
+}
+
+static DtFusedRun
+run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
+    char *data;
+    (void)stage;
+    if (array == NULL || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+        return DT_FUSED_CALL;
+    }
+    int ndim = find_view(kernel, run, array, shape, strides, &data);
+    if (ndim < 0) {
+        return DT_FUSED_CALL;
+    }
     return give_view(kernel, run, array, ndim, shape, strides, data,
                      NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED);
+}
+
+PyArrayObject *
+dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, DtViewed *viewed)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    char *data;
+    int ndim =
+        array == NULL ? -1 : find_view(kernel, run, array, viewed->shape, viewed->strides, &data);
+    if (ndim < 0) {
+        return NULL;
+    }
+    PyArrayObject *view = (PyArrayObject *)&viewed->array;
+    Py_SET_TYPE((PyObject *)view, &PyArray_Type);
+    Py_SET_REFCNT((PyObject *)view, 1);
+    viewed->array.nd = ndim;
+    viewed->array.data = data;
+    viewed->array.dimensions = viewed->shape;
+    viewed->array.strides = viewed->strides;
+    viewed->array.base = (PyObject *)array;
+    viewed->array.descr = PyArray_DESCR(array);
+    viewed->array.flags = 0;
+    PyArray_UpdateFlags(view, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED);
+    return view;
 }
 
 static bool

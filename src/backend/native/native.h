@@ -59,8 +59,11 @@ typedef struct DtStep {
     uint8_t reduce; /* REDUCE */
 } DtStep;
 
+typedef struct DtKernel DtKernel; /* kernels.h */
+
 typedef struct DtFusedInput {
     DtValue value;
+    const DtKernel *view; /* that the value would be, of what is there; NULL: the value is there */
     int type_num;
     uint8_t size;
     uint8_t allow; /* DtAllow: the strictest of its users */
@@ -120,6 +123,7 @@ typedef enum DtLevel {
     DT_LEVEL_FULL,   /* each element of the stage's shape */
     DT_LEVEL_REDUCE, /* each row; made from elements */
     DT_LEVEL_ROW,    /* each row; made from such */
+    DT_LEVEL_VIEW,   /* nothing: it is where an input lies */
 } DtLevel;
 
 /* How a stage reduces: over its last axes, one result per row, or over its first, one result per
@@ -209,7 +213,6 @@ enum {
 };
 
 typedef struct DtCellStage DtCellStage; /* cells.h */
-typedef struct DtKernel DtKernel;       /* kernels.h */
 
 typedef struct DtStage {
     DtFused *fused;       /* or NULL */
@@ -315,6 +318,13 @@ int dt_write_run(const DtNode *node, DtNativeRun *run);
 /* fused.c: DT_FUSED_CALL = nothing has happened, run the nodes one by one. */
 typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;
 DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
+/* kernels_views.c: a view that is no object, for as long as the array is there. */
+typedef struct DtViewed {
+    PyArrayObject_fields array;
+    npy_intp shape[DT_FUSED_MAX_NDIM], strides[DT_FUSED_MAX_NDIM];
+} DtViewed;
+/* NULL: the node has to be called. */
+PyArrayObject *dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, DtViewed *viewed);
 /* scalars.c: the number's value in the loop's type; DT_FUSED_OK, CALL or REPLAY. */
 DtFusedRun dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell);
 /* The value of a NumPy scalar or zero-dimensional array of that type; false: it is none. */

@@ -43,6 +43,7 @@ typedef struct DtPlanNode {
     struct DtPlanNode *same; /* an earlier one of the stage that computes it; or NULL */
     uint8_t level;           /* DtLevel */
     uint8_t part;            /* of the stage, that it continues or begins */
+    DtKernel *view;          /* of a VIEW: what finds it */
     uint32_t op;             /* position in the stage */
     uint32_t last_op;        /* that uses it */
     uint16_t slot;

@@ -50,9 +50,46 @@ same_use(const DtPlan *plan, const DtPlanUse *a, const DtPlanUse *b, int type_nu
                       == dt_plan_maker(&plan->nodes[other->index]));
 }
 
+/* Do the two operands say the same? */
+static bool
+same_operand(const DtOperand *a, const DtOperand *b)
+{
+    if (a->kind != b->kind || a->count != b->count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!same_operand(&a->items[i], &b->items[i])) {
+            return false;
+        }
+    }
+    switch (a->kind) {
+    case DT_OPERAND_NODE:
+        return a->u.node == b->u.node && a->result == b->result;
+    case DT_OPERAND_SYM:
+        return a->u.sym == b->u.sym;
+    case DT_OPERAND_CONST:
+        return a->u.object == b->u.object
+               || (PyLong_CheckExact(a->u.object) && PyLong_CheckExact(b->u.object)
+                   && PyObject_RichCompareBool(a->u.object, b->u.object, Py_EQ) == 1);
+    default:
+        return a->kind == DT_OPERAND_SLICE || a->kind == DT_OPERAND_TUPLE;
+    }
+}
+
+static bool
+same_view(const DtPlanNode *a, const DtPlanNode *b)
+{
+    return a->level == DT_LEVEL_VIEW && b->level == DT_LEVEL_VIEW
+           && same_operand(&a->node->args[0], &b->node->args[0])
+           && same_operand(&a->node->args[1], &b->node->args[1]);
+}
+
 static bool
 same_node(const DtPlan *plan, const DtPlanNode *a, const DtPlanNode *b)
 {
+    if (a->level == DT_LEVEL_VIEW || b->level == DT_LEVEL_VIEW) {
+        return same_view(a, b);
+    }
     if (a->loop != b->loop || a->level != b->level || a->nuses != b->nuses
         || a->reduce.kind != b->reduce.kind || a->reduce.axes != b->reduce.axes
         || !dt_plan_same_shape(&a->node->results[0], &b->node->results[0])) {

@@ -10,8 +10,13 @@
  * where it is used it is in a register.  It goes there if that takes no more memory: at most one of
  * its operands was computed, and is kept instead of it.
  *
+ * Views go there too, by ints and slices that are known: the stage finds out where they lie, and no
+ * object is made of them.
+ *
  * Nothing goes past an effect: a node stays among those that were scheduled together.
  */
+#include <string.h>
+
 #include "backend/native/plan.h"
 
 #include "backend/eager.h"
@@ -65,6 +70,39 @@ may_sink(const DtPlan *plan, const DtPlanNode *own, int32_t to)
            && own->node->fp_region == plan->nodes[target->nodes.items[0]].node->fp_region
            && dt_plan_has_room(target, own) && has_light_operands(plan, own)
            && dt_plan_find_level(plan, target, (uint32_t)to, own, &level) && level == DT_LEVEL_FULL;
+}
+
+static bool
+is_known_index(const DtOperand *operand)
+{
+    bool known = operand->kind == DT_OPERAND_SYM
+                 || (operand->kind == DT_OPERAND_CONST
+                     && (operand->u.object == Py_None || operand->u.object == Py_Ellipsis
+                         || PyLong_CheckExact(operand->u.object)));
+    if (operand->kind == DT_OPERAND_SLICE || operand->kind == DT_OPERAND_TUPLE) {
+        known = true;
+        for (uint32_t i = 0; i < operand->count; i++) {
+            known = known && is_known_index(&operand->items[i]);
+        }
+    }
+    return known;
+}
+
+/* A view whose users are all elementwise nodes of one stage is no object: the stage looks there. */
+static bool
+may_be_looked_at(const DtPlan *plan, const DtPlanNode *own, int32_t to)
+{
+    const DtNode *node = own->node;
+    if (own->loop != NULL || to < 0 || to <= own->stage || node->nargs != 2
+        || strcmp(node->target, "operator.getitem") != 0 || node->nresults != 1
+        || node->naliases == 0 || node->results[0].type != &PyArray_Type
+        || node->results[0].ndim == 0 || node->results[0].ndim > DT_FUSED_MAX_NDIM
+        || node->args[0].kind != DT_OPERAND_NODE || !is_known_index(&node->args[1])) {
+        return false;
+    }
+    const DtPlanStage *source = plan->stages.items[own->stage], *target = plan->stages.items[to];
+    return target->fused && target->segment == source->segment && dt_plan_has_room(target, own)
+           && node->fp_region == plan->nodes[target->nodes.items[0]].node->fp_region;
 }
 
 /* The stages' nodes anew, in program order; stages that have none are gone. */
@@ -124,8 +162,16 @@ dt_plan_sink(DtPlan *plan)
             dt_plan_count_operands(plan, own);
             any = true;
         }
+        bool view = may_be_looked_at(plan, own, users[i]);
+        if (view) {
+            own->stage = users[i];
+            own->level = DT_LEVEL_VIEW;
+            plan->stages.items[own->stage]->nnodes++;
+            any = true;
+        }
         for (uint32_t j = 0; j < own->node->nargs; j++) {
-            mark_users(&own->node->args[j], own->stage, users);
+            /* What is looked at has to be in memory. */
+            mark_users(&own->node->args[j], view ? USED_IN_MANY : own->stage, users);
         }
     }
     return any ? collect(plan) : DT_OK;
