@@ -200,6 +200,7 @@ def main():
             index = failed + 1
             if is_its_own(program_of(failed), folder):
                 own += 1
+                print(f"---- {outcome} of the program's own: --seed {options.seed} --only {failed}")
                 continue
             found += 1
             print(f"==== {outcome}: --seed {options.seed} --only {failed}\n{text}")
