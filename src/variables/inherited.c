@@ -242,6 +242,21 @@ slot_by_builtin(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *a
     return dt_var_call(trace, callable, &with_self, out);
 }
 
+/* round(x, None) is round(x), but int.__round__(None) an error. */
+static DtStatus
+slot_round(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyTypeObject *type = dt_var_python_type(trace, self);
+    DtVar *digits = NULL;
+    if (args->npos > 0) {
+        DT_TRY(dt_var_realize(trace, args->pos[0], &digits));
+    }
+    if (digits != NULL && dt_var_peek_constant(digits) == Py_None && type != &PyFloat_Type) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "__round__(None) of a %s", self->type->name);
+    }
+    return slot_by_builtin(trace, row, self, args, out);
+}
+
 static DtStatus
 slot_divmod(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -311,7 +326,7 @@ static const SlotRow builtin_rows[] = {
     {"__next__", slot_by_builtin, 0, 0, 0},
     {"__repr__", slot_by_builtin, 0, 0, 0},
     {"__reversed__", slot_by_builtin, 0, 0, 0},
-    {"__round__", slot_by_builtin, 0, 1, 0},
+    {"__round__", slot_round, 0, 1, 0},
     {"__str__", slot_by_builtin, 0, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };
@@ -526,14 +541,20 @@ find_row(const SlotRow *rows, PyObject *name)
     return rows->name != NULL ? rows : NULL;
 }
 
-/* The comparisons of object are its own, whatever else the type has; the rest of what it defines
- * asks the slots of the type. */
+/* What object defines is its own, whatever the type has in its place: comparisons go by identity;
+ * of the rest the slots of the type know only what the type inherits. */
 static const SlotRow *
-row_of_object(const DtVar *self, PyObject *name)
+row_of_object(DtTrace *trace, DtVar *self, PyObject *descriptor)
 {
+    PyObject *name = ((PyDescrObject *)descriptor)->d_name;
+    PyTypeObject *type = dt_var_python_type(trace, self);
     const SlotRow *row = find_row(object_rows, name);
     bool compares = row != NULL && (row->call == object_compare || row->call == object_order);
-    return self->type->kind == DT_KIND_INSTANCE || compares ? row : find_row(builtin_rows, name);
+    if (self->type->kind == DT_KIND_INSTANCE || compares) {
+        return row;
+    }
+    bool inherits = type != NULL && dt_type_lookup(type, name) == descriptor;
+    return inherits ? find_row(builtin_rows, name) : NULL;
 }
 
 /* What the real wrapper does with an operand that the slot does not know: NotImplemented, or the
@@ -575,7 +596,7 @@ call_row(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args, Dt
     }
     DT_TRY(row->call(trace, row, self, args, out));
     bool is_operator = row->call == slot_binary || row->call == slot_reflected;
-    return is_operator && *out == dt_not_implemented(trace) && self->type->kind != DT_KIND_CONSTANT
+    return is_operator && *out == dt_not_implemented(trace) && !is_number(trace, self)
                ? ask_wrapper(trace, row->name, self, args->pos[0], out)
                : DT_OK;
 }
@@ -703,7 +724,7 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     }
     if (subject != NULL) {
         bool is_class = self->type->kind == DT_KIND_CLASS;
-        row = of == &PyBaseObject_Type ? row_of_object(self, name)
+        row = of == &PyBaseObject_Type ? row_of_object(trace, self, descriptor)
               : of == &PyType_Type     ? (is_class ? find_row(type_rows, name) : NULL)
                                        : find_row(builtin_rows, name);
     }

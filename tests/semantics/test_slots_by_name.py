@@ -245,3 +245,41 @@ def test_divmod_by_name(value):
     compare(fn, lambda: decimal.Decimal(7), lambda: value)
     compare(fn, lambda: 7, lambda: value)
     compare(fn, lambda: datetime.timedelta(7), lambda: datetime.timedelta(2))
+
+
+class Whole(int):
+    pass
+
+
+OF_OBJECT = ["__str__", "__repr__", "__hash__", "__format__", "__eq__", "__ne__"]
+
+
+@pytest.mark.parametrize("name", OF_OBJECT)
+@pytest.mark.parametrize("kind", ["text", "list", "decimal", "function", "memoryview"])
+def test_what_object_defines_is_its_own(kind, name):
+    """`int.__str__` is object's, and gives the repr() of a text."""
+    scope = {}
+    argument = {"__format__": ', ""', "__eq__": ", a", "__ne__": ", a"}.get(name, "")
+    exec(f"def fn(a):\n    return object.{name}(a{argument})\ndef by_int(a):\n    return int.__str__(a)", scope)
+    value = SPARE[kind]()
+    compare(scope["fn"], lambda: value)
+    compare(scope["by_int"], lambda: value)
+
+
+@pytest.mark.parametrize("name", ["__add__", "__mul__", "__rmul__", "__mod__"])
+@pytest.mark.parametrize("value", ["a", b"a", (1,), [1]])
+@pytest.mark.parametrize("number", [1, 2.5, None, True])
+def test_sequence_slots_by_class(name, value, number):
+    scope = {}
+    exec(f"def fn(a, n):\n    return type(a).{name}(a, n)", scope)
+    if hasattr(type(value), name):
+        compare(scope["fn"], lambda: value, lambda: number)
+
+
+@pytest.mark.parametrize("value", [3, Whole(3), True, 2.5])
+@pytest.mark.parametrize("digits", [None, 0, -1])
+def test_round_by_name(value, digits):
+    def fn(a, digits):
+        return a.__round__(digits), round(a, digits)
+
+    compare(fn, lambda: value, lambda: digits)
