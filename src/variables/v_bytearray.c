@@ -135,6 +135,15 @@ settle(DtTrace *trace, const DtArgs *args, DtArgs *out, bool *ran)
     return DT_OK;
 }
 
+/* In place nothing can be appended that is the same memory: a BufferError. */
+static DtStatus
+check_own_memory(DtTrace *trace, DtVar *self, DtVar *added)
+{
+    return self == added
+               ? dt_break(trace, DT_BREAK_MISSING_SLOT, "a bytearray that is added to itself")
+               : DT_OK;
+}
+
 DtStatus
 dt_bytearray_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArgs *args,
                   DtVar **out)
@@ -142,9 +151,13 @@ dt_bytearray_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
     DtArgs settled;
     bool ran;
     DT_TRY(settle(trace, args, &settled, &ran));
+    PyObject *name = ((PyDescrObject *)descriptor)->d_name;
+    if (settled.npos == 1 && PyUnicode_CompareWithASCIIString(name, "__iadd__") == 0) {
+        DT_TRY(check_own_memory(trace, self, settled.pos[0]));
+    }
     PyObject *real = dt_bytearray_real(self), *method = NULL, *result = NULL;
     if (real != NULL) {
-        method = PyObject_GetAttr(real, ((PyDescrObject *)descriptor)->d_name);
+        method = PyObject_GetAttr(real, name);
     }
     DtStatus status = method == NULL ? DT_ERROR : DT_OK;
     if (status == DT_OK) {
@@ -233,6 +246,9 @@ bytearray_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar
     DtBinaryOp plain = (DtBinaryOp)DT_BINARY_PLAIN(op);
     if (plain != DT_BINARY_ADD && plain != DT_BINARY_MULTIPLY && plain != DT_BINARY_REMAINDER) {
         return DT_OK;
+    }
+    if (op == DT_BINARY_INPLACE_ADD) {
+        DT_TRY(check_own_memory(trace, left, right));
     }
     DT_TRY(dt_fold_value(trace, left, &a));
     DtStatus status = dt_fold_value(trace, right, &b);
