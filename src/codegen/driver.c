@@ -58,6 +58,19 @@ no_memory(void)
     return DT_ERROR;
 }
 
+/* The instruction whose line and handler what leads to q has; -1: none. */
+static int32_t
+place_of(int32_t q)
+{
+    return q >= 0 ? q : q <= DT_LAND_RETURN_0 ? DT_LAND_RETURN_0 - q : -1;
+}
+
+static bool
+is_return(const DtInstr *instr)
+{
+    return instr->op == DT_OP_RETURN_VALUE && instr->depth >= 0;
+}
+
 /* Each real instruction has two labels: with its probe, and behind it. */
 static int32_t
 entry_label(const Builder *builder, int32_t instr)
@@ -198,8 +211,9 @@ is_quick_edge(const DtPlaces *places, const DtDriverPoint *point)
     if (point->quick == DT_LAND_NOWHERE) {
         return true;
     }
-    if (point->quick == DT_LAND_RETURN) {
-        return places->places[point->at].context == 0;
+    if (dt_land_is_return(point->quick)) {
+        return places->places[point->at].context == 0
+               && place_of(point->quick) < (int32_t)places->bytecode->count;
     }
     return point->quick >= 0 && point->quick < (int32_t)places->bytecode->count
            && dt_places_is_edge(places, point->at, point->quick);
@@ -349,7 +363,7 @@ emit_copies(Builder *builder)
 static void
 emit_arrival(Builder *builder, int32_t q)
 {
-    if (q == DT_LAND_RETURN) {
+    if (dt_land_is_return(q)) {
         dt_driver_code_return(&builder->code);
     }
     else {
@@ -361,28 +375,10 @@ static void
 emit_way(Builder *builder, const DtDriverSite *site)
 {
     int32_t over = site->depth - dt_driver_depth(builder->map, site->quick);
-    stand_at(builder, site->quick == DT_LAND_RETURN ? site->at : site->quick);
+    stand_at(builder, site->quick == DT_LAND_RETURN ? site->at : place_of(site->quick));
     dt_driver_code_loop_end(&builder->code, builder->ways[site->at]);
     dt_driver_code_pop(&builder->code, over);
     emit_arrival(builder, site->quick);
-}
-
-/* The instruction that returns; -1 if several lines have one.  A finished frame shows its line. */
-static int32_t
-only_return(const Builder *builder)
-{
-    const DtInstr *instrs = builder->bytecode->instrs;
-    int32_t found = -1;
-    for (uint32_t i = 0; i < builder->bytecode->count; i++) {
-        if (instrs[i].op != DT_OP_RETURN_VALUE || instrs[i].depth < 0) {
-            continue;
-        }
-        if (found >= 0 && instrs[found].line != instrs[i].line) {
-            return -1;
-        }
-        found = (int32_t)i;
-    }
-    return found;
 }
 
 /* [.. landing] -> [.. the stack of q] */
@@ -402,7 +398,7 @@ emit_pad(Builder *builder, int32_t q, int32_t base)
     }
     dt_driver_code_for_iter(code, filled);
     dt_driver_code_return(code); /* never: a landing is exhausted at once */
-    stand_at(builder, q == DT_LAND_RETURN ? only_return(builder) : q);
+    stand_at(builder, place_of(q));
     dt_driver_code_loop_end(code, filled);
     emit_arrival(builder, q);
     stand_at(builder, -1);
@@ -446,10 +442,15 @@ emit_search(Builder *builder, const int32_t *landings, uint32_t count, int32_t b
 static DtStatus
 find_landings(Builder *builder, int32_t context, int32_t **landings, uint32_t *count)
 {
-    int32_t *found = DT_ARENA_ARRAY(builder->arena, int32_t, builder->bytecode->count + 1);
+    int32_t *found = DT_ARENA_ARRAY(builder->arena, int32_t, 2 * builder->bytecode->count + 1);
     uint32_t used = 0;
     if (found == NULL) {
         return no_memory();
+    }
+    for (int32_t i = (int32_t)builder->bytecode->count - 1; context == 0 && i >= 0; i--) {
+        if (is_return(&builder->bytecode->instrs[i])) {
+            found[used++] = dt_land_return_at(i);
+        }
     }
     if (context == 0) {
         found[used++] = DT_LAND_RETURN;
@@ -506,6 +507,7 @@ expect_instrs(Builder *builder, uint32_t npoints)
     uint32_t pads = 1;
     for (uint32_t i = 0; i < builder->bytecode->count; i++) {
         pads += (builder->places->places[i].flags & DT_PLACE_PAD) != 0;
+        pads += is_return(&builder->bytecode->instrs[i]);
     }
     dt_driver_code_expect(&builder->code,
                           builder->nraws + npoints * SITE_INSTRS + pads * PAD_INSTRS);

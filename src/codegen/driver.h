@@ -42,9 +42,23 @@
 #include "compat/pyframe.h"
 
 enum {
-    DT_LAND_RETURN = -1, /* as q: leave the frame with a value; from context 0 only */
-    DT_LAND_NOWHERE = -2 /* as quick edge: none */
+    DT_LAND_RETURN = -1,  /* as q: leave the frame with a value, at no line; from context 0 only */
+    DT_LAND_NOWHERE = -2, /* as quick edge: none */
+    DT_LAND_RETURN_0 = -3 /* as q: leave it as instruction 0 does */
 };
+
+/* As q: leave the frame as this RETURN_VALUE does, whose line a finished frame shows. */
+static inline int32_t
+dt_land_return_at(int32_t instr)
+{
+    return DT_LAND_RETURN_0 - instr;
+}
+
+static inline bool
+dt_land_is_return(int32_t q)
+{
+    return q == DT_LAND_RETURN || q <= DT_LAND_RETURN_0;
+}
 
 /* What a driver knows of its code when it runs; a Python object among the driver's constants. */
 typedef struct DtDriverMap DtDriverMap;
@@ -55,7 +69,7 @@ typedef struct DtDriverSite {
     int32_t at;                   /* p */
     int32_t depth;                /* of the stack at p */
     int32_t base;                 /* of p's handler context: slots below it stay untouched */
-    int32_t quick;                /* q, DT_LAND_RETURN or DT_LAND_NOWHERE */
+    int32_t quick;                /* q, a return or DT_LAND_NOWHERE */
     int32_t there;                /* depth of the stack at q */
     int32_t room;                 /* values that the driver has pushed for the quick edge */
     int32_t unit;                 /* of the switch */
@@ -65,7 +79,7 @@ typedef struct DtDriverSite {
 
 typedef struct DtDriverPoint {
     int32_t at;                  /* p, a DT_PLACE_POINT */
-    int32_t quick;               /* q, DT_LAND_RETURN or DT_LAND_NOWHERE */
+    int32_t quick;               /* q, a return or DT_LAND_NOWHERE */
     DT_BORROWED PyObject *probe; /* becomes a constant of the driver; must not own the driver */
     DtDriverSite *site;          /* filled; the probe's own */
     bool asleep;                 /* to begin with */
@@ -85,7 +99,7 @@ bool dt_driver_reaches(const DtDriverSite *site, int32_t q);
  * is, which is always right: a probe that is asked in vain does nothing. */
 void dt_driver_switch(PyCodeObject *driver, DtDriverSite *site, bool asleep);
 
-/* Stack depth at q, as dt_driver_land wants it filled (1 for DT_LAND_RETURN). */
+/* Stack depth at q, as dt_driver_land wants it filled (1 for a return). */
 int32_t dt_driver_depth(const DtDriverMap *map, int32_t q);
 
 /* Index of a unified slot, or of nslots + a stack position, in dt_pyframe_memory().  When `map` is
@@ -104,7 +118,7 @@ PyObject *dt_driver_plain(const DtDriverSite *site);
 
 /* What tp_iternext returns when the frame goes on at q.  Before it, the caller has put the new
  * values of local slots, and of stack slots below min(site->depth, depth of q), into the frame.
- * `values` are those of the stack slots from there up to the depth of q (for DT_LAND_RETURN always
+ * `values` are those of the stack slots from there up to the depth of q (for a return always
  * one: the result), may contain NULL where q's instruction expects one, and are stolen.  Stack
  * values of p that q has not are dropped, which may run finalisers. */
 PyObject *dt_driver_land(const DtDriverSite *site, DtPyFrame *frame, int32_t q,

@@ -36,7 +36,7 @@ static void
 open_blocks(const DtDriverMap *map, DtPyFrame *frame, int32_t q)
 {
 #if DT_PY310
-    if (q == DT_LAND_RETURN) {
+    if (dt_land_is_return(q)) {
         dt_pyframe_set_blocks(frame, 0, NULL, 0);
         return;
     }
@@ -112,7 +112,7 @@ dt_driver_reaches(const DtDriverSite *site, int32_t q)
         return true;
     }
     const DtDriverPlace *places = site->map->places;
-    if (q == DT_LAND_RETURN) {
+    if (dt_land_is_return(q)) {
         return places[site->at].context == 0;
     }
     return q >= 0 && q < (int32_t)site->map->count && places[q].pad
@@ -159,9 +159,9 @@ dt_driver_plain(const DtDriverSite *site)
 static PyObject *
 land_quickly(const DtDriverSite *site, DtPyFrame *frame, PyObject **stack, PyObject *const *values)
 {
-    int32_t common = site->quick == DT_LAND_RETURN ? 0
-                     : site->there < site->depth   ? site->there
-                                                   : site->depth;
+    int32_t common = dt_land_is_return(site->quick) ? 0
+                     : site->there < site->depth    ? site->there
+                                                    : site->depth;
     for (int32_t i = common; i < site->there; i++) {
         put(&stack[i], values[i - common]);
     }
@@ -181,7 +181,7 @@ dt_driver_land(const DtDriverSite *site, DtPyFrame *frame, int32_t q, PyObject *
         return land_quickly(site, frame, stack, values);
     }
     int32_t depth = dt_driver_depth(site->map, q);
-    int32_t common = q == DT_LAND_RETURN ? 0 : depth < site->depth ? depth : site->depth;
+    int32_t common = dt_land_is_return(q) ? 0 : depth < site->depth ? depth : site->depth;
     Landing *landing = (Landing *)ticket;
     for (int32_t i = site->base; i < common; i++) {
         landing->values[i - site->base] = stack[i];

@@ -111,7 +111,7 @@ dt_driver_map_new(const DtPlaces *places)
 int32_t
 dt_driver_depth(const DtDriverMap *map, int32_t q)
 {
-    return q == DT_LAND_RETURN ? 1 : map->places[q].depth;
+    return dt_land_is_return(q) ? 1 : map->places[q].depth;
 }
 
 int

@@ -54,7 +54,7 @@ finish_segment(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *s
         }
     }
     else {
-        if (entry->target == DT_LAND_RETURN) {
+        if (dt_land_is_return(entry->target)) {
             landing[0] = done;
         }
         else {

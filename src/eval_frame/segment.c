@@ -213,11 +213,22 @@ dt_segment_note_end(DtSegment *segment, const DtTrace *trace)
     return DT_OK;
 }
 
+/* Where the frame goes that a trace has followed to its end: the return in the user's code. */
+static int32_t
+return_of(const DtTrace *trace)
+{
+    uint32_t count = trace->history.count;
+    int32_t last = count > 0 && trace->places != NULL ? trace->history.items[count - 1] : -1;
+    return last >= 0 && trace->places->bytecode->instrs[last].op == DT_OP_RETURN_VALUE
+               ? dt_land_return_at(last)
+               : DT_LAND_RETURN;
+}
+
 DtStatus
 dt_segment_describe(const DtTrace *trace, uint32_t npushed, DtEntry *entry)
 {
     entry->segment = true;
-    entry->target = trace->cut.made ? trace->cut.at : DT_LAND_RETURN;
+    entry->target = trace->cut.made ? trace->cut.at : return_of(trace);
     entry->npushed = npushed;
     entry->nnulls = trace->nulls.count;
     entry->nbounds = trace->bounds.count;

@@ -100,7 +100,7 @@ land(const Probe *probe, int nslots, DtPyFrame *frame, int q, PyObject *slots, P
     while (PyDict_Next(slots, &at, &slot, &value)) {
         put(probe, memory, (int)PyLong_AsLong(slot), value);
     }
-    int common = q == DT_LAND_RETURN ? 0 : depth < probe->site.depth ? depth : probe->site.depth;
+    int common = dt_land_is_return(q) ? 0 : depth < probe->site.depth ? depth : probe->site.depth;
     for (int i = probe->site.base; i < common; i++) {
         put(probe, memory, nslots + i, PyList_GET_ITEM(stack, i));
     }

@@ -217,17 +217,36 @@ def one_return(box):
     return y
 
 
-@pytest.mark.skipif(bool(FORCED), reason="breaks lie elsewhere")
-def test_line_of_a_finished_frame():
-    def line(fn):
-        box = []
-        fn(box)
-        return box[0].f_lineno
+def several_returns(box):
+    box.append(frame_above())
+    y = len(box)
+    if y > 1:
+        return y
+    box.append(y)
+    return -y
 
-    plain = line(one_return)
+
+def implicit_returns(box):
+    box.append(frame_above())
+    if len(box) > 1:
+        pass
+    else:
+        return None
+
+
+@pytest.mark.skipif(bool(FORCED), reason="breaks lie elsewhere")
+@pytest.mark.parametrize("fn", [one_return, several_returns, implicit_returns])
+def test_line_of_a_finished_frame(fn):
+    def line(fn, before):
+        box = list(before)
+        fn(box)
+        return box[len(before)].f_lineno
+
+    starts = [[], [0], [], [0], [0], []]
+    plain = [line(fn, before) for before in starts]
     with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
-        compiled = Compiled(one_return)
-        assert [line(compiled) for _ in range(3)] == [plain] * 3
+        compiled = Compiled(fn)
+        assert [line(compiled, before) for before in starts] == plain
 
 
 # ---- Large dicts --------------------------------------------------------------------------------
