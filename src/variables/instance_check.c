@@ -27,7 +27,10 @@ typedef struct Subject {
     DtVar *object;
     PyTypeObject *type;
     const char *check; /* the special method that classes answer with */
+    int depth;         /* of the tuple that is asked */
 } Subject;
+
+enum { MOST_NESTED = 20 }; /* tuples: how deep the interpreter goes depends on its stack */
 
 /* ---- Who answers ----------------------------------------------------------------------------- */
 
@@ -257,8 +260,12 @@ ask_union(DtTrace *trace, const Subject *subject, PyObject *object, bool *out)
 }
 
 static DtStatus
-ask(DtTrace *trace, const Subject *subject, DtVar *classes, bool *out)
+ask(DtTrace *trace, const Subject *around, DtVar *classes, bool *out)
 {
+    Subject inside = *around, *subject = &inside;
+    if (++inside.depth > MOST_NESTED) {
+        return cannot_tell(trace, subject);
+    }
     DT_TRY(dt_var_realize(trace, classes, &classes));
     *out = false;
     if (classes->type->kind == DT_KIND_TUPLE && ((DtSeqVar *)classes)->cls == &PyTuple_Type) {

@@ -72,7 +72,7 @@ class Run:
         elif status < 0:
             self.lost = f"is ended by signal {-status}"
         elif status != 0 and not self.failed:
-            self.lost = f"ends with status {status}"
+            self.lost = f"ends with status {status}: {output.strip()[-200:]!r}"
         self.faults = sorted(set(re.findall(r"internal fault .*", output)))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from differential import Compiled
 from test_changed_state import steps_of, world
 from twins import lead
 
@@ -91,3 +92,24 @@ def test_a_no_is_guarded():
     assert compiled(A)[1] is False
     module.Shape.register(module.C)
     assert compiled(A)[1] is True
+
+
+@pytest.mark.parametrize("depth", [3, 50, 100_000])
+@pytest.mark.parametrize("check", [isinstance, lambda x, classes: issubclass(type(x), classes)])
+def test_tuples_in_tuples(check, depth):
+    """How many of them CPython bears depends on its version; in a trace they must not be its end."""
+    classes = (str,)
+    for _ in range(depth):
+        classes = (classes,)
+
+    def ask(x):
+        total = A + 1
+        try:
+            return check(x, classes), total
+        except RecursionError:
+            return "too deep", total
+
+    plain, compiled = ask(1), Compiled(ask)
+    for _ in range(3):
+        told = compiled(1)
+        assert told[0] == plain[0] and (told[1] == plain[1]).all()
