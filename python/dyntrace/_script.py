@@ -124,7 +124,7 @@ class Script:
             return
         name, path = namespace.get("__name__"), namespace.get("__file__")
         if name == "numpy":
-            _core.load_numpy()
+            _expect_arrays()
         if type(name) is not str or not (path is None or type(path) is str):
             return
         if not self.is_wanted(name, path):
@@ -208,7 +208,7 @@ def start(options: "Options") -> Script:
     _core.leave_alone(tuple(p for p in options.skip if ":" not in p))
     script = Script(options)
     if "numpy" in sys.modules or options.everything:
-        _core.load_numpy()
+        _expect_arrays()
     if options.logs:
         _log(options.logs)
     _watch_imports(script)
@@ -231,6 +231,12 @@ def start(options: "Options") -> Script:
 
         atexit.register(write_summary, script.region, options.report)
     return script
+
+
+def _expect_arrays() -> None:
+    assert _core is not None
+    _core.load_numpy()
+    _core.keep_freed_memory()
 
 
 def _log(names: str) -> None:

@@ -5,6 +5,7 @@
  */
 #include "adapters/python.h"
 #include "backend/backend.h"
+#include "compat/heap.h"
 #include "core/workers.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/definitions.h"
@@ -248,6 +249,14 @@ core_load_numpy(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+/* keep_freed_memory(): temporaries of arrays do not go back to the system. */
+static PyObject *
+core_keep_freed_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    dt_heap_keep_freed();
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 core_list_prepared(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
@@ -271,6 +280,7 @@ static PyMethodDef core_methods[] = {
     {"capture_everywhere", core_capture_everywhere, METH_O, NULL},
     {"leave_alone", core_leave_alone, METH_O, NULL},
     {"load_numpy", core_load_numpy, METH_NOARGS, NULL},
+    {"keep_freed_memory", core_keep_freed_memory, METH_NOARGS, NULL},
     {"load_tracing", core_load_tracing, METH_NOARGS, NULL},
     {"list_prepared", core_list_prepared, METH_NOARGS, NULL},
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -533,7 +534,31 @@ def test_what_is_imported_at_the_start(run, tmp_path):
         for value, count in (("0", "9"), ("1", "1"), ("1", "9"))
     )
     assert waiting - plain <= AT_START
-    assert "dyntrace.api" in tried
+    assert "dyntrace.substitutes" in tried
+    assert not {"dyntrace.api", "__future__"} & tried
+
+
+def test_memory_of_temporaries_is_kept(run, tmp_path):
+    # Plainly each block goes back to the system, and its pages are fetched anew.
+    if platform.libc_ver()[0] != "glibc":
+        pytest.skip("the C library is another one")
+    (tmp_path / "program.py").write_text(
+        "import resource, numpy as np\nx = np.ones(400_000)\n"
+        "def faults():\n    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "for _ in range(3):\n    before = faults()\n"
+        "    for _ in range(20):\n        y = (x + 1) * (x + 2)\n        del y\n"
+        "    after = faults()\nprint(after - before)\n"
+    )
+    left = {"DYNTRACE_HOT_TIME": "100000"}  # nothing is compiled: only the allocator differs
+    plain = int(run("program.py", DYNTRACE="0", **left)[1])
+    kept = int(run("program.py", DYNTRACE="1", **left)[1])
+    assert kept * 10 < plain
+    for name, value in (
+        ("MALLOC_TRIM_THRESHOLD_", "131072"),
+        ("MALLOC_MMAP_THRESHOLD_", "131072"),
+        ("GLIBC_TUNABLES", "glibc.malloc.trim_threshold=131072"),
+    ):
+        assert int(run("program.py", DYNTRACE="1", **left, **{name: value})[1]) * 2 > plain
 
 
 def test_public_names_in_a_program(run, tmp_path):
