@@ -65,14 +65,21 @@ _LAZY = {
 }
 
 
-def _load() -> None:
-    """Binds the public names; the extension learns what tracing needs of them."""
-    if "compile" in globals():
-        return
+def _load_tracing() -> None:
+    """What tracing needs; a program that names nothing of ours needs no more."""
     from dyntrace._support import core
 
     if core is not None:
         core.load_tracing()
+    import dyntrace._settings
+    import dyntrace.substitutes  # noqa: F401 - each tells the extension what it says
+
+
+def _load() -> None:
+    """Binds the public names."""
+    if "compile" in globals():
+        return
+    _load_tracing()
     from dyntrace import _errors, _settings, api, substitutes
 
     for module in (_errors, _settings, api, substitutes):

@@ -3,8 +3,6 @@
 What does not hold raises, and the call is made again plainly.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ are copies of NumPy's with another ``warnings``; the functions of the same modul
 copies too. NumPy itself is not touched.
 """
 
-from __future__ import annotations
-
 import importlib
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any, NoReturn

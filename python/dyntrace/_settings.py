@@ -1,7 +1,5 @@
 """Settings, with their defaults: ``dyntrace.config``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ known, a Python function with the same signature and behaviour stands in for it,
 ``dyntrace.polyfills``; each is loaded when a trace first calls something of the module that it is for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import ClassMethodDescriptorType, FunctionType, WrapperDescriptorType
 from typing import Any, TypeVar

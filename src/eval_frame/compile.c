@@ -420,8 +420,8 @@ note_name(void *of, PyTypeObject *type, PyObject *name)
     }
 }
 
-/* The first attempt of a whole script finds nothing there that tracing needs: dyntrace._load()
- * brings it.  None of that time is the program's. */
+/* The first attempt of a whole script finds nothing there that tracing needs:
+ * dyntrace._load_tracing() brings it.  None of that time is the program's. */
 static int
 load(void)
 {
@@ -431,7 +431,7 @@ load(void)
     clockid_t clock = dt_investment_busy_clock();
     int64_t began = dt_clock_read(clock);
     PyObject *package = PyImport_ImportModule("dyntrace");
-    PyObject *done = package != NULL ? PyObject_CallMethod(package, "_load", NULL) : NULL;
+    PyObject *done = package != NULL ? PyObject_CallMethod(package, "_load_tracing", NULL) : NULL;
     Py_XDECREF(package);
     Py_XDECREF(done);
     dt_state.compile_ns += dt_clock_read(clock) - began;
