@@ -237,19 +237,12 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
  * object that does nothing and has no locals. */
 static PyCodeObject *empty_code;
 
-static int
-make_empty_code(void)
+/* Not when the first frame has to be finished: the stack may be used up then. */
+int
+dt_pyframe_init(void)
 {
-    PyObject *globals = PyDict_New();
-    PyObject *made =
-        globals != NULL ? PyRun_String("lambda: None", Py_eval_input, globals, globals) : NULL;
-    Py_XDECREF(globals);
-    if (made == NULL) {
-        return -1;
-    }
-    empty_code = (PyCodeObject *)Py_NewRef(((PyFunctionObject *)made)->func_code);
-    Py_DECREF(made);
-    return 0;
+    empty_code = (PyCodeObject *)Py_CompileString("None", "<dyntrace>", Py_eval_input);
+    return empty_code != NULL ? 0 : -1;
 }
 
 int
@@ -257,9 +250,6 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (empty_code == NULL && make_empty_code() < 0) {
-        return -1;
-    }
     int nslots = frame->f_code->co_nlocalsplus;
     frame->stacktop = 0;
     for (int i = 0; i < nslots; i++) {

@@ -78,8 +78,19 @@ typedef struct DtPyBlock {
 } DtPyBlock;
 void dt_pyframe_set_blocks(DtPyFrame *frame, int keep, const DtPyBlock *blocks, int count);
 
+/* What the next one needs. */
+#if DT_PY312
+int dt_pyframe_init(void);
+#else
+static inline int
+dt_pyframe_init(void)
+{
+    return 0;
+}
+#endif
+
 /* Takes a frame that will not run off the stack.  A pending exception stays.  Returns -1 with an
- * exception if that failed (memory at the first use). */
+ * exception if that failed. */
 int dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame);
 
 #endif

@@ -6,6 +6,7 @@
 #include "adapters/python.h"
 #include "backend/backend.h"
 #include "compat/heap.h"
+#include "compat/pyframe.h"
 #include "core/workers.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/definitions.h"
@@ -342,9 +343,9 @@ core_exec(PyObject *module)
         PyErr_NoMemory();
         return -1;
     }
-    if (dt_callable_init() < 0 || dt_state_init() < 0 || dt_compiled_function_add_types(module) < 0
-        || dt_graph_add_types(module) < 0 || dt_python_adapter_add(module) < 0
-        || dt_testing_add(module) < 0) {
+    if (dt_pyframe_init() < 0 || dt_callable_init() < 0 || dt_state_init() < 0
+        || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
+        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);
