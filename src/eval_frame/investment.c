@@ -50,12 +50,12 @@ dt_investment_budget(const DtCodeCache *cache)
 }
 
 bool
-dt_investment_is_spent(const DtCodeCache *cache, int64_t now)
+dt_investment_is_spent(DtCodeCache *cache, int64_t now)
 {
     if (!has_account(cache)) {
         return false;
     }
-    if (now < dt_state.paused_until_ns) {
+    if (now < dt_state.paused_until_ns || now < cache->paused_until_ns) {
         return true;
     }
     int64_t ran = dt_clock_process_ns() - dt_state.began_ns;
@@ -66,8 +66,10 @@ dt_investment_is_spent(const DtCodeCache *cache, int64_t now)
     int64_t share = dt_state.paid > 0 ? USUAL_SHARE : CAUTIOUS_SHARE;
     int64_t wanted = dt_state.invested_ns + cache->budget_ns; /* known to be long: all of it */
     int64_t missing = (wanted - ADVANCE_NS) * share - ran;
-    if (missing > 0 && cache->budget_ns == 0) {
-        dt_state.paused_until_ns = now + (missing > LEAST_PAUSE_NS ? missing : LEAST_PAUSE_NS);
+    if (missing > 0) {
+        int64_t *paused =
+            cache->budget_ns == 0 ? &dt_state.paused_until_ns : &cache->paused_until_ns;
+        *paused = now + (missing > LEAST_PAUSE_NS ? missing : LEAST_PAUSE_NS);
     }
     return missing > 0;
 }

@@ -56,7 +56,7 @@ dt_investment_skips(DtCodeCache *cache)
 void dt_investment_start(void);
 
 /* May no attempt of `cache` be made now, because of what the others have cost? */
-bool dt_investment_is_spent(const DtCodeCache *cache, int64_t now);
+bool dt_investment_is_spent(DtCodeCache *cache, int64_t now);
 
 /* How long the next trace of `cache` may take, in ns; 0: as long as config.trace_budget_ns says. */
 int64_t dt_investment_budget(const DtCodeCache *cache);

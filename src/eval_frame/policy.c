@@ -79,7 +79,7 @@ is_too_soon(const DtCodeCache *cache, int64_t now)
 }
 
 static bool
-is_postponed(const DtCodeCache *cache)
+is_postponed(DtCodeCache *cache)
 {
     if (!cache->region->quiet || dt_state.everything) {
         return false;

@@ -94,17 +94,18 @@ struct DtCodeCache {
     DtScale scale;     /* of calls; of a point: of what comes between two visits */
     uint64_t misses;
     /* investment.h */
-    uint32_t seen;        /* calls that were left plain because they were too few, or ... */
-    int64_t early_ns;     /* ... took too little time together */
-    uint32_t skips;       /* calls (of a point: visits) ahead at which nothing is asked */
-    uint32_t put_off;     /* how many they were when an attempt was put off last */
-    uint32_t made;        /* entries published since the last reset */
-    PyObject *varied;     /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
-    bool classes_vary;    /* a class that an entry relied on has changed */
-    uint8_t specialised;  /* misses because of a number that a symbol had to have, at most 255 */
-    uint32_t version;     /* grows whenever the list of entries changes */
-    uint32_t selects;     /* the version that the selector was made for */
-    DtSelector *selector; /* DT_OWNED, or NULL: the entries are asked one by one */
+    uint32_t seen;           /* calls that were left plain because they were too few, or ... */
+    int64_t early_ns;        /* ... took too little time together */
+    uint32_t skips;          /* calls (of a point: visits) ahead at which nothing is asked */
+    uint32_t put_off;        /* how many they were when an attempt was put off last */
+    int64_t paused_until_ns; /* what needs more than usual waits for itself, on dt_clock_ns() */
+    uint32_t made;           /* entries published since the last reset */
+    PyObject *varied;        /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
+    bool classes_vary;       /* a class that an entry relied on has changed */
+    uint8_t specialised;     /* misses because of a number that a symbol had to have, at most 255 */
+    uint32_t version;        /* grows whenever the list of entries changes */
+    uint32_t selects;        /* the version that the selector was made for */
+    DtSelector *selector;    /* DT_OWNED, or NULL: the entries are asked one by one */
     DtVerified verify;
 };
 
