@@ -166,7 +166,7 @@ static const DtMethodRow type_rows[] = {
     {"callable", call_callable, 1, 1, false}, {"delattr", call_delattr, 2, 2, false},
     {"vars", call_vars, 0, 1, false},         {"globals", call_globals, 0, 0, false},
     {"locals", call_locals, 0, 0, false},     {"getattr", call_getattr, 2, 3, false},
-    {"hasattr", call_hasattr, 2, 2, false},   {"id", call_refused, 0, -1, true},
+    {"hasattr", call_hasattr, 2, 2, false},   {"id", dt_identity_of, 1, 1, false},
     {"input", call_refused, 0, -1, true},     {"object", call_object, 0, 0, false},
     {"open", call_refused, 0, -1, true},      {"setattr", call_setattr, 3, 3, false},
     {"type", call_type, 1, 3, false},         {NULL, NULL, 0, 0, false},

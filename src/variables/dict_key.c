@@ -5,6 +5,7 @@
  *                        with __hash__ and __eq__ of Python: those are followed
  *                        with those of int, str or bytes: by their value
  *   classes, functions   by identity
+ *   what id() gives      as the object whose address it is
  *
  * Not in here: dicts (v_dict.c) and sets (v_set.c) themselves.
  */
@@ -173,6 +174,11 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
     if (kind == DT_KIND_INSTANCE) {
         return instance_key(trace, var, out);
     }
+    if (kind == DT_KIND_IDENTITY) {
+        out->unsaid = true;
+        out->hash = (Py_hash_t)(uintptr_t)dt_identity_address(var);
+        return DT_OK;
+    }
     out->key = kind == DT_KIND_FUNCTION ? ((DtFunctionVar *)var)->function
                                         : dt_var_as_constant(trace, var);
     if (kind == DT_KIND_FUNCTION) {
@@ -206,7 +212,7 @@ is_equal(DtTrace *trace, const DtEntry *entry, const DtEntry *key, bool *out)
     if (entry->by_identity || key->by_identity) {
         return DT_OK;
     }
-    if (entry->traced || key->traced) {
+    if (entry->traced || key->traced || entry->unsaid || key->unsaid) {
         return dt_sequence_item_equal(trace, entry->key_var, key->key_var, out);
     }
     int equal = PyObject_RichCompareBool(entry->key, key->key, Py_EQ);
@@ -228,7 +234,7 @@ is_input_by_address(DtVar *var)
 
 /* Two keys of different hashes are not compared. Where the hashes are addresses, two inputs are two
  * objects now; that they stay so is a guard. Of two tuples one such pair of items is enough; *out
- * says whether there was one. */
+ * says whether there was one. What id() gives may be any int. */
 static DtStatus
 guard_apart(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
@@ -238,6 +244,14 @@ guard_apart(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (*out) {
         bool same;
         return dt_var_is(trace, left, right, &same);
+    }
+    if (left->type->kind == DT_KIND_IDENTITY || right->type->kind == DT_KIND_IDENTITY) {
+        bool left_first = left->type->kind == DT_KIND_IDENTITY;
+        DtVar *equal;
+        DT_TRY(dt_var_compare(trace, Py_EQ, left_first ? left : right, left_first ? right : left,
+                              &equal));
+        *out = dt_var_peek_constant(equal) == Py_False;
+        return DT_OK;
     }
     DtSeqVar *items = (DtSeqVar *)left, *others = (DtSeqVar *)right;
     if (left->type->kind != DT_KIND_TUPLE || right->type->kind != DT_KIND_TUPLE
@@ -253,20 +267,22 @@ guard_apart(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 DtStatus
 dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
 {
-    bool apart;
     *out = NULL;
     dict->acts |= key->acts;
     DT_TRY(dt_trace_search(trace, dict->count));
     for (uint32_t i = 0; i < dict->count; i++) {
         DtEntry *entry = &dict->items[i];
-        if (entry->hash != key->hash) {
-            if (entry->unsaid && key->unsaid) {
-                DT_TRY(guard_apart(trace, entry->key_var, key->key_var, &apart));
-            }
-            continue;
-        }
         bool same = dt_var_peek(entry->key_var) == dt_var_peek(key->key_var)
                     || (entry->key != NULL && entry->key == key->key);
+        bool apart = entry->hash != key->hash;
+        if (!same && (entry->unsaid || key->unsaid)) {
+            bool guarded;
+            DT_TRY(guard_apart(trace, entry->key_var, key->key_var, &guarded));
+            apart = apart || guarded;
+        }
+        if (apart) {
+            continue;
+        }
         if (!same) {
             uint32_t changes = dict->changes, effects = trace->effects;
             DT_TRY(is_equal(trace, entry, key, &same));

@@ -129,6 +129,8 @@ bool dt_build_is_metaclass(PyTypeObject *type);
 PyTypeObject *dt_build_layout(PyTypeObject *cls);
 /* Whether a class statement made the type, on whatever bases. */
 bool dt_build_has_class_statement(PyTypeObject *type);
+/* Has an object of this kind one tracker, however often it is read? */
+bool dt_build_is_shared(DtKind kind);
 /* A tracker of a known object that no source reads: it needs no guard. */
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
 
@@ -257,6 +259,10 @@ DtStatus dt_namespace_new(DtTrace *trace, PyObject *dict, DtVar *module, const D
                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namespace_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
                             DtVar **out) DT_MUST_CHECK;
+/* id(); and what stands for the address in this trace. */
+DtStatus dt_identity_of(DtTrace *trace, DtVar *callable, const DtArgs *args,
+                        DtVar **out) DT_MUST_CHECK;
+const void *dt_identity_address(DtVar *self);
 /* What an existing weak reference, read from the source, refers to: an input, or None. */
 DtStatus dt_weakref_referent(DtTrace *trace, PyObject *reference, const DtSource *source,
                              DtVar **out) DT_MUST_CHECK;

@@ -76,6 +76,12 @@ typedef struct DtWeakrefVar { /* DT_KIND_WEAKREF */
     DtVar *target;    /* of a new one */
 } DtWeakrefVar;
 
+typedef struct DtIdentityVar { /* DT_KIND_IDENTITY */
+    DtVar base;
+    DtVar *target;
+    DtVar *callable; /* id itself */
+} DtIdentityVar;
+
 typedef struct DtBytesVar { /* DT_KIND_BYTEARRAY */
     DtVar base;
     PyObject *value;  /* bytes: the contents; DT_BORROWED from the trace */

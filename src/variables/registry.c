@@ -43,6 +43,7 @@ typedef struct KindRow {
 #define PAYLOAD_DICT_VIEW DtDictViewVar
 #define PAYLOAD_MAPPING_PROXY DtProxyVar
 #define PAYLOAD_NAMESPACE DtNamespaceVar
+#define PAYLOAD_IDENTITY DtIdentityVar
 #define PAYLOAD_WEAKREF DtWeakrefVar
 #define PAYLOAD_ITERATOR DtIterVar
 #define PAYLOAD_GENERATOR DtGeneratorVar

@@ -412,7 +412,7 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
         return status;
     }
     Py_XDECREF(value);
-    if (var->type->kind == DT_KIND_ARRAY) {
+    if (var->type->kind == DT_KIND_ARRAY || var->type->kind == DT_KIND_IDENTITY) {
         return no_text(trace, var);
     }
     if (!is_container(var)) {

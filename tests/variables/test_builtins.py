@@ -181,7 +181,7 @@ def test_operator(name):
     check_expression(f"operator.{name}{OPERATOR.get(name, '(n, 2)')}")
 
 
-@pytest.mark.parametrize("call", ["id(l)", "print(n)", "open(__file__)"])
+@pytest.mark.parametrize("call", ["id([l])", "print(n)", "open(__file__)"])
 def test_what_reads_or_writes_breaks(call):
     fn = compiled_expression(f"{call} and None")
     fn.__globals__["__file__"] = __file__

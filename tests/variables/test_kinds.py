@@ -59,6 +59,7 @@ CASES = {
     "MODULE": ([math], [("realize", 0)], "module"),
     "PARTIAL": ([functools.partial(function, 1)], [("realize", 0)], "functools.partial"),
     "TRACEBACK": ([ValueError], [("call", 0), ("raise", 1), ("getattr", 2, "__traceback__")], "traceback"),
+    "IDENTITY": ([id, POINT], [("call", 0, 1)], "int"),
     "MAPPING_PROXY": ([types.MappingProxyType({})], [("realize", 0)], "mappingproxy"),
     "NAMESPACE": ([math], [("getattr", 0, "__dict__")], "dict"),
     "WEAKREF": ([weakref.ref(POINT)], [("realize", 0)], "weakref.ReferenceType"),

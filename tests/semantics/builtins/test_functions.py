@@ -647,7 +647,8 @@ def test_globals_that_change():
         (lambda x: (hash(object()) * 0, x), "unknown-callable"),
         (lambda x: (repr(object())[:7], x), "missing-slot"),
         (lambda x: (f"{x}", x + 1), "array-to-scalar"),
-        (lambda x: (id(x) * 0, x), "unknown-callable"),
+        (lambda x: (id(x) * 0, x), "missing-slot"),
+        (lambda x: (id([x]) * 0, x), "unknown-callable"),
     ],
 )
 def test_breaks(fn, why):
