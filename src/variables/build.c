@@ -315,8 +315,8 @@ dt_build_is_static(const DtTrace *trace, const DtSource *source)
 
 /* ---- The entry ------------------------------------------------------------------------------- */
 
-static bool
-kind_is_shared(DtKind kind)
+bool
+dt_build_is_shared(DtKind kind)
 {
     switch (kind) {
     case DT_KIND_ARRAY:
@@ -378,7 +378,7 @@ build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, Dt
     DT_TRY(dt_var_check_stack(trace));
     DT_TRY(dt_trace_keep(trace, object));
     DT_TRY(choose_builder(object)(trace, object, source, trusted, out));
-    if (kind_is_shared((*out)->type->kind)
+    if (dt_build_is_shared((*out)->type->kind)
         && dt_map_set(&trace->arena, &trace->by_object, object, *out) < 0) {
         return dt_no_memory();
     }

@@ -334,12 +334,13 @@ may_be_one_scalar(DtTrace *trace, DtVar *left, DtVar *right)
 }
 
 /* Two trackers of inputs of one kind.  An object of most kinds has one tracker, so these are two
- * objects now; that they stay so is a guard.  A tuple has a tracker wherever it is read. */
+ * objects now; that they stay so is a guard.  A tuple, a slice or a range has a tracker wherever it
+ * is read. */
 static DtStatus
 compare_inputs(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
     *out = left->source == right->source;
-    if (left->type->kind == DT_KIND_TUPLE && !*out) {
+    if (!*out && !dt_build_is_shared(left->type->kind)) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a %s",
                         dt_kinds_type_name(trace, left));
     }

@@ -2,6 +2,7 @@
  *
  * Not in here: changing a list (v_list.c), slices as values (v_slice.c).
  */
+#include <math.h>
 #include <string.h>
 
 #include "variables/fold.h"
@@ -81,19 +82,69 @@ dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     return DT_OK;
 }
 
+/* May it be a NaN in this call or another? */
+static bool
+may_be_nan(DtVar *var)
+{
+    return var->type->kind == DT_KIND_SYMBOLIC
+               ? ((DtSymVar *)var)->sym->type == DT_SYM_FLOAT
+               : var->type->kind == DT_KIND_CONSTANT && dt_constant_has_nan(dt_payload_object(var));
+}
+
+static bool
+is_nan(DtVar *var)
+{
+    return var->type->kind == DT_KIND_CONSTANT || isnan(((DtSymVar *)var)->sym->hint.d);
+}
+
+/* Two floats that are not equal are two objects, unless they are one NaN. */
+static DtStatus
+guard_two_floats(DtTrace *trace, DtVar *left, DtVar *right)
+{
+    DtVar *sides[2] = {left, right};
+    const DtSource *sources[2];
+    for (int i = 0; i < 2; i++) {
+        sources[i] = sides[i]->source;
+        if (sources[i] == NULL && dt_var_peek(sides[i])->type->kind == DT_KIND_CONSTANT) {
+            sources[i] = dt_source_get(trace, DT_SOURCE_OBJECT, NULL,
+                                       dt_payload_object(dt_var_peek(sides[i])), 0);
+            if (sources[i] == NULL) {
+                return DT_ERROR;
+            }
+        }
+        if (sources[i] == NULL) {
+            return DT_OK; /* computed: a new object */
+        }
+    }
+    if (is_nan(dt_var_peek(left)) && is_nan(dt_var_peek(right))) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a NaN");
+    }
+    return dt_guard_alias(trace, sources[0], sources[1], false);
+}
+
+/* An object is equal to itself, whatever its __eq__ says: that two inputs, which are compared, are
+ * two objects is a guard where it can make a difference. */
 DtStatus
 dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
+    DtVar *first = left, *second = right, *equal;
     DT_TRY(dt_trace_tick(trace));
     DT_TRY(dt_var_realize(trace, left, &left));
     DT_TRY(dt_var_realize(trace, right, &right));
-    if (left == right) {
-        *out = true;
+    *out = left == right;
+    bool instances = left->type->kind == DT_KIND_INSTANCE && right->type->kind == DT_KIND_INSTANCE
+                     && left->source != NULL && right->source != NULL;
+    bool floats = may_be_nan(left) && may_be_nan(right);
+    bool constants = left->type->kind == DT_KIND_CONSTANT && left->type == right->type;
+    if (!*out && (instances || (floats && constants))) {
+        DT_TRY(dt_var_is(trace, first, second, out));
+    }
+    if (*out) {
         return DT_OK;
     }
-    DtVar *equal;
     DT_TRY(dt_var_compare(trace, Py_EQ, left, right, &equal));
-    return dt_var_truth(trace, equal, out);
+    DT_TRY(dt_var_truth(trace, equal, out));
+    return floats && !constants && !*out ? guard_two_floats(trace, first, second) : DT_OK;
 }
 
 DtStatus

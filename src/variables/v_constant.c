@@ -202,7 +202,8 @@ dt_constant_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
 {
     bool singleton = object == Py_None || PyBool_Check(object) || object == Py_Ellipsis
                      || object == Py_NotImplemented;
-    if (singleton) {
+    /* Which NaN it is decides whether it is found in a container. */
+    if (singleton || dt_constant_has_nan(object)) {
         DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
     }
     else if (!trusted) {

@@ -61,6 +61,27 @@ weakref_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
                               "a weak reference to what may be dead by now");
 }
 
+/* By what they refer to, as long as both are alive. */
+static DtStatus
+weakref_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
+{
+    const DtArgs none = {0};
+    DtVar *referents[2];
+    *out = dt_not_implemented(trace);
+    if (right->type->kind != DT_KIND_WEAKREF || (op != Py_EQ && op != Py_NE)) {
+        return DT_OK;
+    }
+    DT_TRY(weakref_call(trace, left, &none, &referents[0]));
+    DT_TRY(weakref_call(trace, right, &none, &referents[1]));
+    if (dt_var_peek_constant(referents[0]) == Py_None
+        || dt_var_peek_constant(referents[1]) == Py_None) {
+        bool same;
+        DT_TRY(dt_var_is(trace, left, right, &same));
+        return dt_var_bool(trace, same == (op == Py_EQ), out);
+    }
+    return dt_var_compare(trace, op, referents[0], referents[1], out);
+}
+
 /* ---- weakref.ref() --------------------------------------------------------------------------- */
 
 static DtStatus
@@ -135,6 +156,7 @@ weakref_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar 
 const DtVarType dt_kind_type_WEAKREF = {
     .kind = DT_KIND_WEAKREF,
     .tp_call = weakref_call,
+    .tp_richcompare = weakref_compare,
     .python_type = weakref_type,
     .reconstruct = weakref_reconstruct,
     .children = weakref_children,
