@@ -399,6 +399,112 @@ def fromiter(iter: Any, dtype: Any, count: Any = -1, *, like: Any = None) -> Any
     return np.array(items, dtype=dtype)
 
 
+# ---- Attributes and methods of arrays --------------------------------------------------------
+
+
+def _in_order(a: Any) -> Any:
+    """A view of the array's memory as one row, in C order."""
+    if a.ndim > 1:
+        step = a.itemsize
+        for axis in range(a.ndim - 1, -1, -1):
+            if a.strides[axis] != step:
+                unfollowable("the items one by one of an array in another order")
+            step *= a.shape[axis]
+    return a.reshape(-1)
+
+
+def _give_up(self: Any, *args: Any) -> Any:
+    unfollowable("a use of array.flat")
+
+
+class _Flat:
+    """Stands for what array.flat gives; it never leaves the trace."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.used = False
+
+    def __iter__(self) -> Any:
+        if self.used:
+            unfollowable("an array.flat that was gone over before")
+        self.used = True
+        return iter(_in_order(self.array))
+
+    def __len__(self) -> int:
+        return self.array.size
+
+    def __getitem__(self, key: Any) -> Any:
+        row = self.array.reshape(-1)
+        if type(key) is int:
+            return row[key]
+        if type(key) is slice:
+            return row[key].copy()
+        if type(key) is list or (isinstance(key, np.ndarray) and key.ndim == 1):
+            return row[key]
+        unfollowable("such an index of array.flat")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) not in (int, slice):
+            unfollowable("such an index of array.flat")
+        _store_all(_in_order(self.array), key, value)
+
+    def copy(self) -> Any:
+        return self.array.flatten()
+
+    def __getattr__(self, name: str) -> Any:
+        unfollowable("an attribute of array.flat")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _give_up
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _give_up
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = _give_up
+    __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _give_up
+    __neg__ = __pos__ = __abs__ = __invert__ = __float__ = __int__ = __complex__ = __index__ = _give_up
+    __next__ = __hash__ = __bool__ = __contains__ = __array__ = __call__ = _give_up
+
+
+def _store_all(row: Any, key: Any, value: Any) -> None:
+    """row[key] = value, of a number: arrays are repeated and cast as assignment does not."""
+    if isinstance(value, np.generic):
+        if value.dtype != row.dtype:
+            unfollowable("a number of another dtype")
+    elif type(value) not in (int, float) or not np.issubdtype(row.dtype, np.number):
+        unfollowable("what is no number")
+    elif type(value) is float and not np.issubdtype(row.dtype, np.inexact):
+        unfollowable("a float in the place of an int")
+    row[key] = value
+
+
+@polyfill(np.ndarray.flat)
+def ndarray_flat(self: Any) -> Any:
+    return _Flat(self)
+
+
+@polyfill(*_present(np.ndarray, "device"))
+def ndarray_device(self: Any) -> Any:
+    return "cpu"
+
+
+@polyfill(np.ndenumerate.__init__)
+def ndenumerate_init(self: Any, arr: Any) -> None:
+    flat = _Flat(_array(arr))
+    flat.used = zip(product(*[range(size) for size in arr.shape]), _in_order(arr), strict=True)
+    self.iter = flat
+
+
+@polyfill(np.ndenumerate.__iter__)
+def ndenumerate_iter(self: Any) -> Any:
+    return self
+
+
+@polyfill(np.ndenumerate.__next__)
+def ndenumerate_next(self: Any) -> Any:
+    try:
+        steps = self.iter.used
+    except AttributeError:
+        unfollowable("an np.ndenumerate that existed before")
+    return next(steps)
+
+
 # ---- Calls of the user's functions -----------------------------------------------------------
 
 

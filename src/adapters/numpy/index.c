@@ -371,7 +371,14 @@ emit_view(DtTrace *trace, DtArrayVar *self, DtVar *key, const View *view, DtVar 
     return dt_np_emit_view(trace, DT_NP_op_getitem, args, 2, meta, out);
 }
 
-/* An index array, or a list or bool that stands for one. */
+/* A list, or a tuple inside of a key: NumPy makes an array of it. */
+static bool
+is_sequence(const DtVar *item)
+{
+    return item->type->kind == DT_KIND_LIST || item->type->kind == DT_KIND_TUPLE;
+}
+
+/* An index array, or a sequence or bool that stands for one. */
 static bool
 is_advanced(DtVar *item)
 {
@@ -380,7 +387,7 @@ is_advanced(DtVar *item)
         return array->meta->ndim > 0 || !is_integer_scalar(item);
     }
     PyObject *constant = dt_var_peek_constant(item);
-    return item->type->kind == DT_KIND_LIST || (constant != NULL && PyBool_Check(constant));
+    return is_sequence(item) || (constant != NULL && PyBool_Check(constant));
 }
 
 /* ---- Index arrays ---------------------------------------------------------------------------- */
@@ -482,7 +489,7 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         DT_TRY(dt_var_realize(trace, items->items[i], &item));
         item = dt_var_peek(item);
         PyObject *constant = dt_var_peek_constant(item);
-        if (item->type->kind == DT_KIND_LIST) {
+        if (is_sequence(item)) {
             DT_TRY(list_shape(trace, item, inner, &own));
         }
         else if (constant == NULL || !PyBool_Check(constant)) {
@@ -523,7 +530,7 @@ static DtStatus
 read_advanced(DtTrace *trace, const DtArrayVar *self, uint32_t axis, DtVar *item, Advanced *out)
 {
     const DtArrayVar *array = dt_np_array_of(item);
-    if (item->type->kind == DT_KIND_LIST) {
+    if (is_sequence(item)) {
         return read_list(trace, item, out);
     }
     if (array != NULL && dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL) {

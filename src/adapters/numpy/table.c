@@ -424,6 +424,26 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
                     callable_name(callable));
 }
 
+/* What stands for the method or attribute, if there is something (polyfills/numpy.py). */
+static DtStatus
+call_followed(DtTrace *trace, DtArrayVar *self, PyObject *name, const DtArgs *args,
+              const char *what, DtVar **out)
+{
+    PyObject *descriptor = dt_type_lookup(self->meta->type, name), *substitute = NULL;
+    DtArgs with_self;
+    DT_TRY(dt_args_prepend(trace, args, &self->base, &with_self));
+    if (descriptor != NULL && dt_np_is_ndarray(self)) {
+        DT_TRY(dt_substitute_find_object(trace, descriptor, "numpy", &substitute));
+    }
+    if (substitute == NULL || !dt_substitute_fits(substitute, &with_self)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "the %s %s of an array is not captured", what,
+                        dt_kinds_text(name));
+    }
+    DtVar *function;
+    DT_TRY(dt_build_known(trace, substitute, &function));
+    return dt_var_call(trace, function, &with_self, out);
+}
+
 DtStatus
 dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
                   const DtArgs *args, DtVar **out)
@@ -438,8 +458,7 @@ dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, Py
         row++;
     }
     if (row == end) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "the method %s of an array is not captured",
-                        text);
+        return call_followed(trace, self, name, args, "method", out);
     }
     DT_TRY(need_array(trace, target, &self->base));
     DT_TRY(form >= 0 ? dt_np_call_dry(trace, (DtNpOp)form, &self->base, &rest, out)
@@ -461,9 +480,10 @@ dt_np_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObje
     if (found != NULL && Py_IS_TYPE(found, &PyMethodDescr_Type)) {
         return dt_var_adapter_method(trace, self, name, out);
     }
-    const char *text = dt_kinds_text(name);
     if (found == NULL) {
-        return dt_break(trace, DT_BREAK_RAISES, "an array has no attribute %s", text);
+        return dt_break(trace, DT_BREAK_RAISES, "an array has no attribute %s",
+                        dt_kinds_text(name));
     }
-    return dt_break(trace, DT_BREAK_ARRAY_OP, "the attribute %s of an array", text);
+    DtArgs none = {0};
+    return call_followed(trace, self, name, &none, "attribute", out);
 }
