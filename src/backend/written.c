@@ -167,6 +167,17 @@ lasting_key(const DtNode *write, const DtOperand *key, PyObject *const *values,
     return object;
 }
 
+static DtRun
+not_saved(DtWritten *entry)
+{
+    release(entry);
+    if (!PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        return DT_RUN_ERROR;
+    }
+    PyErr_Clear(); /* plainly nothing is saved: there may be enough memory for the call itself */
+    return DT_RUN_REPLAY;
+}
+
 DtRun
 dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
                 const DtNumber *symbols)
@@ -190,14 +201,12 @@ dt_written_save(DtWrittenLog *log, const DtNode *node, PyObject *const *values,
             && !(node->args[1].kind == DT_OPERAND_CONST && node->args[1].u.object == Py_Ellipsis)) {
             entry->key = lasting_key(node, &node->args[1], values, symbols);
             if (entry->key == NULL) {
-                release(entry);
-                return DT_RUN_ERROR;
+                return not_saved(entry);
             }
         }
         entry->saved = entry->adapter->save(entry->adapter, entry->array, entry->key);
         if (entry->saved == NULL) {
-            release(entry);
-            return DT_RUN_ERROR;
+            return not_saved(entry);
         }
         log->count++;
     }

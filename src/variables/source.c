@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "variables/kinds.h"
 #include "variables/trace.h"
 
 /* What the interning table holds; sources with one hash form a chain. */
@@ -107,6 +108,13 @@ dt_source_stack_name(DtTrace *trace, int position)
         known[position] = Py_XNewRef(name);
     }
     return dt_trace_keep_take(trace, name);
+}
+
+bool
+dt_source_is_stack(const DtSource *source)
+{
+    return source != NULL && source->kind == DT_SOURCE_LOCAL
+           && strncmp(dt_kinds_text(source->key), "stack ", 6) == 0; /* no name has a blank */
 }
 
 const DtSource *

@@ -40,6 +40,8 @@ const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource 
 
 /* What a position of the value stack is called, kept by the trace; NULL with MemoryError. */
 DT_BORROWED PyObject *dt_source_stack_name(DtTrace *trace, int position);
+/* Is it a place of the stack: a value that may have no other owner? */
+bool dt_source_is_stack(const DtSource *source);
 /* L['x'] for a plain local or argument in unified slot `slot` of the root frame. */
 const DtSource *dt_source_local(DtTrace *trace, int slot, PyObject *name);
 /* L['x'] for a cell or free variable of the root frame, read through the cell. */

@@ -1,5 +1,6 @@
 """What random expressions have found (tests/fuzz/arrays.py), made small."""
 
+import dyntrace
 import numpy as np
 import pytest
 from differential import check, check_calls
@@ -368,7 +369,10 @@ def test_bytes_of_bools_that_are_neither_0_nor_1(step, repeat):
     def fn(a, b):
         return (
             [a.sum(), a.reshape(4, -1).sum(axis=0), np.count_nonzero(a), a.mean(), np.cumsum(a)],
-            [a.astype(dtype) for dtype in ("i1", "u1", "i2", "u4", int, "f4", float, "c8", "c16", bool)],
+            [
+                a.astype(dtype)
+                for dtype in ("i1", "u1", "i2", "u4", int, "f4", float, "c8", "c16", bool)
+            ],
             [a + 1, a * 2.5, a * (1 + 2j), a >> 1, a // 1, a % 2, a**2, a / (b + 1)],
             [a == 1, a == b, a < b, a & b, a ^ b, ~a, a | (b & ~a), np.where(a, 1.5, b)],
             [(a * 2.0 + (b | a)) * (a & ~b), ((a - 0.5) * 3).sum(), np.where(a > b, 1.0, a)],
@@ -403,3 +407,62 @@ def test_numbers_whose_dtype_has_fields():
         return a.dtype, b, b.dtype, a[1:], np.zeros(3, a.dtype), repr(a)
 
     same(fn, np.arange(4).astype(dtype))
+
+
+@pytest.mark.parametrize("op", ["-{}", "{} + 1", "abs({})", "2 * {}"])
+@pytest.mark.parametrize("dtype", [">f8", ">c16", "f8"])
+def test_the_byte_order_of_a_large_temporary_that_comes_from_before_a_break(op, dtype):
+    """NumPy writes the result into it."""
+    scope = {"np": np}
+    exec(f"def fn(a):\n    return {op.format('np.sort(a, axis=0)')}\n", scope)
+    same(scope["fn"], np.arange(60_000.0).reshape(300, 200).astype(dtype))
+
+
+def test_an_array_of_swapped_arrays_without_dimensions():
+    def fn(a):
+        return np.array([a, a]), np.stack([a, a]), np.array([[a], [a]])
+
+    same(fn, np.array(2.5, ">f4"))
+    same(fn, np.array(2, ">i2"))
+
+
+@pytest.mark.parametrize("call", ["average", "std", "nanmean", "median", "trapezoid", "ptp"])
+def test_functions_of_nothing_warn_once(call):
+    """Also while the call is traced."""
+    scope = {"np": np}
+    exec(f"def fn(a):\n    return np.{call}([r for r in a[:0]]), a + 1\n", scope)
+    same(scope["fn"], np.arange(3.0))
+
+
+@pytest.mark.parametrize("number", [np.uint8(0), 0, 2, 0.0])
+def test_spans_of_time_are_divided_in_place(number):
+    """Whether NumPy 2.2 warns of zeros depends on the strides of what it writes."""
+
+    def fn(a, n):
+        a /= n
+        return a
+
+    spans = np.arange(1, 13).astype("m8[h]").reshape(3, 4)
+    for view in (spans, spans[:, ::-1], spans.T, spans[::2, ::2]):
+        check_calls(fn, (view.copy("K"), number), (view, number), whole=False)
+
+
+def test_an_index_of_which_no_copy_fits_into_memory():
+    """What a write overwrites is saved; the index itself is wrong, which plain execution sees first."""
+
+    def fn(a, i):
+        try:
+            a[i] = 7.0
+        except IndexError as error:
+            return str(error)
+        return a / 0
+
+    def outside(*shape):
+        return np.broadcast_to(np.array([5]), shape)
+
+    compiled = dyntrace.compile(fn)
+    with np.errstate(all="ignore"):
+        for target in (compiled, compiled, fn):
+            assert np.isinf(target(np.arange(1.0, 9.0), outside(2, 3))).all()
+            error = target(np.arange(3.0), outside(2_000_000, 100_000))
+            assert error == "index 5 is out of bounds for axis 0 with size 3"

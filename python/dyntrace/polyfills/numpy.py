@@ -422,7 +422,7 @@ class _Flat:
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.used = False
+        self.used: Any = False
 
     def __iter__(self) -> Any:
         if self.used:
@@ -430,7 +430,7 @@ class _Flat:
         self.used = True
         return iter(_in_order(self.array))
 
-    def __len__(self) -> int:
+    def __len__(self) -> Any:
         return self.array.size
 
     def __getitem__(self, key: Any) -> Any:
@@ -455,10 +455,14 @@ class _Flat:
         unfollowable("an attribute of array.flat")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _give_up
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _give_up
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _give_up
+    )
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = _give_up
     __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _give_up
-    __neg__ = __pos__ = __abs__ = __invert__ = __float__ = __int__ = __complex__ = __index__ = _give_up
+    __neg__ = __pos__ = __abs__ = __invert__ = __float__ = __int__ = __complex__ = __index__ = (
+        _give_up
+    )
     __next__ = __hash__ = __bool__ = __contains__ = __array__ = __call__ = _give_up
 
 

@@ -209,6 +209,9 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
     if (!many) {
         return read_constant(dry, var, operand, example);
     }
+    if (count == 0) { /* NumPy may warn of it, as of arrays without items */
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of nothing", dry->function);
+    }
     if (depth == MOST_DEPTH) {
         return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with so deep a sequence", dry->function);
     }

@@ -35,7 +35,7 @@ read_leaf(DtTrace *trace, Nested *nested, DtVar *var, uint32_t depth)
     DT_TRY(dt_np_need_operand(trace, var, "array from a sequence", &leaf));
     const DtMeta *meta = leaf.array != NULL ? leaf.array->meta : NULL;
     uint32_t own = meta != NULL ? meta->ndim : 0;
-    if (own > 0 && !(meta->layout & DT_LAYOUT_NATIVE)) {
+    if (meta != NULL && !(meta->layout & DT_LAYOUT_NATIVE)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array from a sequence of such items");
     }
     if (depth + own > DT_NP_MAXDIMS || (nested->ndim != 0xff && nested->ndim != depth + own)) {

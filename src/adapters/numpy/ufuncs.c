@@ -668,7 +668,9 @@ check_reuse(DtTrace *trace, const DtNpOperand *operands, uint32_t count, const D
     }
     for (int i = 0; i < 2; i++) {
         const DtMeta *meta = i == 0 ? l : r;
-        if (meta == NULL || !(meta->layout & DT_LAYOUT_FRESH)
+        if (meta == NULL
+            || !(meta->layout & DT_LAYOUT_FRESH
+                 || dt_source_is_stack(operands[i].array->base.source))
             || ((meta->layout & DT_LAYOUT_NATIVE) && (!arrays || same_axes_order(meta, result)))) {
             continue;
         }
@@ -801,6 +803,10 @@ dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, 
         return binary(trace, plain, l, r, false, out);
     }
     const char *symbol = dt_canonical_binary_symbol(op);
+    if (self->adapter == &dt_np_called_adapter
+        && !(self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of dates with gaps", symbol);
+    } /* whether NumPy before 2.3 warns of a division depends on what it is written to */
     *out = l;
     if (plain == DT_BINARY_MATRIX_MULTIPLY) {
         return matmul_in_place(trace, self, r, symbol);
