@@ -466,3 +466,14 @@ def test_an_index_of_which_no_copy_fits_into_memory():
             assert np.isinf(target(np.arange(1.0, 9.0), outside(2, 3))).all()
             error = target(np.arange(3.0), outside(2_000_000, 100_000))
             assert error == "index 5 is out of bounds for axis 0 with size 3"
+
+
+def test_additions_at_places_of_nothing():
+    """NumPy before 2.5 warns of indices that are out of bounds."""
+
+    def fn(a, i):
+        b = a[a > 2]
+        np.add.at(b, i, 1.0)
+        return b
+
+    check_calls(fn, (np.arange(6.0), np.array([0, 0, 1])), (np.zeros(3), np.array([0, 0, 1])), whole=False)

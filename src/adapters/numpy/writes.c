@@ -375,6 +375,12 @@ dt_np_call_at(DtTrace *trace, DtNpOp op, PyObject *callable, const DtArgs *args,
     if (array != NULL) {
         DT_TRY(dt_np_need_items(trace, array->meta));
     }
+    for (uint32_t i = 0; array != NULL && i < array->meta->ndim; i++) {
+        if (dt_trace_depends_on_data(trace, array->meta->shape[i])) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s.at of items that may be none",
+                            dt_np_target(op));
+        }
+    }
     snprintf(function, sizeof(function), "%s.at", dt_np_target(op));
     return call_through(trace, function, callable, NULL, args, out);
 }
