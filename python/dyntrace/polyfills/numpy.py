@@ -798,8 +798,25 @@ def _printing(
 
 
 @polyfill(np.set_printoptions)
-def set_printoptions(*args: Any, **kwargs: Any) -> None:
-    options = _printing(*args, **kwargs)
+def set_printoptions(
+    precision: Any = None,
+    threshold: Any = None,
+    edgeitems: Any = None,
+    linewidth: Any = None,
+    suppress: Any = None,
+    nanstr: Any = None,
+    infstr: Any = None,
+    formatter: Any = None,
+    sign: Any = None,
+    floatmode: Any = None,
+    *,
+    legacy: Any = None,
+    override_repr: Any = None,
+) -> None:
+    options = _printing(
+        precision, threshold, edgeitems, linewidth, suppress, nanstr, infstr, formatter, sign, floatmode,
+        legacy=legacy, override_repr=override_repr,
+    )  # fmt: skip
     printing(options, False)
     effect(NOTHING, np.set_printoptions, *options)
 
