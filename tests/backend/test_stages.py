@@ -344,3 +344,38 @@ def test_a_flag_of_the_first_block(name):
         assert compiled(x) is not REPLAY
     with np.errstate(all="raise"):
         assert compiled(x) is REPLAY
+
+
+# ---- Reductions of the same ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (3, 5000), (1, 7), (4, 3), (2, 20_000)])
+def test_reductions_that_are_asked_for_twice(shape):
+    def rows(x):
+        return x.sum(axis=1), x.sum(axis=1, keepdims=True), x.max(axis=1) + 1, x.max(axis=1), x.sum(axis=1)
+
+    def columns(x):
+        return x.max(axis=0), x.max(axis=0), x.sum(axis=0, keepdims=True), x.sum(axis=0) * 2, x.sum(axis=0)
+
+    def whole(x):
+        return x.sum(), x.sum(keepdims=True), x.max(), x.sum() + 1, (x - x.mean()) / x.std(), x.sum()
+
+    rng = np.random.default_rng(10)
+    for f in (rows, columns, whole):
+        compiled = dyntrace.compile(f)
+        for x in [rng.standard_normal(shape), rng.standard_normal(shape), rng.integers(0, 9, shape)]:
+            results, expected = compiled(x), f(x)
+            for got, wanted in zip(results, expected, strict=True):
+                assert (type(got), got.dtype, got.shape) == (type(wanted), wanted.dtype, wanted.shape)
+                assert got.tobytes() == wanted.tobytes()
+            assert len({id(r) for r in results}) == len(results)
+            arrays = [r for r in results if isinstance(r, np.ndarray)]
+            assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
+
+
+def test_one_of_them_is_computed():
+    def f(x):
+        return (x * 2).sum(axis=1), (x * 2).sum(axis=1), (x * 2).sum(axis=1, keepdims=True)
+
+    text = str(dyntrace.explain(dyntrace.compile(f))((X * 100).astype(np.int64)))
+    assert "2 steps" in text and "called" not in text

@@ -289,6 +289,23 @@ free_operands(Builder *builder, const DtPlanNode *plan, uint32_t index,
     }
 }
 
+/* The slot of a result with one element per row that is seen outside. */
+static uint16_t
+add_row(DtFused *fused, const DtPlanNode *plan, uint8_t size, int16_t equal)
+{
+    uint16_t slot = (uint16_t)fused->nslots++;
+    fused->rows[fused->nrows++] = (DtFusedRow){
+        .node = plan->node,
+        .descr = plan->loop->out,
+        .size = size,
+        .slot = slot,
+        .cell = plan->cells ? plan->cell : DT_NO_CELL,
+        .equal = equal,
+        .keepdims = plan->node->results[0].ndim == fused->ndim,
+    };
+    return slot;
+}
+
 /* The slot of a result with one element per row. */
 static uint16_t
 row_slot(Builder *builder, const DtPlanNode *plan, uint8_t size)
@@ -298,16 +315,19 @@ row_slot(Builder *builder, const DtPlanNode *plan, uint8_t size)
     if (!plan->outside && fused->reduces == DT_REDUCES_ROWS) {
         return take_register(builder, size);
     }
-    uint16_t slot = (uint16_t)fused->nslots++;
-    fused->rows[fused->nrows++] = (DtFusedRow){
-        .node = plan->node,
-        .descr = plan->loop->out,
-        .size = size,
-        .slot = slot,
-        .cell = plan->cells ? plan->cell : DT_NO_CELL,
-        .keepdims = plan->node->results[0].ndim == fused->ndim,
-    };
-    return slot;
+    return add_row(fused, plan, size, -1);
+}
+
+/* A reduction whose values another one has already. */
+static void
+build_copy(DtFused *fused, const DtPlanNode *plan)
+{
+    for (uint32_t i = 0; i < fused->nrows; i++) {
+        if (fused->rows[i].node == plan->same->node) {
+            (void)add_row(fused, plan, fused->rows[i].size, (int16_t)i);
+            return;
+        }
+    }
 }
 
 static void
@@ -492,6 +512,9 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
         if (node->same != NULL) {
             fused->ops[i] = fused->ops[node->same->op];
             fused->ops[i].node = node->node;
+            if (node->outside) {
+                build_copy(fused, node);
+            }
             continue;
         }
         if (node->level == DT_LEVEL_VIEW) {

@@ -150,6 +150,7 @@ typedef struct DtFusedRow {
     uint8_t size;
     uint16_t slot;
     uint16_t cell; /* of a single number that needs no object, or DT_NO_CELL */
+    int16_t equal; /* the row whose values it has too, or -1 */
     bool keepdims;
 } DtFusedRow;
 

@@ -5,8 +5,8 @@
  *
  * The same loop on the same operands gives the same bits and raises the same flags; a write between
  * the two to what they read would have put them into different stages.  A node whose array is seen
- * outside of the stage is computed all the same: two results are two arrays.  Where the stage's
- * nodes are called, all are.
+ * outside of the stage is computed all the same: two results are two arrays; what a reduction gave
+ * is copied.  Where the stage's nodes are called, all are.
  */
 #include <string.h>
 
@@ -92,7 +92,8 @@ same_node(const DtPlan *plan, const DtPlanNode *a, const DtPlanNode *b)
     }
     if (a->loop != b->loop || a->level != b->level || a->nuses != b->nuses
         || a->reduce.kind != b->reduce.kind || a->reduce.axes != b->reduce.axes
-        || !dt_plan_same_shape(&a->node->results[0], &b->node->results[0])) {
+        || (a->level != DT_LEVEL_REDUCE /* a kept axis is no other value */
+            && !dt_plan_same_shape(&a->node->results[0], &b->node->results[0]))) {
         return false;
     }
     for (uint32_t i = 0; i < a->nuses; i++) {
@@ -108,9 +109,10 @@ dt_plan_find_equal(DtPlan *plan, const DtPlanStage *stage)
 {
     for (uint32_t i = 1; i < stage->nodes.count; i++) {
         DtPlanNode *own = &plan->nodes[stage->nodes.items[i]];
-        for (uint32_t j = 0; j < i && !own->outside && own->same == NULL; j++) {
+        for (uint32_t j = 0; j < i && own->same == NULL; j++) {
             DtPlanNode *earlier = &plan->nodes[stage->nodes.items[j]];
-            if (earlier->same == NULL && same_node(plan, earlier, own)) {
+            bool allowed = !own->outside || (own->level == DT_LEVEL_REDUCE && earlier->outside);
+            if (allowed && earlier->same == NULL && same_node(plan, earlier, own)) {
                 own->same = earlier;
             }
         }

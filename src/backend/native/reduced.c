@@ -194,10 +194,33 @@ dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made, ui
     return 0;
 }
 
+/* Results that equal others get their values. */
+static void
+copy_equal(const DtFused *fused, PyObject *const *made, uint64_t (*cells)[2])
+{
+    for (uint32_t i = 0; i < fused->nrows; i++) {
+        int16_t equal = fused->rows[i].equal;
+        if (equal >= 0) {
+            const char *from = made[equal] == NULL ? (const char *)cells[equal]
+                                                   : PyArray_BYTES((PyArrayObject *)made[equal]);
+            if (made[i] == NULL) {
+                memcpy(cells[i], from, fused->rows[i].size);
+            }
+            else {
+                memcpy(PyArray_BYTES((PyArrayObject *)made[i]), from,
+                       (size_t)PyArray_NBYTES((PyArrayObject *)made[i]));
+            }
+        }
+    }
+}
+
 int
 dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uint64_t (*cells)[2],
                 bool keep)
 {
+    if (keep) {
+        copy_equal(fused, made, cells);
+    }
     for (uint32_t i = 0; i < fused->nrows; i++) {
         const DtFusedRow *row = &fused->rows[i];
         if (keep && made[i] == NULL && row->cell != DT_NO_CELL) {
