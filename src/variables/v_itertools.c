@@ -88,6 +88,31 @@ check_number(DtTrace *trace, DtVar *var)
     return dt_break(trace, DT_BREAK_CALL_MISMATCH, "count() of a %s", dt_var_peek(var)->type->name);
 }
 
+/* With a step of 1 it counts in C, whatever kind of integers both are: from the value of the start,
+ * by int's own numbers. */
+static DtStatus
+count_in_c(DtTrace *trace, DtVar **start, DtVar **step)
+{
+    PyTypeObject *type = dt_var_python_type(trace, *start);
+    PyTypeObject *step_type = dt_var_python_type(trace, *step);
+    int64_t first, by;
+    bool ok;
+    if ((type == &PyLong_Type && step_type == &PyLong_Type) || !PyType_IsSubtype(type, &PyLong_Type)
+        || !PyType_IsSubtype(step_type, &PyLong_Type)) {
+        return DT_OK;
+    }
+    DT_TRY(dt_constant_index(trace, *step, &by, &ok));
+    if (!ok || by != 1) {
+        return DT_OK;
+    }
+    DT_TRY(dt_constant_index(trace, *start, &first, &ok));
+    if (!ok) {
+        return DT_OK; /* too large for a counter in C */
+    }
+    DT_TRY(dt_var_int(trace, first, start));
+    return dt_var_int(trace, 1, step);
+}
+
 static DtStatus
 make_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -101,6 +126,7 @@ make_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DT_TRY(argument(trace, args, 1, "step", &made->state[COUNT_STEP]));
     DT_TRY(check_number(trace, made->state[COUNT_VALUE]));
     DT_TRY(check_number(trace, made->state[COUNT_STEP]));
+    DT_TRY(count_in_c(trace, &made->state[COUNT_VALUE], &made->state[COUNT_STEP]));
     *out = &made->base;
     return DT_OK;
 }

@@ -656,3 +656,23 @@ def test_an_iterator_that_cannot_be_rebuilt(fn):
             plain, traced = drained(fn(A)), drained(compiled(A.copy()))
             assert [str(p) for p in plain] == [str(t) for t in traced]
     assert "reconstruct" in compiled.breaks
+
+
+class Loud(int):
+    def __add__(self, other):
+        return Loud(int(self) * 10 + int(other))
+
+    __radd__ = __add__
+
+
+@pytest.mark.parametrize("start", [True, Loud(7), 2])
+@pytest.mark.parametrize("step", [1, True, Loud(1), Loud(2)])
+def test_count_of_other_integers(start, step):
+    """With a step of 1 it counts by int's own numbers, otherwise by what + gives."""
+
+    def counts(x):
+        numbers = it.count(start, step)
+        taken = [next(numbers) for _ in range(3)]
+        return taken, [type(n).__name__ for n in taken], sum(it.islice(it.count(start), 3)), x + 1
+
+    check(counts, A)
