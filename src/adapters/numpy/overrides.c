@@ -7,6 +7,7 @@
  */
 #include "adapters/numpy/internal.h"
 
+#include "compat/type_names.h"
 #include "variables/kinds.h"
 
 static DtStatus
@@ -95,6 +96,25 @@ dt_np_call_override(DtTrace *trace, DtNpOp op, DtVar *method, DtVar *const *inpu
                : DT_OK;
 }
 
+/* Of an operand whose word is not followed: NumPy would ask it, too, and first, perhaps.  None
+ * refuses the call, whatever the others say.  Classes of the program are known by their instances
+ * only. */
+static DtStatus
+has_another_word(DtTrace *trace, DtVar *var, bool *out)
+{
+    PyObject *name;
+    DtClassAttr attr;
+    PyTypeObject *cls = dt_var_python_type(trace, var);
+    *out = cls == NULL
+           || (var->type->kind != DT_KIND_INSTANCE && (cls->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0);
+    if (*out) {
+        return DT_OK;
+    }
+    DT_TRY(look_up(trace, var, cls, "__array_ufunc__", &name, &attr));
+    *out = attr.found != NULL && attr.found != dt_type_find(&PyArray_Type, name);
+    return DT_OK;
+}
+
 DtStatus
 dt_np_try_overrides(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -105,19 +125,23 @@ dt_np_try_overrides(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         bool defers;
         DT_TRY(dt_var_realize(trace, args->pos[i], &inputs[i]));
         DT_TRY(dt_np_overrider(trace, inputs[i], false, &defers, &method));
-        if (method == NULL) {
-            continue;
+        if (first == NULL && method != NULL) {
+            first = method;
+            owner = inputs[i];
         }
-        if (first != NULL
-            && dt_var_python_type(trace, owner) != dt_var_python_type(trace, inputs[i])) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with operands of several classes",
-                            dt_np_target(op));
-        }
-        owner = first != NULL ? owner : inputs[i];
-        first = first != NULL ? first : method;
     }
     if (first == NULL) {
         return DT_OK;
+    }
+    for (uint32_t i = 0; i < args->npos && i < DT_NP_MAXARGS; i++) {
+        bool another = false;
+        if (dt_var_python_type(trace, inputs[i]) != dt_var_python_type(trace, owner)) {
+            DT_TRY(has_another_word(trace, inputs[i], &another));
+        }
+        if (another) {
+            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with operands of several classes",
+                            dt_np_target(op));
+        }
     }
     if (args->nkw > 0 || args->npos != (uint32_t)((PyUFuncObject *)dt_np_callee(op))->nin) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of an object, with options",
