@@ -333,7 +333,10 @@ call_through(DtTrace *trace, const char *function, PyObject *callee, DtVar *self
         DT_TRY(dt_var_realize(trace, var, &var));
         var = dt_var_peek(var);
         DT_TRY(dt_graph_operand(trace, var, &operands[count], &ok));
-        if (!ok) {
+        /* A known object of a class of the program may take the call, or refuse it. */
+        if (!ok
+            || (operands[count].kind == DT_OPERAND_CONST
+                && PyType_HasFeature(Py_TYPE(operands[count].u.object), Py_TPFLAGS_HEAPTYPE))) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with a %s", function, var->type->name);
         }
         const DtOperand *operand = &operands[count++];
