@@ -93,7 +93,9 @@ slot_binary(DtTrace *trace, const SlotRow *row, DtVar *self, const DtArgs *args,
 {
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
-    other = dt_payload_of(other);
+    if (row->op != DT_BINARY_INPLACE_ADD || self->type->kind != DT_KIND_LIST) {
+        other = dt_payload_of(other); /* a list goes over it */
+    }
     return call_binary_slot(trace, (DtBinaryOp)row->op, self, other, self, other, out);
 }
 

@@ -177,8 +177,17 @@ try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
     if (DT_BINARY_PLAIN(op) == DT_BINARY_REMAINDER && is_text(left)) {
         return left->type->nb_binary(trace, op, left, right, out); /* asks for its str() */
     }
-    /* A type of which nothing else is known may ask the instance for its methods. */
-    DtVar *payload = left->type->kind == DT_KIND_OPAQUE ? right : dt_payload_of(right);
+    /* A type of which nothing else is known may ask the instance for its methods, a list goes over
+     * it, and bytes say its type where it has none. */
+    DtVar *payload = dt_payload_of(right);
+    PyTypeObject *part = dt_var_python_type(trace, payload);
+    bool is_bytes = part != NULL && part->tp_as_buffer != NULL;
+    if (left->type->kind == DT_KIND_OPAQUE
+        || (left->type->kind == DT_KIND_LIST && op == DT_BINARY_INPLACE_ADD)
+        || (left->type->kind == DT_KIND_BYTEARRAY && DT_BINARY_PLAIN(op) == DT_BINARY_ADD
+            && !is_bytes)) {
+        payload = right;
+    }
     switch (dt_number_slot_takes(trace, left, payload)) {
     case DT_SLOT_TAKES:
         return dt_var_binary(trace, op, left, payload, out);
@@ -228,6 +237,55 @@ try_builtin_in_place(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, D
                : DT_OK;
 }
 
+/* Whether the left operand's type has a number's slot for the operator.  What a sequence says of +
+ * and
+ * * comes last in CPython, after the right operand's method. */
+static bool
+is_numbers_operator(DtTrace *trace, DtVar *left, DtBinaryOp op)
+{
+    static const struct {
+        size_t number, sequence;
+    } slots[] = {
+#define SLOTS(OP, NUMBER, SEQUENCE)                                                                \
+    [DT_BINARY_##OP] = {offsetof(PyNumberMethods, NUMBER), offsetof(PySequenceMethods, SEQUENCE)}
+        SLOTS(ADD, nb_add, sq_concat),
+        SLOTS(MULTIPLY, nb_multiply, sq_repeat),
+        SLOTS(INPLACE_ADD, nb_inplace_add, sq_concat),
+        SLOTS(INPLACE_MULTIPLY, nb_inplace_multiply, sq_repeat),
+#undef SLOTS
+    };
+    PyTypeObject *type = dt_var_python_type(trace, left);
+    if (type == NULL || type->tp_as_sequence == NULL || op >= Py_ARRAY_LENGTH(slots)
+        || slots[op].sequence == 0) {
+        return true;
+    }
+    void *number = NULL, *sequence;
+    if (type->tp_as_number != NULL) {
+        memcpy(&number, (const char *)type->tp_as_number + slots[op].number, sizeof(number));
+    }
+    memcpy(&sequence, (const char *)type->tp_as_sequence + slots[op].sequence, sizeof(sequence));
+    return number != NULL || sequence == NULL;
+}
+
+/* How often a sequence is repeated. */
+static DtStatus
+times_of(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    static const char *const names[] = {"__index__", NULL};
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    *out = dt_payload_index(var);
+    if (*out == var && var->type->kind == DT_KIND_INSTANCE) {
+        DT_TRY(dt_instance_convert(trace, var, names, out));
+    }
+    else if (type != NULL && (type->tp_as_number == NULL || type->tp_as_number->nb_index == NULL)) {
+        *out = NULL;
+    }
+    return *out != NULL ? DT_OK
+                        : dt_raise(trace, PyExc_TypeError,
+                                   "can't multiply sequence by non-int of type '%.200s'",
+                                   type != NULL ? type->tp_name : "?");
+}
+
 static DtStatus
 instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -236,7 +294,10 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     PyObject *reflected;
     DT_TRY(intern(trace, row->reflected, &reflected));
     *out = none;
-    if (DT_BINARY_IS_INPLACE(op)) {
+    bool in_place = DT_BINARY_IS_INPLACE(op);
+    bool number_in_place = in_place && is_numbers_operator(trace, left, op);
+    bool number = is_numbers_operator(trace, left, DT_BINARY_PLAIN(op));
+    if (number_in_place) {
         DT_TRY(try_operator(trace, left, row->in_place, right, out));
         if (*out == none) {
             DT_TRY(try_builtin_in_place(trace, op, left, right, out));
@@ -247,17 +308,30 @@ instance_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
     if (*out == none && right_first) {
         DT_TRY(try_operator(trace, right, row->reflected, left, out));
     }
-    if (*out == none) {
+    if (*out == none && number) {
         DT_TRY(try_operator(trace, left, row->plain, right, out));
     }
-    if (*out == none) {
+    if (*out == none && number) {
         DT_TRY(try_builtin(trace, op, left, right, out));
     }
     bool same_type = dt_var_python_type(trace, left) == dt_var_python_type(trace, right);
-    if (*out == none && !right_first && !same_type) {
+    bool reflects = number || is_numbers_operator(trace, right, DT_BINARY_PLAIN(op));
+    if (*out == none && !right_first && !same_type && reflects) {
         DT_TRY(try_operator(trace, right, row->reflected, left, out));
     }
-    return DT_OK;
+    if (*out != none || number) {
+        return DT_OK;
+    }
+    if (DT_BINARY_PLAIN(op) == DT_BINARY_MULTIPLY) {
+        DT_TRY(times_of(trace, right, &right));
+    }
+    if (in_place && !number_in_place) {
+        DT_TRY(try_operator(trace, left, row->in_place, right, out));
+    }
+    if (*out == none) {
+        DT_TRY(try_operator(trace, left, row->plain, right, out));
+    }
+    return *out == none ? try_builtin(trace, op, left, right, out) : DT_OK;
 }
 
 DtStatus
