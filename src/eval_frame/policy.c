@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "compat/code.h"
+#include "compat/finalizing.h"
 #include "core/clock.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
@@ -92,7 +93,7 @@ int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     if (cache->compiling || cache->verify.quarantined || dt_state.verify.side != DT_VERIFY_NOBODY
-        || (cache->closed && !dt_policy_may_refuse(cache))) {
+        || (cache->closed && !dt_policy_may_refuse(cache)) || dt_is_finalizing()) {
         return 0;
     }
     if (is_postponed(cache)) {

@@ -870,3 +870,28 @@ def test_the_summary_tells_what_was_verified(run, tmp_path):
     rc, out, err = run("program.py", **settings, DYNTRACE_VERIFY_DIR="/proc/nothing")
     assert (rc, out) == (0, "[2. 2. 2.] [2. 2. 2.]\n")
     assert "reproducer: can't be written to '/proc/nothing': " in err
+
+
+AT_EXIT = """
+import sys, traceback
+
+class Reporter:
+    def __init__(self):
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            self.error = sys.exc_info()
+            self = None
+
+    def __del__(self):
+        traceback.print_exception(*self.error)
+
+reporter = Reporter()
+"""
+
+
+@pytest.mark.parametrize("mode", ["1", "everything"])
+def test_nothing_is_compiled_while_modules_are_torn_down(run, mode):
+    plain = run("-c", AT_EXIT)
+    assert plain[2].endswith("ZeroDivisionError: division by zero\n")
+    assert run("-c", AT_EXIT, DYNTRACE=mode, DYNTRACE_STRICT="1", DYNTRACE_HOT_COUNT="0") == plain
