@@ -42,22 +42,18 @@ is_text(DtVar *var)
     return value != NULL && (PyUnicode_CheckExact(value) || PyBytes_CheckExact(value));
 }
 
-/* After both sides have refused: a text is repeated by what __index__ gives, or it is the TypeError
- * of an operator that neither side has.  Some types have texts of their own. */
+/* After both sides have refused: a text on the right is repeated by what __index__ of an object
+ * gives, or it is the TypeError of an operator that neither side has.  Some types have texts of
+ * their own. */
 static DtStatus
 no_operator(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
     static const char *const names[] = {"__index__", NULL};
-    bool repeats = DT_BINARY_PLAIN(op) == DT_BINARY_MULTIPLY;
-    bool may_swap = !DT_BINARY_IS_INPLACE(op); /* obj *= "ab" asks the object's class alone */
-    DtVar *times = NULL;
-    if (repeats && is_text(left) && right->type->kind == DT_KIND_INSTANCE) {
-        DT_TRY(dt_instance_convert(trace, right, names, &times));
-    }
-    else if (repeats && may_swap && is_text(right) && left->type->kind == DT_KIND_INSTANCE) {
+    DtVar *times = NULL; /* obj *= "ab" asks the object's class alone */
+    if (op == DT_BINARY_MULTIPLY && is_text(right) && left->type->kind == DT_KIND_INSTANCE) {
         DT_TRY(dt_instance_convert(trace, left, names, &times));
     }
-    return times != NULL ? dt_var_binary(trace, op, is_text(left) ? left : right, times, out)
+    return times != NULL ? dt_var_binary(trace, op, right, times, out)
                          : dt_fold_binary_failure(trace, op, left, right);
 }
 

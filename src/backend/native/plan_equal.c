@@ -12,44 +12,6 @@
 
 #include "backend/native/plan.h"
 
-/* Are two numbers the same in the type of the loop? */
-static bool
-same_number(const DtOperand *a, const DtOperand *b, int type_num)
-{
-    uint64_t one[2] = {0}, other[2] = {0};
-    if (a->kind != b->kind) {
-        return false;
-    }
-    switch (a->kind) {
-    case DT_OPERAND_NODE:
-        return a->u.node == b->u.node && a->result == b->result;
-    case DT_OPERAND_SYM:
-        return a->u.sym == b->u.sym;
-    case DT_OPERAND_CONST:
-        return dt_cast_number(a->u.object, type_num, one)
-               && dt_cast_number(b->u.object, type_num, other)
-               && memcmp(one, other, sizeof(one)) == 0;
-    default:
-        return false;
-    }
-}
-
-static bool
-same_use(const DtPlan *plan, const DtPlanUse *a, const DtPlanUse *b, int type_num)
-{
-    if (a->kind != b->kind || a->type_num != b->type_num) {
-        return false;
-    }
-    if (a->kind != DT_USE_ARRAY) {
-        return same_number(a->operand, b->operand, type_num);
-    }
-    const DtNode *one = a->operand->u.node, *other = b->operand->u.node;
-    return a->operand->result == b->operand->result
-           && (one == other
-               || dt_plan_maker(&plan->nodes[one->index])
-                      == dt_plan_maker(&plan->nodes[other->index]));
-}
-
 /* Do the two operands say the same? */
 static bool
 same_operand(const DtOperand *a, const DtOperand *b)
@@ -74,6 +36,34 @@ same_operand(const DtOperand *a, const DtOperand *b)
     default:
         return a->kind == DT_OPERAND_SLICE || a->kind == DT_OPERAND_TUPLE;
     }
+}
+
+/* Are two numbers the same in the type of the loop? */
+static bool
+same_number(const DtOperand *a, const DtOperand *b, int type_num)
+{
+    uint64_t one[2] = {0}, other[2] = {0};
+    if (a->kind != DT_OPERAND_CONST || b->kind != DT_OPERAND_CONST) {
+        return (a->kind == DT_OPERAND_NODE || a->kind == DT_OPERAND_SYM) && same_operand(a, b);
+    }
+    return dt_cast_number(a->u.object, type_num, one)
+           && dt_cast_number(b->u.object, type_num, other) && memcmp(one, other, sizeof(one)) == 0;
+}
+
+static bool
+same_use(const DtPlan *plan, const DtPlanUse *a, const DtPlanUse *b, int type_num)
+{
+    if (a->kind != b->kind || a->type_num != b->type_num) {
+        return false;
+    }
+    if (a->kind != DT_USE_ARRAY) {
+        return same_number(a->operand, b->operand, type_num);
+    }
+    const DtNode *one = a->operand->u.node, *other = b->operand->u.node;
+    return a->operand->result == b->operand->result
+           && (one == other
+               || dt_plan_maker(&plan->nodes[one->index])
+                      == dt_plan_maker(&plan->nodes[other->index]));
 }
 
 static bool
