@@ -1,13 +1,16 @@
 /* Verify mode: what compiled code would do is compared with what plain execution does, before the
  * call.
  *
- *   guards hold, or the call runs in parts ─► due? ─no─► compiled
- *        │ yes
- *        ├─► a copy of the process runs the call plainly ──┐ outcomes: result, exception, warnings,
- *        ├─► another runs what is compiled ────────────────┤ output, all that can be reached, bit
- * by bit ▼                                                 ▼ the call differ ─► reproducer,
- * quarantine
+ *   guards hold, or the call runs in parts
+ *        |
+ *       due? -- no --> compiled
+ *        | yes
+ *        +--> a copy of the process runs the call plainly --+
+ *        +--> another runs what is compiled ----------------+--> outcomes, bit by bit
+ *        |                                                       | differ
+ *     the call                                                   +--> reproducer, quarantine
  *
+ * An outcome is the result or exception, the warnings, the output, and all that can be reached.
  * Both run in copies that can reach nothing but their memory (forked.h, sealed.h), so the program's
  * own objects are touched by neither.  A call that an entry serves whole then runs plainly.  One
  * that runs in parts (broken.h) runs so again, in the parts that were compared: what is compiled
