@@ -6,6 +6,7 @@
 #include "adapters/python.h"
 #include "backend/backend.h"
 #include "compat/heap.h"
+#include "compat/stack_chunks.h"
 #include "compat/pyframe.h"
 #include "core/workers.h"
 #include "eval_frame/compiled_function.h"
@@ -250,11 +251,12 @@ core_load_numpy(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
-/* keep_freed_memory(): temporaries of arrays do not go back to the system. */
+/* keep_freed_memory(): temporaries of arrays and chunks of frames do not go back to the system. */
 static PyObject *
 core_keep_freed_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     dt_heap_keep_freed();
+    dt_stack_chunks_keep();
     Py_RETURN_NONE;
 }
 

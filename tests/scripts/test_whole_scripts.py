@@ -561,6 +561,29 @@ def test_memory_of_temporaries_is_kept(run, tmp_path):
         assert int(run("program.py", DYNTRACE="1", **left, **{name: value})[1]) * 2 > plain
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="frames lie in blocks of their own")
+def test_chunks_of_frames_are_kept(run, tmp_path):
+    # Plainly a loop at the end of a chunk gives one back, and faults one in anew, at each call.
+    (tmp_path / "program.py").write_text(
+        "import resource, numpy\n"
+        "def faults():\n    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "def leaf():\n    a = b = c = d = e = f = g = h = 1\n"
+        "def at(depth):\n"
+        "    if depth:\n        return at(depth - 1)\n"
+        "    before = faults()\n    for _ in range(300):\n        leaf()\n"
+        "    return faults() - before\n"
+        "def deep(depth):\n    return depth and deep(depth - 1)\n"
+        "print(max(at(depth) for depth in range(400)))\n"
+        "deep(900)\nbefore = faults()\nfor _ in range(30):\n    deep(900)\n"
+        "print(max(at(depth) for depth in range(400)))\n"
+    )
+    left = {"DYNTRACE_HOT_TIME": "100000"}
+    plain = [int(n) for n in run("program.py", DYNTRACE="0", **left)[1].split()]
+    kept = [int(n) for n in run("program.py", DYNTRACE="1", **left)[1].split()]
+    assert all(n >= 300 for n in plain)
+    assert all(n < 30 for n in kept)
+
+
 def test_public_names_in_a_program(run, tmp_path):
     # They are bound at the first use of one, where DYNTRACE is set.
     (tmp_path / "program.py").write_text(
