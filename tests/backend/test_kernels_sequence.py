@@ -15,6 +15,15 @@ V = np.array([3.0, 1.0, -2.0, 5.5, 0.25, 4.0])
 M = np.eye(3) * 3 + np.arange(9.0).reshape(3, 3)
 W = np.arange(12.0).reshape(3, 4)
 I = np.array([3, 1, 2, 5, 4, 0])
+C = np.arange(24.0).reshape(2, 3, 4)
+
+
+def rolled_in_place(a):
+    for i in range(2):
+        a[:, i] = np.roll(a[:, i], 1, axis=0)
+        a[i, :] = np.roll(a[i, :], -1, axis=0)
+    return a
+
 
 CASES = {
     "arange": (lambda a: np.arange(6) + 1, V),
@@ -63,6 +72,22 @@ CASES = {
     "roll by nothing": (lambda a: np.roll(a, 0), V),
     "roll on an axis": (lambda a: np.roll(a * 2, 1, axis=0), V),
     "roll of rows": (lambda a: np.roll(a, 1, axis=1), W),
+    "roll of rows back": (lambda a: np.roll(a * 2, -6, axis=1) + a, W),
+    "roll of columns": (lambda a: np.roll(a, 1, axis=0) - np.roll(a, -1, axis=0), W),
+    "roll of rows by nothing": (lambda a: np.roll(a, 4, axis=1), W),
+    "roll of all": (lambda a: np.roll(a, 5), W),
+    "roll of all, another order": (lambda a: np.roll(a.T, 5), W),
+    "roll in another order": (lambda a: (np.roll(a.T, 1, axis=0), np.roll(a.T, 1, axis=1)), W),
+    "roll of a part": (lambda a: (np.roll(a[:, 1::2], 1, axis=0), np.roll(a[:, ::-1], 1, 1)), W),
+    "roll of three axes": (lambda a: [np.roll(a, 1, axis=i) for i in range(3)], C),
+    "roll of three, another order": (
+        lambda a: [np.roll(a.transpose(1, 2, 0), 2, axis=i) for i in range(3)], C),
+    "roll of a part of three": (lambda a: [np.roll(a[:, :, 1], 1, axis=i) for i in range(2)], C),
+    "roll of a repeated row": (lambda a: np.roll(np.broadcast_to(a, (3, 6)), 1, axis=1), V),
+    "roll by items": (lambda a, i: np.roll(a, i[1], axis=0) + np.roll(a, i[0], axis=1), W, I),
+    "roll of nothing": (lambda a: np.roll(a[:0], 1, axis=1), W),
+    "roll on one item": (lambda a: np.roll(a[:1], 3, axis=0), W),
+    "roll of what is written": (rolled_in_place, W),
     "repeat": (lambda a: np.repeat(a, 3) * 2, V),
     "repeat, itself": (lambda a: np.repeat(a, 1), V),
     "repeat of rows": (lambda a: np.repeat(a, 2, axis=0), W),

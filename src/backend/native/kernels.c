@@ -184,8 +184,8 @@ static const DtKernelRow writes[] = {{"operator.setitem", choose_write}, {NULL, 
 DtStatus
 dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
 {
-    const DtKernelRow *const tables[] = {writes, dt_kernels_make, dt_kernels_products,
-                                         dt_kernels_sequence, dt_kernels_views};
+    const DtKernelRow *const tables[] = {writes,          dt_kernels_make,     dt_kernels_products,
+                                         dt_kernels_roll, dt_kernels_sequence, dt_kernels_views};
     *out = NULL;
     if (node->kwnames != NULL || node->nresults > 1 || node->nargs == 0) {
         return DT_OK;

@@ -62,8 +62,8 @@ typedef struct DtKernelRow {
     const char *target;
     DtKernelChoose *choose;
 } DtKernelRow;
-extern const DtKernelRow dt_kernels_make[], dt_kernels_products[], dt_kernels_sequence[],
-    dt_kernels_views[];
+extern const DtKernelRow dt_kernels_make[], dt_kernels_products[], dt_kernels_roll[],
+    dt_kernels_sequence[], dt_kernels_views[];
 
 /* The exact array behind an operand, in native byte order and aligned; NULL: it isn't one. */
 static inline PyArrayObject *
@@ -86,5 +86,7 @@ bool dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num
 bool dt_kernel_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out);
 /* One that is known. */
 bool dt_kernel_constant(const DtOperand *operand, npy_intp *out);
+/* A view of the whole of `base`, which is in C order, in these dimensions. */
+PyObject *dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape);
 
 #endif

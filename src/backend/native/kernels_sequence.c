@@ -1,9 +1,9 @@
-/* Kernels of sequences and orders: arange, linspace, cumsum, sort, rolled, repeated and triangular
- * arrays, matrices of a diagonal.
+/* Kernels of sequences and orders: arange, linspace, cumsum, sort, repeated and triangular arrays,
+ * matrices of a diagonal.
  *
  * Numbers are NumPy's own fill function, loops of its ufuncs, its sort, or plain arithmetic in the
  * order that NumPy's Python code has it.  Where NumPy gives a view of memory that it made itself
- * (linspace, roll without an axis), so do the kernels: its base can be seen.
+ * (linspace), so do the kernels: its base can be seen.
  */
 #include <float.h>
 #include <math.h>
@@ -20,27 +20,6 @@ give(const DtKernel *kernel, DtNativeRun *run, PyObject *array)
 {
     run->values[kernel->node->index] = array;
     return array == NULL ? DT_FUSED_ERROR : DT_FUSED_OK;
-}
-
-/* A view of the whole of `base` (DT_STEALS), of the same shape. */
-static PyObject *
-view_of(DT_STEALS PyObject *base)
-{
-    PyArrayObject *array = (PyArrayObject *)base;
-    PyArray_Descr *descr = PyArray_DESCR(array);
-    Py_INCREF(descr);
-    PyObject *made =
-        PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(array), PyArray_DIMS(array), NULL,
-                             PyArray_BYTES(array), NPY_ARRAY_CARRAY, NULL);
-    if (made == NULL) {
-        Py_DECREF(base);
-        return NULL;
-    }
-    if (PyArray_SetBaseObject((PyArrayObject *)made, base) < 0) {
-        Py_DECREF(made);
-        return NULL;
-    }
-    return made;
 }
 
 static bool
@@ -228,7 +207,9 @@ run_linspace(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     if (kernel->axis < length) {
         data[length - 1] = numbers[1];
     }
-    return give(kernel, run, view_of(array));
+    return give(kernel, run,
+                dt_kernel_whole_view(array, PyArray_NDIM((PyArrayObject *)array),
+                                     PyArray_DIMS((PyArrayObject *)array)));
 }
 
 static DtStatus
@@ -354,45 +335,6 @@ choose_sort(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
 
 /* ---- Rearranged items ------------------------------------------------------------------------ */
 
-/* kernel->shape: by how many items; kernel->axis: is an axis given? */
-static DtFusedRun
-run_roll(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
-{
-    PyArrayObject *array = c_operand(kernel, run, 1, false);
-    npy_intp shift;
-    (void)stage;
-    if (array == NULL || !dt_cells_index(kernel->shape, run, &shift)) {
-        return DT_FUSED_CALL;
-    }
-    npy_intp count = PyArray_SIZE(array), size = kernel->size;
-    shift %= count;
-    shift += shift < 0 ? count : 0;
-    PyObject *made = dt_memory_new_array(kernel->descr, 1, &count, NULL, 0);
-    if (made == NULL) {
-        return DT_FUSED_ERROR;
-    }
-    char *to = PyArray_BYTES((PyArrayObject *)made), *from = PyArray_BYTES(array);
-    memcpy(to + shift * size, from, (size_t)((count - shift) * size));
-    memcpy(to, from + (count - shift) * size, (size_t)(shift * size));
-    return give(kernel, run, kernel->axis ? made : view_of(made));
-}
-
-static DtStatus
-choose_roll(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
-{
-    (void)plan;
-    kernel->run = run_roll;
-    kernel->shape = DT_ARENA_NEW(&exe->arena, DtCellIndex);
-    if (kernel->shape == NULL) {
-        return dt_no_memory();
-    }
-    kernel->axis = node->nargs == 3 && !is_none(&node->args[2]);
-    *ok = node->nargs == 3 && is_c_result(node, 1)
-          && dt_kernel_index(plan, &node->args[1], kernel->shape)
-          && dt_kernel_take_value(node, 0, kernel);
-    return DT_OK;
-}
-
 /* kernel->axis: how many times. */
 static DtFusedRun
 run_repeat(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
@@ -511,10 +453,15 @@ choose_diag(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
 }
 
 const DtKernelRow dt_kernels_sequence[] = {
-    {"numpy.arange", choose_arange},     {"numpy.linspace", choose_linspace},
-    {"numpy.cumsum", choose_accumulate}, {"numpy.cumprod", choose_accumulate},
-    {"numpy.sort", choose_sort},         {"numpy.argsort", choose_sort},
-    {"numpy.roll", choose_roll},         {"numpy.repeat", choose_repeat},
-    {"numpy.triu", choose_triangle},     {"numpy.tril", choose_triangle},
-    {"numpy.diag", choose_diag},         {NULL, NULL},
+    {"numpy.arange", choose_arange},
+    {"numpy.linspace", choose_linspace},
+    {"numpy.cumsum", choose_accumulate},
+    {"numpy.cumprod", choose_accumulate},
+    {"numpy.sort", choose_sort},
+    {"numpy.argsort", choose_sort},
+    {"numpy.repeat", choose_repeat},
+    {"numpy.triu", choose_triangle},
+    {"numpy.tril", choose_triangle},
+    {"numpy.diag", choose_diag},
+    {NULL, NULL},
 };

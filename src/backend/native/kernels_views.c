@@ -56,6 +56,25 @@ give_view(const DtKernel *kernel, DtNativeRun *run, PyArrayObject *array, int nd
     return DT_FUSED_OK;
 }
 
+PyObject *
+dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape)
+{
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)base);
+    Py_INCREF(descr);
+    PyObject *made =
+        PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, NULL,
+                             PyArray_BYTES((PyArrayObject *)base), NPY_ARRAY_CARRAY, NULL);
+    if (made == NULL) {
+        Py_DECREF(base);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)made, base) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return made;
+}
+
 /* Where the view of the array lies: its dimensions, or -1, as its first item. */
 static int
 find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *array, npy_intp *shape,

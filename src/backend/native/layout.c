@@ -76,9 +76,8 @@ is_dense(const npy_intp *strides, npy_intp size, const npy_intp *shape, int ndim
     return true;
 }
 
-/* The order of a copy that keeps one that is neither C's nor Fortran's: by strides alone. */
-static void
-sort_by_strides(const npy_intp *strides, int ndim, int *order)
+void
+dt_layout_sort_copy(const npy_intp *strides, int ndim, int *order)
 {
     for (int i = 0; i < ndim; i++) {
         int axis = ndim - 1 - i;
@@ -107,7 +106,7 @@ result_order(const DtFusedOp *op, const npy_intp *const *operands, const npy_int
         }
     }
     else if (op->rule == DT_ORDER_COPY) {
-        sort_by_strides(operands[0], ndim, order);
+        dt_layout_sort_copy(operands[0], ndim, order);
     }
     else {
         sort_axes(operands, op->nin, shape, ndim, order);

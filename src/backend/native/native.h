@@ -406,6 +406,9 @@ typedef struct DtLayout {
 bool dt_layout_compute(const DtFused *fused, PyArrayObject *const *arrays, DtTarget *targets,
                        DtLayout *layout);
 void dt_layout_drop_targets(const DtFused *fused, const DtLayout *layout, DtTarget *targets);
+/* The order of a copy that keeps one that is neither C's nor Fortran's, by strides alone: order[0]
+ * is the fastest axis. */
+void dt_layout_sort_copy(const npy_intp *strides, int ndim, int *order);
 /* Whether an array of items of `size` bytes is dense in the order of the walk. */
 bool dt_layout_is_linear(const DtLayout *layout, const npy_intp *strides, npy_intp size);
 /* Whether input `input` may be copied into dense blocks that way. */
