@@ -23,14 +23,6 @@ def all_finite(a: Any) -> bool:
     raise Unexpected
 
 
-def histogramdd(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    """The counts and the edges in one tuple."""
-    from dyntrace._numpy_quiet import replacement  # which imports this module
-
-    counts, edges = replacement(np.histogramdd)(*args, **kwargs)
-    return (counts, *edges)
-
-
 def multivariate_normal(generator: Any, *args: Any, **kwargs: Any) -> Any:
     """The method of a generator, which raises where it would warn of the covariance or of overflow."""
     arguments = dict(zip(("mean", "cov", "size", "check_valid", "tol"), args, strict=False))

@@ -10,6 +10,8 @@ import importlib
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
+import numpy as np
+
 from dyntrace._numpy_checked import CHECKED
 
 
@@ -88,6 +90,12 @@ def replacement(callee: Any) -> Any:
             result = _copied(function.__globals__["__name__"]).get(function.__name__)
         _replacements[callee] = result
     return _replacements[callee]
+
+
+def histogramdd(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The counts and the edges in one tuple."""
+    counts, edges = replacement(np.histogramdd)(*args, **kwargs)
+    return (counts, *edges)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any
 
 from dyntrace._report import format_break
+from dyntrace._stderr import write_to_stderr
 from dyntrace._support import core as _core
 
 
@@ -59,20 +58,6 @@ def format_summary(
     return "\n".join(lines) + "\n" + verified
 
 
-def _write_to_stderr(text: str) -> None:
-    """To the file itself: what a closed one leaves in the stream's buffer would change the exit status."""
-    stream = sys.stderr
-    if stream is None or stream.closed:
-        return
-    try:
-        stream.flush()
-        data = text.encode("utf-8", "backslashreplace")
-        while data:
-            data = data[os.write(stream.fileno(), data) :]
-    except (OSError, ValueError):
-        return  # nobody is there to read it
-
-
 def write_summary(region: Any, path: str) -> None:
     """Writes the summary to `path`; ``-`` is standard error.  A path that can't be written is named."""
     assert _core is not None
@@ -84,10 +69,10 @@ def write_summary(region: Any, path: str) -> None:
     spent = _core.counters()["compile_ns"]
     text = format_summary(_core.list_prepared(), region.records or [], spent, verified)
     if path == "-":
-        _write_to_stderr(text)
+        write_to_stderr(text)
         return
     try:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        _write_to_stderr(f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n")
+        write_to_stderr(f"dyntrace: the summary can't be written to {path!r}: {error.strerror}\n")

@@ -14,7 +14,7 @@ from typing import Any
 
 from dyntrace import _outcome
 from dyntrace._differences import describe_difference
-from dyntrace._summary import _write_to_stderr
+from dyntrace._stderr import write_to_stderr
 
 #: Where reproducers are written.
 directory = "dyntrace-verify"
@@ -108,7 +108,7 @@ def report(row: dict[str, Any], text: str, told: bytes | None) -> None:
         reproducer = "can't be made"
     found.append((row, text, path))
     line = f"dyntrace: verify: {where} differs and runs plainly from now on: {text}; reproducer: {reproducer}"
-    _write_to_stderr(" ".join(line.split("\n")) + "\n")
+    write_to_stderr(" ".join(line.split("\n")) + "\n")
 
 
 def format_verified(rows: list[dict[str, Any]]) -> str:
