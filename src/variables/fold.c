@@ -1,6 +1,7 @@
 /* Folding calls of known values: see fold.h.
  *
- * Not in here: folding operators of constants (v_constant.c).
+ * Not in here: how large a result may become (fold_bounds.c), operations that fail
+ * (fold_failure.c), folding operators of constants (v_constant.c).
  */
 #include "variables/fold.h"
 #include "variables/pure.h"
@@ -11,8 +12,6 @@
 
 #include "compat/type.h"
 
-/* Folding never makes an object with more parts than this. */
-#define MAX_PARTS 1000000
 #define MAX_DEPTH 200
 
 /* ---- From trackers to objects ---------------------------------------------------------------- */
@@ -52,7 +51,7 @@ remember(Fold *self, DtVar *var, PyObject *made)
 static DtStatus
 fold_part(Fold *self, DtVar *var, PyObject **part, bool *failed)
 {
-    if (++self->parts > MAX_PARTS) {
+    if (++self->parts > DT_FOLD_MAX_PARTS) {
         return dt_break(self->trace, DT_BREAK_SYMBOLIC_RANGE, "a constant of too many parts");
     }
     DT_TRY(fold(self, var, part));
@@ -241,176 +240,10 @@ dt_fold_value(DtTrace *trace, DtVar *var, PyObject **out)
     return fold(&self, var, out);
 }
 
-/* ---- Bounds ---------------------------------------------------------------------------------- */
-
-/* The largest width, count or size that folding takes. */
-#define MAX_SIZE 100000
-
-/* Methods and functions whose result is as large as an int argument says. */
-static const char *const sized_by_int[] = {
-    "center",   "ljust",      "rjust",       "zfill",     "expandtabs", "to_bytes", "__mul__",
-    "__rmul__", "__lshift__", "__rlshift__", "__pow__",   "__rpow__",   "bytes",    "bytearray",
-    "pow",      "repeat",     "ldexp",       "factorial", "comb",       "perm",     "mul",
-    "lshift",   "imul",       "ilshift",     "ipow",      "__imul__",   NULL,
-};
-/* Those whose strings may say a width. */
-static const char *const formatting[] = {
-    "format", "format_map", "__format__", "__mod__", "__rmod__", "mod", "imod", NULL,
-};
-
-static bool
-is_listed(const char *name, const char *const *list)
-{
-    for (; *list != NULL; list++) {
-        if (strcmp(name, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_large_int(PyObject *value)
-{
-    if (!PyLong_Check(value)) {
-        return false;
-    }
-    int overflow;
-    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    return overflow != 0 || number > MAX_SIZE || number < -MAX_SIZE;
-}
-
-static bool
-is_over_a_thousand(PyObject *value)
-{
-    return is_large_int(value) || (PyLong_Check(value) && PyLong_AsLong(value) > 1000);
-}
-
-/* A width that is an argument. */
-static bool
-has_star(PyObject *text)
-{
-    return PyBytes_Check(text)
-               ? memchr(PyBytes_AS_STRING(text), '*', (size_t)PyBytes_GET_SIZE(text)) != NULL
-               : PyUnicode_FindChar(text, '*', 0, PyUnicode_GET_LENGTH(text), 1) >= 0;
-}
-
-/* A run of six digits or more: a width or a precision that is not meant for people. */
-static bool
-has_large_width(PyObject *value)
-{
-    Py_ssize_t length = 0, run = 0;
-    if (PyBytes_Check(value)) {
-        const char *text = PyBytes_AS_STRING(value);
-        length = PyBytes_GET_SIZE(value);
-        for (Py_ssize_t i = 0; i < length && run < 6; i++) {
-            run = text[i] >= '0' && text[i] <= '9' ? run + 1 : 0;
-        }
-    }
-    else if (PyUnicode_Check(value)) {
-        length = PyUnicode_GET_LENGTH(value);
-        for (Py_ssize_t i = 0; i < length && run < 6; i++) {
-            run = Py_UNICODE_ISDIGIT(PyUnicode_READ_CHAR(value, i)) ? run + 1 : 0;
-        }
-    }
-    return run >= 6;
-}
-
-static Py_ssize_t
-size_of(PyObject *value)
-{
-    return PyUnicode_Check(value) ? PyUnicode_GET_LENGTH(value)
-           : PyBytes_Check(value) ? PyBytes_GET_SIZE(value)
-                                  : 1;
-}
-
-/* replace() and join() put one argument between all parts of another. */
-static bool
-product_is_large(PyObject *bound, PyObject *args)
-{
-    double product = bound != NULL ? (double)size_of(bound) + 1 : 1;
-    Py_ssize_t largest = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *arg = PyTuple_GET_ITEM(args, i);
-        Py_ssize_t size = PyList_Check(arg)    ? PyList_GET_SIZE(arg)
-                          : PyTuple_Check(arg) ? PyTuple_GET_SIZE(arg)
-                                               : size_of(arg);
-        largest = size > largest ? size : largest;
-    }
-    return product * (double)largest > 10.0 * MAX_PARTS;
-}
-
-static bool
-any_in(PyObject *args, PyObject *keywords, bool (*test)(PyObject *))
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *arg = PyTuple_GET_ITEM(args, i);
-        if (test(arg) || (PyTuple_Check(arg) && any_in(arg, NULL, test))) {
-            return true;
-        }
-    }
-    PyObject *key, *value;
-    Py_ssize_t position = 0;
-    while (keywords != NULL && PyDict_Next(keywords, &position, &key, &value)) {
-        if (test(value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_modulo_power(const char *name, PyObject *args)
-{
-    return (strcmp(name, "pow") == 0 && PyTuple_GET_SIZE(args) == 3)
-           || (strcmp(name, "__pow__") == 0 && PyTuple_GET_SIZE(args) == 2);
-}
-
-/* Whether a number in it is a size that is too large.  The exact product of two numbers is not as
- * large as what they say. */
-static bool
-sizes_are_bounded(const char *name, PyObject *bound, PyObject *args, PyObject *keywords)
-{
-    bool product = strstr(name, "mul") != NULL;
-    PyObject *first = bound != NULL                ? bound
-                      : PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0)
-                                                   : Py_None;
-    if (product && (PyLong_Check(first) || PyFloat_Check(first))) {
-        PyObject *last = PyTuple_GET_ITEM(args, PyTuple_GET_SIZE(args) - 1);
-        return (!PyLong_Check(first) || _PyLong_NumBits(first) < MAX_SIZE)
-               && (!PyLong_Check(last) || _PyLong_NumBits(last) < MAX_SIZE);
-    }
-    bool exponent = strncmp(name, "__", 2) == 0 && is_large_int(first);
-    return !exponent && !any_in(args, keywords, is_large_int) && size_of(first) <= 100;
-}
-
-static bool
-is_bounded(const char *name, PyObject *bound, PyObject *args, PyObject *keywords)
-{
-    if (is_listed(name, sized_by_int) && !is_modulo_power(name, args)
-        && PyTuple_GET_SIZE(args) > 0) {
-        return sizes_are_bounded(name, bound, args, keywords)
-               || !(any_in(args, keywords, is_large_int)
-                    || any_in(args, keywords, is_over_a_thousand));
-    }
-    if (is_listed(name, formatting)) {
-        bool text = bound != NULL && (PyUnicode_Check(bound) || PyBytes_Check(bound));
-        return !(text && has_large_width(bound)) && !any_in(args, keywords, has_large_width)
-               && !(text && any_in(args, keywords, is_large_int) && has_star(bound));
-    }
-    if (strcmp(name, "replace") == 0 || strcmp(name, "join") == 0) {
-        return !product_is_large(bound, args);
-    }
-    return true;
-}
-
 /* ---- Calling --------------------------------------------------------------------------------- */
 
-#define NAME_SIZE 64
-
-/* What the callable calls itself, for messages and for its bounds. */
-static const char *
-name_of(PyObject *callable, char buffer[NAME_SIZE])
+const char *
+dt_fold_name(PyObject *callable, char buffer[DT_FOLD_NAME_SIZE])
 {
     if (PyCFunction_Check(callable)) {
         return ((PyCFunctionObject *)callable)->m_ml->ml_name;
@@ -426,7 +259,8 @@ name_of(PyObject *callable, char buffer[NAME_SIZE])
         name = PyObject_GetAttrString(callable, "__name__");
         PyErr_Clear(); /* no memory for a name that a message wants */
     }
-    PyOS_snprintf(buffer, NAME_SIZE, "%s", name != NULL ? dt_kinds_text(name) : "a builtin");
+    PyOS_snprintf(buffer, DT_FOLD_NAME_SIZE, "%s",
+                  name != NULL ? dt_kinds_text(name) : "a builtin");
     Py_XDECREF(name);
     return buffer;
 }
@@ -435,9 +269,9 @@ static DtStatus
 check_bounds(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
              PyObject *keywords)
 {
-    char buffer[NAME_SIZE];
-    const char *name = name_of(callable, buffer);
-    if (!is_bounded(name, bound, args, keywords)) {
+    char buffer[DT_FOLD_NAME_SIZE];
+    const char *name = dt_fold_name(callable, buffer);
+    if (!dt_fold_is_bounded(name, bound, args, keywords)) {
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "the result of %s() may be very large",
                         name);
     }
@@ -455,8 +289,8 @@ dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *a
 static DtStatus
 unknown_argument(DtTrace *trace, PyObject *callable, DtVar *culprit)
 {
-    char buffer[NAME_SIZE];
-    const char *name = name_of(callable, buffer);
+    char buffer[DT_FOLD_NAME_SIZE];
+    const char *name = dt_fold_name(callable, buffer);
     if (culprit->type->kind == DT_KIND_ARRAY) {
         return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", name);
     }
@@ -516,211 +350,4 @@ dt_fold_call(DtTrace *trace, PyObject *callable, PyObject *bound, const DtArgs *
     PyObject *result;
     DT_TRY(dt_fold_object_call(trace, callable, bound, args, &result));
     return dt_constant_wrap_take(trace, result, out);
-}
-
-/* ---- Failures -------------------------------------------------------------------------------- */
-
-/* An instance of a class of the same name, which has no methods at all. */
-static PyObject *
-namesake_of(PyTypeObject *type)
-{
-    PyObject *module = NULL, *qualname = NULL, *namespace = PyDict_New();
-    bool heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
-    module = PyUnicode_FromString("builtins");
-    if (heap) {
-        qualname = Py_NewRef(((PyHeapTypeObject *)type)->ht_qualname);
-        PyObject *key = PyUnicode_InternFromString("__module__");
-        PyObject *own = key != NULL ? dt_type_own_lookup(type, key) : NULL;
-        if (own != NULL && PyUnicode_CheckExact(own)) {
-            Py_XDECREF(module);
-            module = Py_NewRef(own);
-        }
-        Py_XDECREF(key);
-    }
-    PyObject *cls = NULL, *instance = NULL;
-    if (namespace != NULL && module != NULL
-        && PyDict_SetItemString(namespace, "__module__", module) == 0
-        && (qualname == NULL || PyDict_SetItemString(namespace, "__qualname__", qualname) == 0)) {
-        cls = PyObject_CallFunction((PyObject *)&PyType_Type, "s()O", type->tp_name, namespace);
-    }
-    if (cls != NULL) {
-        instance = PyObject_CallNoArgs(cls);
-    }
-    Py_XDECREF(cls);
-    Py_XDECREF(module);
-    Py_XDECREF(qualname);
-    Py_XDECREF(namespace);
-    return instance;
-}
-
-/* An empty object of a C type whose methods check their first argument; NULL without an exception:
- * it is another sort of type. */
-static PyObject *
-empty_of(PyTypeObject *type)
-{
-    PyTypeObject *layout = dt_build_layout(type);
-    if (layout == NULL || !dt_payload_is_hidden(layout)) {
-        return NULL;
-    }
-    PyObject *none = PyTuple_New(0);
-    PyObject *made = none != NULL ? layout->tp_new(type, none, NULL) : NULL;
-    Py_XDECREF(none);
-    return made;
-}
-
-static PyObject *
-filled(DtVar *var)
-{
-    DtSeqVar *sequence = (DtSeqVar *)var;
-    PyObject *list = PyList_New(sequence->count);
-    for (uint32_t i = 0; list != NULL && i < sequence->count; i++) {
-        PyList_SET_ITEM(list, i, Py_NewRef(Py_None));
-    }
-    if (list != NULL && var->type->kind == DT_KIND_TUPLE) {
-        PyObject *tuple = PyList_AsTuple(list);
-        Py_DECREF(list);
-        return tuple;
-    }
-    return list;
-}
-
-DtStatus
-dt_fold_stand_in(DtTrace *trace, DtVar *var, PyObject **out)
-{
-    DT_TRY(dt_var_realize(trace, var, &var));
-    DT_TRY(dt_fold_value(trace, var, out));
-    if (*out != NULL) {
-        return DT_OK;
-    }
-    if (dt_array_is_number(var)) {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a number of an array in such a place");
-    }
-    PyTypeObject *type = dt_var_python_type(trace, var);
-    if (type == NULL) {
-        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a failing operation on a %s",
-                        var->type->name);
-    }
-    *out = empty_of(type);
-    if (*out != NULL || PyErr_Occurred()) {
-        return *out != NULL ? DT_OK : DT_ERROR;
-    }
-    *out = type == &PyTuple_Type || type == &PyList_Type ? filled(var)
-           : type == &PyDict_Type                        ? PyDict_New()
-           : type == &PySet_Type                         ? PySet_New(NULL)
-           : type == &PyFrozenSet_Type                   ? PyFrozenSet_New(NULL)
-                                                         : namesake_of(type);
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-stand_ins(DtTrace *trace, const DtArgs *args, PyObject *values, PyObject *keywords)
-{
-    for (uint32_t i = 0; i < args->npos + args->nkw; i++) {
-        PyObject *value;
-        DtVar *arg = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
-        DT_TRY(dt_fold_stand_in(trace, arg, &value));
-        if (i < args->npos) {
-            PyTuple_SET_ITEM(values, i, value);
-            continue;
-        }
-        int failed = PyDict_SetItem(keywords, args->kwnames[i - args->npos], value);
-        Py_DECREF(value);
-        if (failed < 0) {
-            return DT_ERROR;
-        }
-    }
-    return DT_OK;
-}
-
-/* `result` of something that should have raised. */
-static DtStatus
-expect_failure(DtTrace *trace, PyObject *result, const char *what)
-{
-    if (result == NULL) {
-        return dt_break_from_exception(trace);
-    }
-    Py_DECREF(result);
-    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s with such arguments", what);
-}
-
-DtStatus
-dt_fold_failure(DtTrace *trace, PyObject *callable, const DtArgs *args)
-{
-    PyObject *values = PyTuple_New(args->npos);
-    PyObject *keywords = args->nkw > 0 ? PyDict_New() : NULL;
-    DtStatus status = DT_ERROR;
-    if (values != NULL && (args->nkw == 0 || keywords != NULL)) {
-        status = stand_ins(trace, args, values, keywords);
-    }
-    if (status == DT_OK) {
-        char buffer[NAME_SIZE];
-        status = expect_failure(trace, PyObject_Call(callable, values, keywords),
-                                name_of(callable, buffer));
-    }
-    Py_XDECREF(values);
-    Py_XDECREF(keywords);
-    return status;
-}
-
-static DtStatus
-fail_and_drop(DtTrace *trace, DT_STEALS PyObject *callable, DtVar *const *args, uint32_t nargs)
-{
-    if (callable == NULL) {
-        return DT_ERROR;
-    }
-    DtArgs all = dt_args_of((DtVar **)(uintptr_t)args, nargs);
-    DtStatus status = dt_fold_failure(trace, callable, &all);
-    Py_DECREF(callable);
-    return status;
-}
-
-DtStatus
-dt_fold_operator_failure(DtTrace *trace, const char *name, DtVar *const *args, uint32_t nargs)
-{
-    PyObject *module = PyImport_ImportModule("operator");
-    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return fail_and_drop(trace, callable, args, nargs);
-}
-
-DtStatus
-dt_fold_method_failure(DtTrace *trace, DtVar *self, const char *name, DtVar *const *args,
-                       uint32_t nargs)
-{
-    PyObject *receiver;
-    DT_TRY(dt_fold_stand_in(trace, self, &receiver));
-    PyObject *callable = PyObject_GetAttrString(receiver, name);
-    Py_DECREF(receiver);
-    if (callable == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear(); /* what stands for an instance of a subclass has no methods */
-        return dt_break(trace, DT_BREAK_RAISES, "%s() of a %s fails", name,
-                        dt_kinds_type_name(trace, self));
-    }
-    return fail_and_drop(trace, callable, args, nargs);
-}
-
-DtStatus
-dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg)
-{
-    PyObject *module = PyImport_ImportModule("builtins");
-    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return fail_and_drop(trace, callable, &arg, 1);
-}
-
-DtStatus
-dt_fold_binary_failure(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
-{
-    PyObject *a = NULL, *b = NULL;
-    DtStatus status = dt_fold_stand_in(trace, left, &a);
-    if (status == DT_OK) {
-        status = dt_fold_stand_in(trace, right, &b);
-    }
-    if (status == DT_OK) {
-        status = expect_failure(trace, dt_constant_operate(op, a, b),
-                                dt_canonical_binary_symbol((int)op));
-    }
-    Py_XDECREF(a);
-    Py_XDECREF(b);
-    return status;
 }

@@ -53,4 +53,16 @@ DtStatus dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg) D
 DtStatus dt_fold_binary_failure(DtTrace *trace, DtBinaryOp op, DtVar *left,
                                 DtVar *right) DT_MUST_CHECK;
 
+/* ---- Between the files ---------------------------------------------------------------------- */
+
+/* Folding never makes an object with more parts than this. */
+#define DT_FOLD_MAX_PARTS 1000000
+#define DT_FOLD_NAME_SIZE 64
+
+/* What the callable calls itself, for messages and for its bounds. */
+const char *dt_fold_name(PyObject *callable, char buffer[DT_FOLD_NAME_SIZE]);
+
+/* Is the result of the call sure to be no larger than a program would mean it? */
+bool dt_fold_is_bounded(const char *name, PyObject *bound, PyObject *args, PyObject *keywords);
+
 #endif
