@@ -36,6 +36,9 @@ struct DtIterRow {
     bool latches; /* lets go of what it iterates over when it is exhausted */
 };
 
+/* A new iterator that goes over `subject`. */
+DtStatus dt_iter_over(DtTrace *trace, const DtIterRow *row, DtVar *subject,
+                      DtIterVar **out) DT_MUST_CHECK;
 /* A new iterator of the class tracker `cls`, which is called (NULL: none). */
 DtStatus dt_iter_make(DtTrace *trace, const DtIterRow *row, DtVar *cls,
                       DtIterVar **out) DT_MUST_CHECK;
@@ -57,6 +60,17 @@ DtStatus dt_iter_existing_sequence(DtTrace *trace, DtVar *sequence, const DtSour
 DtStatus dt_iter_rebuild_never(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 DtStatus dt_iter_rebuild_untouched(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 DtStatus dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+/* From the function and the parts. */
+DtStatus dt_iter_rebuild_function(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
+
+/* Arguments of those that take keywords: argument `index`, *out being left alone when it was not
+ * given; every keyword is one of the names, and none says what a positional argument says already;
+ * `var`, called `name`, was given. */
+DtStatus dt_iter_argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name,
+                          DtVar **out) DT_MUST_CHECK;
+DtStatus dt_iter_check_keywords(DtTrace *trace, const DtArgs *args,
+                                const char *const *names) DT_MUST_CHECK;
+DtStatus dt_iter_require(DtTrace *trace, DtVar *var, const char *name) DT_MUST_CHECK;
 
 /* What awaiting asend(value) of an asynchronous generator, or __await__() of a coroutine gives. */
 DtStatus dt_async_step(DtTrace *trace, DtVar *generator, DtVar *value, DtVar **out) DT_MUST_CHECK;
@@ -71,7 +85,8 @@ DtStatus dt_async_guard_origins(DtTrace *trace) DT_MUST_CHECK;
 /* Rows of itertools that have files of their own. */
 int dt_iter_groups_init(void); /* -1 with an exception */
 int dt_iter_chain_init(void);
-extern const DtBuiltinTable dt_builtin_itertools_table, dt_builtin_itertools_pools_table,
-    dt_builtin_itertools_groups_table;
+extern const DtBuiltinTable dt_builtin_itertools_table, dt_builtin_itertools_endless_table,
+    dt_builtin_itertools_filters_table, dt_builtin_itertools_groups_table,
+    dt_builtin_itertools_pools_table;
 
 #endif

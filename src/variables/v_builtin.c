@@ -82,6 +82,8 @@ dt_builtin_init(void)
                                       &dt_builtin_abc_check_table,
                                       &dt_builtin_method_table,
                                       &dt_builtin_itertools_table,
+                                      &dt_builtin_itertools_endless_table,
+                                      &dt_builtin_itertools_filters_table,
                                       &dt_builtin_itertools_pools_table,
                                       &dt_builtin_itertools_groups_table,
                                       &dt_builtin_classes_table,

@@ -146,17 +146,10 @@ type_of_map(DtIterVar *self)
     return &PyMap_Type;
 }
 
-static DtStatus
-rebuild_function(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
-{
-    args[0] = self->function;
-    DT_TRY(dt_iter_rebuild_parts(trace, self, args + 1, count));
-    ++*count;
-    return DT_OK;
-}
-
-static const DtIterRow map_row = {
-    .name = "map", .next = next_of_map, .python_type = type_of_map, .rebuild = rebuild_function};
+static const DtIterRow map_row = {.name = "map",
+                                  .next = next_of_map,
+                                  .python_type = type_of_map,
+                                  .rebuild = dt_iter_rebuild_function};
 
 DtStatus
 dt_iter_map(DtTrace *trace, DtVar *function, DtVar *const *iterables, uint32_t count, DtVar **out)
@@ -199,7 +192,7 @@ type_of_filter(DtIterVar *self)
 static const DtIterRow filter_row = {.name = "filter",
                                      .next = next_of_filter,
                                      .python_type = type_of_filter,
-                                     .rebuild = rebuild_function};
+                                     .rebuild = dt_iter_rebuild_function};
 
 DtStatus
 dt_iter_filter(DtTrace *trace, DtVar *function, DtVar *iterable, DtVar **out)

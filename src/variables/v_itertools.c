@@ -3,15 +3,15 @@
  * Each row mirrors what CPython's object does at one step: when it asks its inner iterators, in
  * which order it calls what, and whether it forgets them once it is exhausted.
  *
- * Not in here: those that rearrange a pool (v_pools.c), groupby and tee (v_groups.c).
+ * Not in here: those that need not end (v_endless.c), ask a function (v_filters.c), rearrange a
+ * pool (v_pools.c); groupby and tee (v_groups.c).
  */
 #include "variables/iterators.h"
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* Positional or keyword argument `index`; *out is left alone when it was not given. */
-static DtStatus
-argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name, DtVar **out)
+DtStatus
+dt_iter_argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name, DtVar **out)
 {
     DtVar *found = NULL;
     if (index < args->npos) {
@@ -23,9 +23,8 @@ argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name, D
     return DT_OK;
 }
 
-/* Every keyword is one of the names, and none says what a positional argument says already. */
-static DtStatus
-check_keywords(DtTrace *trace, const DtArgs *args, const char *const *names)
+DtStatus
+dt_iter_check_keywords(DtTrace *trace, const DtArgs *args, const char *const *names)
 {
     for (uint32_t i = 0; i < args->nkw; i++) {
         uint32_t at = 0;
@@ -41,179 +40,11 @@ check_keywords(DtTrace *trace, const DtArgs *args, const char *const *names)
     return DT_OK;
 }
 
-static DtStatus
-require(DtTrace *trace, DtVar *var, const char *name)
+DtStatus
+dt_iter_require(DtTrace *trace, DtVar *var, const char *name)
 {
     return var != NULL ? DT_OK
                        : dt_break(trace, DT_BREAK_CALL_MISMATCH, "argument '%s' is missing", name);
-}
-
-/* ---- count ----------------------------------------------------------------------------------- */
-
-enum { COUNT_VALUE, COUNT_STEP };
-
-static DtStatus
-next_of_count(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar *after;
-    DT_TRY(dt_var_binary(trace, DT_BINARY_ADD, self->state[COUNT_VALUE], self->state[COUNT_STEP],
-                         &after));
-    *out = self->state[COUNT_VALUE];
-    self->state[COUNT_VALUE] = after;
-    return DT_OK;
-}
-
-static DtStatus
-rebuild_count(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
-{
-    (void)trace;
-    args[0] = self->state[COUNT_VALUE];
-    args[1] = self->state[COUNT_STEP];
-    *count = 2;
-    return DT_OK;
-}
-
-static const DtIterRow count_row = {
-    .name = "count", .next = next_of_count, .rebuild = rebuild_count};
-
-static DtStatus
-check_number(DtTrace *trace, DtVar *var)
-{
-    PyTypeObject *type = dt_var_python_type(trace, var);
-    if (type != NULL
-        && (PyType_IsSubtype(type, &PyLong_Type) || type == &PyFloat_Type
-            || type == &PyComplex_Type)) {
-        return DT_OK;
-    }
-    return dt_break(trace, DT_BREAK_CALL_MISMATCH, "count() of a %s", dt_var_peek(var)->type->name);
-}
-
-/* With a step of 1 it counts in C, whatever kind of integers both are: from the value of the start,
- * by int's own numbers. */
-static DtStatus
-count_in_c(DtTrace *trace, DtVar **start, DtVar **step)
-{
-    PyTypeObject *type = dt_var_python_type(trace, *start);
-    PyTypeObject *step_type = dt_var_python_type(trace, *step);
-    int64_t first, by;
-    bool ok;
-    if ((type == &PyLong_Type && step_type == &PyLong_Type) || !PyType_IsSubtype(type, &PyLong_Type)
-        || !PyType_IsSubtype(step_type, &PyLong_Type)) {
-        return DT_OK;
-    }
-    DT_TRY(dt_constant_index(trace, *step, &by, &ok));
-    if (!ok || by != 1) {
-        return DT_OK;
-    }
-    DT_TRY(dt_constant_index(trace, *start, &first, &ok));
-    if (!ok) {
-        return DT_OK; /* too large for a counter in C */
-    }
-    DT_TRY(dt_var_int(trace, first, start));
-    return dt_var_int(trace, 1, step);
-}
-
-static DtStatus
-make_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"start", "step", NULL};
-    DtIterVar *made;
-    DT_TRY(check_keywords(trace, args, names));
-    DT_TRY(dt_iter_make(trace, &count_row, self, &made));
-    DT_TRY(dt_var_int(trace, 0, &made->state[COUNT_VALUE]));
-    DT_TRY(dt_var_int(trace, 1, &made->state[COUNT_STEP]));
-    DT_TRY(argument(trace, args, 0, "start", &made->state[COUNT_VALUE]));
-    DT_TRY(argument(trace, args, 1, "step", &made->state[COUNT_STEP]));
-    DT_TRY(check_number(trace, made->state[COUNT_VALUE]));
-    DT_TRY(check_number(trace, made->state[COUNT_STEP]));
-    DT_TRY(count_in_c(trace, &made->state[COUNT_VALUE], &made->state[COUNT_STEP]));
-    *out = &made->base;
-    return DT_OK;
-}
-
-/* ---- cycle ----------------------------------------------------------------------------------- */
-
-/* `subject` is the list of what the first round gave; `index` runs over it afterwards. */
-static DtStatus
-next_of_cycle(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtSeqVar *saved = (DtSeqVar *)self->subject;
-    if (!self->extra) {
-        DT_TRY(dt_var_iternext(trace, self->parts[0], out));
-        if (*out != NULL) {
-            return dt_iter_append(trace, saved, *out);
-        }
-        self->extra = 1;
-    }
-    if (saved->count == 0) {
-        return DT_OK;
-    }
-    *out = saved->items[self->index];
-    self->index = (self->index + 1) % saved->count;
-    return DT_OK;
-}
-
-static const DtIterRow cycle_row = {
-    .name = "cycle", .next = next_of_cycle, .rebuild = dt_iter_rebuild_untouched};
-
-static DtStatus
-make_cycle(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    DtIterVar *made;
-    DT_TRY(dt_iter_make(trace, &cycle_row, self, &made));
-    DT_TRY(dt_iter_parts(trace, made, args->pos, 1));
-    DT_TRY(dt_var_list(trace, NULL, 0, &made->subject));
-    *out = &made->base;
-    return DT_OK;
-}
-
-/* ---- repeat ---------------------------------------------------------------------------------- */
-
-/* `index` is what is left, negative for ever. */
-static DtStatus
-next_of_repeat(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    (void)trace;
-    if (self->index != 0) {
-        *out = self->subject;
-        self->index -= self->index > 0;
-    }
-    return DT_OK;
-}
-
-static DtStatus
-rebuild_repeat(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
-{
-    args[0] = self->subject;
-    *count = self->index < 0 ? 1 : 2;
-    return self->index < 0 ? DT_OK : dt_var_int(trace, self->index, &args[1]);
-}
-
-static const DtIterRow repeat_row = {
-    .name = "repeat", .next = next_of_repeat, .rebuild = rebuild_repeat};
-
-static DtStatus
-make_repeat(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"object", "times", NULL};
-    DtVar *times = NULL;
-    DtIterVar *made;
-    DT_TRY(check_keywords(trace, args, names));
-    DT_TRY(dt_iter_make(trace, &repeat_row, self, &made));
-    DT_TRY(argument(trace, args, 0, "object", &made->subject));
-    DT_TRY(require(trace, made->subject, "object"));
-    DT_TRY(argument(trace, args, 1, "times", &times));
-    made->index = -1;
-    if (times != NULL) {
-        bool ok;
-        DT_TRY(dt_constant_index(trace, times, &made->index, &ok));
-        if (!ok) {
-            return dt_break(trace, DT_BREAK_CALL_MISMATCH, "times that is no integer");
-        }
-        made->index = made->index < 0 ? 0 : made->index;
-    }
-    *out = &made->base;
-    return DT_OK;
 }
 
 /* ---- chain ----------------------------------------------------------------------------------- */
@@ -380,142 +211,6 @@ make_islice(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* ---- takewhile, dropwhile, filterfalse, starmap ---------------------------------------------- */
-
-static DtStatus
-ask(DtTrace *trace, DtIterVar *self, DtVar *item, bool *truth)
-{
-    DtVar *answer = item, *function = self->function;
-    DT_TRY(dt_var_given(trace, &function));
-    if (function != NULL) {
-        DtArgs args = dt_args_of(&item, 1);
-        DT_TRY(dt_var_call(trace, function, &args, &answer));
-    }
-    return dt_var_truth(trace, answer, truth);
-}
-
-static DtStatus
-next_of_takewhile(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar *item;
-    bool truth;
-    if (self->extra) {
-        return DT_OK;
-    }
-    DT_TRY(dt_var_iternext(trace, self->parts[0], &item));
-    if (item == NULL) {
-        return DT_OK;
-    }
-    DT_TRY(ask(trace, self, item, &truth));
-    self->extra = !truth;
-    *out = truth ? item : NULL;
-    return DT_OK;
-}
-
-static DtStatus
-next_of_dropwhile(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    for (;;) {
-        bool dropped = false;
-        DT_TRY(dt_var_iternext(trace, self->parts[0], out));
-        if (*out == NULL || self->extra) {
-            return DT_OK;
-        }
-        DT_TRY(ask(trace, self, *out, &dropped));
-        if (!dropped) {
-            self->extra = 1;
-            return DT_OK;
-        }
-    }
-}
-
-static DtStatus
-next_of_filterfalse(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    for (;;) {
-        bool truth = false;
-        DT_TRY(dt_var_iternext(trace, self->parts[0], out));
-        if (*out == NULL) {
-            return DT_OK;
-        }
-        DT_TRY(ask(trace, self, *out, &truth));
-        if (!truth) {
-            return DT_OK;
-        }
-    }
-}
-
-static DtStatus
-next_of_starmap(DtTrace *trace, DtIterVar *self, DtVar **out)
-{
-    DtVar *item;
-    DtArgs args = {0};
-    DT_TRY(dt_var_iternext(trace, self->parts[0], &item));
-    if (item == NULL) {
-        return DT_OK;
-    }
-    DT_TRY(dt_collect_list(trace, item, &args.pos, &args.npos));
-    return dt_var_call(trace, self->function, &args, out);
-}
-
-/* The same function over what is left, unless a flag of the iterator stands against it. */
-static DtStatus
-rebuild_function(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count)
-{
-    if (self->extra) {
-        return dt_iter_rebuild_never(trace, self, args, count);
-    }
-    args[0] = self->function;
-    args[1] = self->parts[0];
-    *count = 2;
-    return DT_OK;
-}
-
-static const DtIterRow takewhile_row = {
-    .name = "takewhile", .next = next_of_takewhile, .rebuild = rebuild_function};
-static const DtIterRow dropwhile_row = {
-    .name = "dropwhile", .next = next_of_dropwhile, .rebuild = rebuild_function};
-static const DtIterRow filterfalse_row = {
-    .name = "filterfalse", .next = next_of_filterfalse, .rebuild = rebuild_function};
-static const DtIterRow starmap_row = {
-    .name = "starmap", .next = next_of_starmap, .rebuild = rebuild_function};
-
-static DtStatus
-make_over_function(DtTrace *trace, const DtIterRow *row, DtVar *self, const DtArgs *args,
-                   DtVar **out)
-{
-    DtIterVar *made;
-    DT_TRY(dt_iter_make(trace, row, self, &made));
-    DT_TRY(dt_iter_parts(trace, made, args->pos + 1, 1));
-    made->function = args->pos[0];
-    *out = &made->base;
-    return DT_OK;
-}
-
-static DtStatus
-make_takewhile(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    return make_over_function(trace, &takewhile_row, self, args, out);
-}
-
-static DtStatus
-make_dropwhile(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    return make_over_function(trace, &dropwhile_row, self, args, out);
-}
-
-static DtStatus
-make_filterfalse(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    return make_over_function(trace, &filterfalse_row, self, args, out);
-}
-
-static DtStatus
-make_starmap(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    return make_over_function(trace, &starmap_row, self, args, out);
-}
-
 /* ---- accumulate ------------------------------------------------------------------------------ */
 
 enum { TOTAL, INITIAL };
@@ -557,12 +252,12 @@ make_accumulate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"iterable", "func", "initial", NULL};
     DtVar *iterable = NULL, *initial = NULL;
     DtIterVar *made;
-    DT_TRY(check_keywords(trace, args, names));
+    DT_TRY(dt_iter_check_keywords(trace, args, names));
     DT_TRY(dt_iter_make(trace, &accumulate_row, self, &made));
-    DT_TRY(argument(trace, args, 0, "iterable", &iterable));
-    DT_TRY(argument(trace, args, 1, "func", &made->function));
+    DT_TRY(dt_iter_argument(trace, args, 0, "iterable", &iterable));
+    DT_TRY(dt_iter_argument(trace, args, 1, "func", &made->function));
     DT_TRY(dt_args_keyword(trace, args, "initial", &initial));
-    DT_TRY(require(trace, iterable, "iterable"));
+    DT_TRY(dt_iter_require(trace, iterable, "iterable"));
     DT_TRY(dt_iter_parts(trace, made, &iterable, 1));
     DT_TRY(dt_var_given(trace, &made->function));
     DT_TRY(dt_var_given(trace, &initial));
@@ -604,11 +299,11 @@ make_compress(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"data", "selectors", NULL};
     DtVar *both[2] = {NULL, NULL};
     DtIterVar *made;
-    DT_TRY(check_keywords(trace, args, names));
-    DT_TRY(argument(trace, args, 0, "data", &both[0]));
-    DT_TRY(argument(trace, args, 1, "selectors", &both[1]));
-    DT_TRY(require(trace, both[0], "data"));
-    DT_TRY(require(trace, both[1], "selectors"));
+    DT_TRY(dt_iter_check_keywords(trace, args, names));
+    DT_TRY(dt_iter_argument(trace, args, 0, "data", &both[0]));
+    DT_TRY(dt_iter_argument(trace, args, 1, "selectors", &both[1]));
+    DT_TRY(dt_iter_require(trace, both[0], "data"));
+    DT_TRY(dt_iter_require(trace, both[1], "selectors"));
     DT_TRY(dt_iter_make(trace, &compress_row, self, &made));
     DT_TRY(dt_iter_parts(trace, made, both, 2));
     *out = &made->base;
@@ -702,12 +397,12 @@ make_batched(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *iterable = NULL, *size = NULL, *strict = NULL;
     bool ok, truth = false;
     DtIterVar *made;
-    DT_TRY(check_keywords(trace, args, names));
-    DT_TRY(argument(trace, args, 0, "iterable", &iterable));
-    DT_TRY(argument(trace, args, 1, "n", &size));
+    DT_TRY(dt_iter_check_keywords(trace, args, names));
+    DT_TRY(dt_iter_argument(trace, args, 0, "iterable", &iterable));
+    DT_TRY(dt_iter_argument(trace, args, 1, "n", &size));
     DT_TRY(dt_args_keyword(trace, args, "strict", &strict));
-    DT_TRY(require(trace, iterable, "iterable"));
-    DT_TRY(require(trace, size, "n"));
+    DT_TRY(dt_iter_require(trace, iterable, "iterable"));
+    DT_TRY(dt_iter_require(trace, size, "n"));
     DT_TRY(dt_iter_make(trace, &batched_row, self, &made));
     DT_TRY(dt_constant_index(trace, size, &made->index, &ok));
     if (!ok || made->index > (int64_t)trace->options.unroll_limit) {
@@ -785,15 +480,8 @@ static const DtMethodRow itertools_rows[] = {
     {"batched", make_batched, 0, 2, true},
     {"chain", make_chain, 0, -1, false},
     {"compress", make_compress, 0, 2, true},
-    {"count", make_count, 0, 2, true},
-    {"cycle", make_cycle, 1, 1, false},
-    {"dropwhile", make_dropwhile, 2, 2, false},
-    {"filterfalse", make_filterfalse, 2, 2, false},
     {"islice", make_islice, 2, 4, false},
     {"pairwise", make_pairwise, 1, 1, false},
-    {"repeat", make_repeat, 0, 2, true},
-    {"starmap", make_starmap, 2, 2, false},
-    {"takewhile", make_takewhile, 2, 2, false},
     {"zip_longest", make_zip_longest, 0, -1, true},
     {NULL, NULL, 0, 0, false},
 };
