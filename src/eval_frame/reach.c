@@ -109,6 +109,13 @@ dt_reach_is_installed(PyCodeObject *code)
     return strstr(path, "site-packages") != NULL || strstr(path, "dist-packages") != NULL;
 }
 
+/* An adapter may stand for a module of the standard library (random): it has no arrays. */
+static bool
+is_of_arrays(const DtAdapter *adapter)
+{
+    return adapter != NULL && !is_in_standard_library(adapter->name);
+}
+
 static bool
 is_of_adapter(PyObject *value)
 {
@@ -116,10 +123,13 @@ is_of_adapter(PyObject *value)
         char package[64];
         PyObject *names = PyModule_GetDict(value); /* NULL: made by __new__ alone */
         return names != NULL && package_of_globals(names, package, sizeof(package))
-               && dt_adapter_by_name(package) != NULL;
+               && is_of_arrays(dt_adapter_by_name(package));
     }
-    return dt_adapter_of_array(value) != NULL
-           || (Py_TYPE(value)->tp_call != NULL && dt_adapter_of_callable(value) != NULL);
+    if (PyMethod_Check(value)) { /* np.random.rand is one of a generator */
+        value = PyMethod_GET_SELF(value);
+    }
+    return is_of_arrays(dt_adapter_of_array(value))
+           || (Py_TYPE(value)->tp_call != NULL && is_of_arrays(dt_adapter_of_callable(value)));
 }
 
 bool

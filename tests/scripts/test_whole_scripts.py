@@ -584,6 +584,25 @@ def test_chunks_of_frames_are_kept(run, tmp_path):
     assert all(n < 30 for n in kept)
 
 
+def test_modules_of_the_standard_library_reach_no_arrays(run, tmp_path):
+    # Though adapters stand for numbers that come out of arrays, and for random.
+    for name, line in (
+        ("counting", "import numbers"),
+        ("drawing", "import random"),
+        ("seeded", "from random import random, Random\nR = Random(1)"),
+        ("reaching", "import numpy.random as r"),
+        ("drawn", "from numpy.random import rand"),
+        ("made", "from numpy.random import default_rng\nr = default_rng(1)\ndel default_rng"),
+    ):
+        (tmp_path / f"{name}.py").write_text(f"{line}\ndef {name}(x):\n    return x\n")
+    (tmp_path / "program.py").write_text(
+        "import numpy, counting, drawing, seeded, reaching, drawn, made\n"
+        "from dyntrace import _core\n"
+        "print(sorted(r['function'] for r in _core.list_prepared()))\n"
+    )
+    assert run("program.py", DYNTRACE="1") == (0, "['drawn', 'made', 'reaching']\n", "")
+
+
 def test_public_names_in_a_program(run, tmp_path):
     # They are bound at the first use of one, where DYNTRACE is set.
     (tmp_path / "program.py").write_text(
