@@ -95,6 +95,7 @@ CASES = {
     "triu": (lambda a: np.triu(a), M),
     "triu above": (lambda a: np.triu(a, 1) * 2, W),
     "triu below": (lambda a: np.triu(a, -1), W),
+    "triu of a large one": (lambda a: np.triu(np.outer(a, a), 1), np.linspace(0.1, 3.3, 130)),
     "tril": (lambda a: np.tril(a) + 1, W),
     "tril below": (lambda a: np.tril(a, -2), W),
     "tril far above": (lambda a: np.tril(a, 9), W),

@@ -12,6 +12,9 @@
 
 /* From here on the call doesn't matter, and NumPy lets other threads run. */
 enum { DT_KERNEL_MAX_BYTES = 1 << 16, DT_KERNEL_MAX_WORK = 1 << 15, DT_KERNEL_MAX_NDIM = 8 };
+/* The same where NumPy's function is Python that makes several passes, and the kernel copies once.
+ */
+enum { DT_KERNEL_MAX_COPIED = 1 << 22 };
 
 /* One axis of a view: an int, a slice or a new axis. */
 typedef struct DtKernelAxis {

@@ -11,7 +11,7 @@
 
 #include "backend/native/kernels.h"
 
-enum { FLAT = -1, MAX_DENSE_BYTES = 1 << 22 }; /* beyond it NumPy lets other threads run */
+enum { FLAT = -1 };
 
 /* 0 <= *shift < count */
 static bool
@@ -168,7 +168,7 @@ run_roll(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     }
     bool dense =
         PyArray_IS_C_CONTIGUOUS(array) || (kernel->axis != FLAT && PyArray_IS_F_CONTIGUOUS(array));
-    if (dense && PyArray_NBYTES(array) <= MAX_DENSE_BYTES) {
+    if (dense && PyArray_NBYTES(array) <= DT_KERNEL_MAX_COPIED) {
         return roll_dense(kernel, run, array);
     }
     return kernel->axis == FLAT ? DT_FUSED_CALL : roll_apart(kernel, run, array);

@@ -29,17 +29,24 @@ is_c_result(const DtNode *node, uint32_t ndim)
     return meta->type == &PyArray_Type && meta->ndim == ndim && (meta->layout & DT_LAYOUT_C);
 }
 
-/* The kernel's operand: in C order, not empty, small, of the result's type unless `any`. */
+/* The kernel's operand: in C order, not empty, of at most so many bytes, of the result's type
+ * unless `any`. */
 static PyArrayObject *
-c_operand(const DtKernel *kernel, const DtNativeRun *run, int ndim, bool any)
+c_operand_up_to(const DtKernel *kernel, const DtNativeRun *run, int ndim, bool any, npy_intp most)
 {
     PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
     return array != NULL && PyArray_IS_C_CONTIGUOUS(array) && PyArray_SIZE(array) > 0
                    && (ndim == 0 || PyArray_NDIM(array) == ndim)
                    && (any || PyArray_TYPE(array) == kernel->descr->type_num)
-                   && PyArray_NBYTES(array) <= DT_KERNEL_MAX_BYTES
+                   && PyArray_NBYTES(array) <= most
                ? array
                : NULL;
+}
+
+static PyArrayObject *
+c_operand(const DtKernel *kernel, const DtNativeRun *run, int ndim, bool any)
+{
+    return c_operand_up_to(kernel, run, ndim, any, DT_KERNEL_MAX_BYTES);
 }
 
 static bool
@@ -374,7 +381,7 @@ choose_repeat(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
 static DtFusedRun
 run_triangle(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
-    PyArrayObject *array = c_operand(kernel, run, 2, false);
+    PyArrayObject *array = c_operand_up_to(kernel, run, 2, false, DT_KERNEL_MAX_COPIED);
     (void)stage;
     if (array == NULL) {
         return DT_FUSED_CALL;
