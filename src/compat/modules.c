@@ -2,6 +2,8 @@
  *
  * Mirrors what the import statement asks (_PyModuleSpec_IsInitializing), but reads only what lies
  * in dicts: a spec that is no ordinary object is taken for one that is not initializing.
+ *
+ * Who goes through a dict has an iterator that refers to it, which the collector knows.
  */
 #include "compat/modules.h"
 
@@ -41,4 +43,58 @@ dt_modules_name_is_initializing(PyObject *name)
     PyObject *modules = PyImport_GetModuleDict(), *module;
     return PyDict_CheckExact(modules) && dt_dict_get(modules, name, &module) == 1
            && dt_modules_is_initializing(module);
+}
+
+/* The references to sys.modules when nobody went through it: where there are no more, nobody does.
+ */
+static Py_ssize_t idle_references;
+
+static int
+note_modules(PyObject *referent, void *found)
+{
+    *(bool *)found |= referent == PyImport_GetModuleDict();
+    return 0;
+}
+
+static bool
+walks(PyObject *object)
+{
+    static PyTypeObject *const kinds[] = {
+        &PyDictIterKey_Type,    &PyDictIterValue_Type,    &PyDictIterItem_Type,
+        &PyDictRevIterKey_Type, &PyDictRevIterValue_Type, &PyDictRevIterItem_Type,
+    };
+    bool found = false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (Py_IS_TYPE(object, kinds[i])) {
+            kinds[i]->tp_traverse(object, note_modules, &found);
+        }
+    }
+    return found;
+}
+
+static bool
+has_walker(PyGC_Head *list)
+{
+    for (PyGC_Head *head = _PyGCHead_NEXT(list); head != list; head = _PyGCHead_NEXT(head)) {
+        if (walks((PyObject *)(head + 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+dt_modules_are_walked(void)
+{
+    struct _gc_runtime_state *collector = &_PyInterpreterState_GET()->gc;
+    Py_ssize_t references = Py_REFCNT(PyImport_GetModuleDict());
+    if (references > idle_references) {
+        for (int i = 0; i < NUM_GENERATIONS; i++) {
+            if (has_walker(&collector->generations[i].head)) {
+                return true;
+            }
+        }
+    }
+    idle_references = references;
+    return false;
 }

@@ -17,4 +17,8 @@ bool dt_modules_is_initializing(PyObject *module);
 /* The same for the module that sys.modules has by this name; false if it has none. */
 bool dt_modules_name_is_initializing(PyObject *name);
 
+/* Whether somebody goes through sys.modules just now, in any thread: an import of something new
+ * would end that with an error which the program does not have. */
+bool dt_modules_are_walked(void);
+
 #endif

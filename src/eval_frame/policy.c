@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "compat/code.h"
 #include "compat/finalizing.h"
+#include "compat/modules.h"
 #include "core/clock.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
@@ -93,7 +94,8 @@ int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     if (cache->compiling || cache->verify.quarantined || dt_state.verify.side != DT_VERIFY_NOBODY
-        || (cache->closed && !dt_policy_may_refuse(cache)) || dt_is_finalizing()) {
+        || (cache->closed && !dt_policy_may_refuse(cache)) || dt_is_finalizing()
+        || dt_modules_are_walked()) { /* what tracing needs may have to be imported */
         return 0;
     }
     if (is_postponed(cache)) {

@@ -937,3 +937,22 @@ def test_nothing_is_compiled_while_modules_are_torn_down(run, mode):
     plain = run("-c", AT_EXIT)
     assert plain[2].endswith("ZeroDivisionError: division by zero\n")
     assert run("-c", AT_EXIT, DYNTRACE=mode, DYNTRACE_STRICT="1", DYNTRACE_HOT_COUNT="0") == plain
+
+
+def test_nothing_is_loaded_while_the_program_goes_through_sys_modules(run, tmp_path):
+    """The first attempt of all would be in the loop."""
+    (tmp_path / "part.py").write_text("""
+import random, sys
+
+def add(a, b):
+    return a + b + 0 * random.getrandbits(1)
+
+def walk():
+    total = 0
+    for module in sys.modules.values():
+        for i in range(50):
+            total = add(total, 1)
+    return total
+""")
+    program = "import sys, part; print(part.walk() == 50 * len(sys.modules))"
+    assert run("-c", program, DYNTRACE="1", DYNTRACE_HOT_COUNT="1") == (0, "True\n", "")
