@@ -141,7 +141,8 @@ def stress(session: nox.Session) -> None:
 @nox.session(python=list(run_tests.VERSIONS))
 def cpython(session: nox.Session) -> None:
     """CPython's own test files, plainly and with every frame traced: a table of what differs and is
-    not in tests/cpython/expected.toml. Hours; `-- --fast` takes a chosen set, `-- test_json` files."""
+    not in tests/cpython/expected.toml. Hours; `-- --fast` takes a chosen set, `-- test_json` files,
+    `-- --mode 1` is DYNTRACE=1."""
     session.install(".[test]", "tomli; python_version < '3.11'")
     session.run("python", "tests/cpython/run.py", *session.posargs)
 

@@ -1,10 +1,11 @@
 """CPython's own test files, run with every frame traced and plainly; prints what differs.
 
-    python tests/cpython/run.py [--fast] [--python PATH] [--package FOLDER] [test_json ...]
+    python tests/cpython/run.py [--mode 1] [--fast] [--python PATH] [--package FOLDER] [test_json ...]
 
-Each file runs in a process of its own, in a folder of its own, with ``DYNTRACE=everything``, and plainly too
-where a test fails. One that fails traced and not plainly is a difference, and so are a file that crashes or
-does not come to its end, and an internal fault. `expected.toml` has the differences that must be, by reason.
+Each file runs in a process of its own, in a folder of its own, with ``DYNTRACE=everything`` or what
+``--mode`` says, and plainly too where a test fails. One that fails traced and not plainly is a difference,
+and so are a file that crashes or does not come to its end, and an internal fault. `expected.toml` has the
+differences that must be where every frame is traced, by reason; with ``--mode 1`` there are none.
 The exit status is 1 if there is any other.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ except ImportError:  # 3.10
 
 HERE = Path(__file__).parent
 EXPECTED = HERE / "expected.toml"
+EVERYTHING = "everything"
 
 # What CI runs (test_as_plainly.py): a third of all, which found nearly all that was ever found.
 FAST = """abstract_numbers augassign base64 bisect bool bytes class cmath codecs collections complex
@@ -77,22 +80,28 @@ class Run:
 
 
 def run(python: str, name: str, environment: dict[str, str], limit: float) -> Run:
-    with tempfile.TemporaryDirectory() as folder:
+    """What it has started ends with it where it does not come to its end: nothing is waited for."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as told:
         command = [python, "-X", "faulthandler", "-m", "test", "-W", name]
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # A shell's background has it ignored, and a test that interrupts itself waits for ever.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
         try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=environment,
-                timeout=limit,
-                text=True,
-                errors="replace",
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
+            status = process.wait(limit)
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             return Run(None, "")
-    return Run(done.returncode, done.stdout)
+        told.seek(0)
+        return Run(status, told.read().decode(errors="replace"))
 
 
 def reasons_of(version: str) -> list[dict]:
@@ -100,8 +109,8 @@ def reasons_of(version: str) -> list[dict]:
         return [one for one in tomllib.load(file)["reason"] if version in one["versions"]]
 
 
-def traced_environment(package: str | None, folder: str) -> dict[str, str]:
-    environment = dict(os.environ, DYNTRACE="everything", DYNTRACE_STRICT="1")
+def traced_environment(package: str | None, folder: str, mode: str) -> dict[str, str]:
+    environment = dict(os.environ, DYNTRACE=mode, DYNTRACE_STRICT="1")
     if package is not None:  # not installed: the start-up hook is put in place by hand
         hook = HERE.parents[1] / "python"
         Path(folder, "sitecustomize.py").write_text(
@@ -121,16 +130,19 @@ def is_traced(python: str, environment: dict[str, str]) -> bool:
 class Comparison:
     """The test files of one interpreter, traced and, where something fails that need not, plainly too."""
 
-    def __init__(self, python: str, folder: str, package: str | None, limit: float) -> None:
+    def __init__(
+        self, python: str, folder: str, package: str | None, limit: float, mode: str = EVERYTHING
+    ) -> None:
         self.python, self.limit = python, limit
         asked = [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         told = subprocess.run(asked, capture_output=True, text=True, check=True)
         self.version = told.stdout.strip()
-        self.patterns = [pattern for one in reasons_of(self.version) for pattern in one["tests"]]
+        reasons = reasons_of(self.version) if mode == EVERYTHING else []
+        self.patterns = [pattern for one in reasons for pattern in one["tests"]]
         self.plain = {
             name: value for name, value in os.environ.items() if not name.startswith("DYNTRACE")
         }
-        self.traced = traced_environment(package, folder)
+        self.traced = traced_environment(package, folder, mode)
 
     def is_expected(self, test: str) -> bool:
         return any(fnmatchcase(test, pattern) for pattern in self.patterns)
@@ -160,6 +172,8 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", help="test files; none: all")
     parser.add_argument("--fast", action="store_true", help="a chosen set")
+    parser.add_argument("--mode", choices=[EVERYTHING, "1"], default=EVERYTHING,
+                        help="the value of DYNTRACE")  # fmt: skip
     parser.add_argument("--python", default=sys.executable, help="the interpreter that is tested")
     parser.add_argument(
         "--package", help="a folder with the dyntrace package, if it is not installed"
@@ -170,7 +184,7 @@ def main() -> int:
     files = options.files or ([f"test_{name}" for name in FAST] if options.fast else known)
     same, different, others, count = 0, 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        comparison = Comparison(options.python, folder, options.package, options.limit)
+        comparison = Comparison(options.python, folder, options.package, options.limit, options.mode)
         if not is_traced(options.python, comparison.traced):
             parser.error(f"{options.python} does not trace: name the package's folder by --package")
         for name in files:
@@ -188,7 +202,7 @@ def main() -> int:
             print(f"{name:28} {told:10} {seconds_of_children() - started:6.1f} s", flush=True)
             for one in left:
                 print(f"    {one}", flush=True)
-    print(f"{comparison.version}: {same} of {same + different} files as plainly, "
+    print(f"{comparison.version}, DYNTRACE={options.mode}: {same} of {same + different} files as plainly, "
           f"{others} not comparable, {count} differences")  # fmt: skip
     return 1 if different else 0
 
