@@ -105,14 +105,39 @@ take_cell(Builder *builder, DtFusedScalar *scalar)
     }
 }
 
+/* A constant: that of the same bits, or a new one. */
+static uint16_t
+add_constant(DtFused *fused, const DtFusedScalar *constant)
+{
+    for (uint32_t i = 0; i < fused->nscalars; i++) {
+        const DtFusedScalar *other = &fused->scalars[i];
+        if (other->kind == DT_SCALAR_CONST && other->type_num == constant->type_num
+            && memcmp(other->cell, constant->cell, sizeof(other->cell)) == 0) {
+            return other->slot;
+        }
+    }
+    fused->scalars[fused->nscalars] = *constant;
+    fused->scalars[fused->nscalars].slot = (uint16_t)fused->nslots++;
+    return fused->scalars[fused->nscalars++].slot;
+}
+
 static uint16_t
 add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
 {
     DtFused *fused = builder->fused;
-    DtFusedScalar *scalar = &fused->scalars[fused->nscalars++];
     const DtOperand *operand = use->operand;
+    if (use->kind != DT_USE_SCALAR && operand->kind != DT_OPERAND_SYM
+        && operand->kind != DT_OPERAND_NODE) {
+        DtFusedScalar constant = {
+            .kind = DT_SCALAR_CONST, .type_num = type_num, .size = type_size(type_num)};
+        /* The planner has checked that it fits. */
+        (void)dt_cast_number(operand->u.object, type_num, constant.cell);
+        return add_constant(fused, &constant);
+    }
+    DtFusedScalar *scalar = &fused->scalars[fused->nscalars++];
     scalar->slot = (uint16_t)fused->nslots++;
     scalar->type_num = type_num;
+    scalar->size = type_size(type_num);
     if (use->kind == DT_USE_SCALAR) {
         scalar->kind = DT_SCALAR_VALUE;
         scalar->value = (DtValue){operand->u.node, operand->result};
@@ -123,15 +148,10 @@ add_scalar(Builder *builder, const DtPlanUse *use, int type_num)
         scalar->kind = DT_SCALAR_SYM;
         scalar->sym = operand->u.sym;
     }
-    else if (operand->kind == DT_OPERAND_NODE) {
+    else {
         scalar->kind = DT_SCALAR_NUMBER;
         scalar->value = (DtValue){operand->u.node, operand->result};
         take_cell(builder, scalar);
-    }
-    else {
-        scalar->kind = DT_SCALAR_CONST;
-        /* The planner has checked that it fits. */
-        (void)dt_cast_number(operand->u.object, type_num, scalar->cell);
     }
     return scalar->slot;
 }
@@ -147,11 +167,12 @@ add_cast(Builder *builder, uint16_t from, int from_type, int to_type, bool keep,
             return builder->casts[i].to;
         }
     }
-    uint8_t size = type_size(to_type);
+    uint8_t size = type_size(to_type), from_size = type_size(from_type);
     uint16_t to = take_register(builder, size);
     fused->steps[fused->nsteps++] = (DtStep){
         .call = dt_cast_get(from_type, to_type),
-        .strides = {type_size(from_type), size},
+        .strides = {from_size, size},
+        .widest = size > from_size ? size : from_size,
         .slots = {from, to},
         .nargs = 2,
         .flags = flags,
@@ -188,12 +209,16 @@ is_silent(const DtLoop *loop)
 static DtStep
 step_of(const DtLoop *loop)
 {
-    unsigned flags = loop->row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ;
+    unsigned flags = loop->row->flags & DT_UFUNC_KEEPS ? 0 : DT_STEP_READ | DT_STEP_MAY_CLEAR;
     if (is_silent(loop)) {
         flags |= DT_STEP_SILENT | (loop->no_flags ? DT_STEP_READ : 0);
     }
     else if (loop->no_flags) {
         flags |= DT_STEP_READ | DT_STEP_CLEAR;
+    }
+    uint8_t widest = 0;
+    for (int i = 0; i < loop->nargs; i++) {
+        widest = loop->sizes[i] > widest ? loop->sizes[i] : widest;
     }
     return (DtStep){
         .call = loop->call,
@@ -201,6 +226,8 @@ step_of(const DtLoop *loop)
         .auxdata = loop->auxdata,
         .nargs = loop->nargs,
         .flags = (uint8_t)flags,
+        .widest = widest,
+        .quads = loop->quads,
     };
 }
 
@@ -409,6 +436,7 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
     fused->raises =
         fused->raises
         || ((loop->row->flags & DT_UFUNC_RAISES) && PyTypeNum_ISINTEGER(loop->types[0]));
+    fused->tells_nans = fused->tells_nans || (loop->row->flags & DT_UFUNC_SIGNS);
     fused->single_called = fused->single_called || (!by_row && loop->allow != DT_ALLOW_ANY);
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
 }
@@ -440,6 +468,19 @@ find_reuse(DtFused *fused, const DtPlan *plan, int32_t index)
                 output->reuse = (int16_t)k;
                 taken[k] = true;
             }
+        }
+    }
+}
+
+/* Numbers that a run has to look up come first. */
+static void
+sort_scalars(DtFused *fused)
+{
+    for (uint32_t i = 0; i < fused->nscalars; i++) {
+        if (fused->scalars[i].kind != DT_SCALAR_CONST) {
+            DtFusedScalar scalar = fused->scalars[i];
+            fused->scalars[i] = fused->scalars[fused->nvarying];
+            fused->scalars[fused->nvarying++] = scalar;
         }
     }
 }
@@ -486,10 +527,12 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     fused->registers = DT_ARENA_ARRAY(arena, DtFusedRegister, count * DT_LOOP_MAX_ARGS);
     fused->ops = DT_ARENA_ARRAY(arena, DtFusedOp, count);
     fused->layout = DT_ARENA_ARRAY(arena, DtLayout *, 1);
+    fused->straight = DT_ARENA_ARRAY(arena, DtStraight *, 1);
     fused->steps = DT_ARENA_ARRAY(arena, DtStep, count * DT_LOOP_MAX_ARGS * 2);
     if (fused->reduce == NULL || fused->rows == NULL || fused->inputs == NULL
         || fused->scalars == NULL || fused->outputs == NULL || fused->registers == NULL
-        || fused->ops == NULL || fused->layout == NULL || fused->steps == NULL) {
+        || fused->ops == NULL || fused->layout == NULL || fused->straight == NULL
+        || fused->steps == NULL) {
         goto no_memory;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -526,6 +569,7 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     }
     fused->nops = count;
     drop_reads(fused);
+    sort_scalars(fused);
     find_reuse(fused, plan, plan->nodes[stage->nodes.items[0]].stage);
     fused->block = choose_block(fused);
     *out = fused;

@@ -174,19 +174,24 @@ make_output(const DtLane *lane, const DtNativeRun *run, uint32_t index,
                                order == 0 ? lane->layout->strides[index] : NULL, order);
 }
 
+void
+dt_fused_place_constants(const DtFused *fused, char **slots)
+{
+    for (uint32_t i = fused->nvarying; i < fused->nscalars; i++) {
+        slots[fused->scalars[i].slot] = (char *)fused->scalars[i].cell;
+    }
+}
+
 DtFusedRun
 dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots,
                       uint64_t (*cells)[2])
 {
-    for (uint32_t i = 0; i < fused->nscalars; i++) {
+    for (uint32_t i = 0; i < fused->nvarying; i++) {
         const DtFusedScalar *scalar = &fused->scalars[i];
-        slots[scalar->slot] = (char *)scalar->cell;
-        if (scalar->kind != DT_SCALAR_CONST) {
-            slots[scalar->slot] = (char *)cells[i];
-            DtFusedRun filled = dt_scalar_fill(scalar, run, cells[i]);
-            if (filled != DT_FUSED_OK) {
-                return filled;
-            }
+        slots[scalar->slot] = (char *)cells[i];
+        DtFusedRun filled = dt_scalar_fill(scalar, run, cells[i]);
+        if (filled != DT_FUSED_OK) {
+            return filled;
         }
     }
     return DT_FUSED_OK;
@@ -313,6 +318,7 @@ run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
             lane.readers[i].data = PyArray_BYTES(arrays[i]);
         }
     }
+    dt_fused_place_constants(fused, starts);
     result = dt_fused_take_scalars(fused, run, starts, cells);
     if (result != DT_FUSED_OK) {
         return result;

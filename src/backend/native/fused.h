@@ -38,10 +38,18 @@ dt_fused_aligned(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
+/* The bytes that registers of `block` elements take, at most. */
+static inline size_t
+dt_fused_register_bytes(const DtFused *fused, npy_intp block)
+{
+    return (size_t)block * fused->register_bytes + (size_t)63 * fused->nregisters;
+}
+
 /* Gives every register its part of `scratch`; returns the bytes needed. */
 size_t dt_fused_place_registers(const DtFused *fused, char **slots, npy_intp block, char *scratch);
 
-/* Fills in the scalars' slots; `cells` has room for each. */
+/* Fills in the slots of constants, and of the other scalars, for each of which `cells` has room. */
+void dt_fused_place_constants(const DtFused *fused, char **slots);
 DtFusedRun dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots,
                                  uint64_t (*cells)[2]);
 

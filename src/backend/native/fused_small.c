@@ -5,6 +5,7 @@
 
 #include "backend/eager.h"
 #include "backend/native/fused.h"
+#include "backend/native/straight.h"
 
 bool
 dt_fused_is_simple(const DtFused *fused)
@@ -45,12 +46,29 @@ take_dense(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed, char 
     return *order != 0 && (flags & NPY_ARRAY_ALIGNED);
 }
 
+/* NumPy's loops, over everything at once. */
+static DtFusedRun
+run_loops(const DtFused *fused, char **slots, npy_intp total)
+{
+    char small[DT_FUSED_STACK_SCRATCH + 64];
+    char *memory = (char *)dt_fused_aligned((size_t)small);
+    if (dt_fused_place_registers(fused, slots, total, memory) > DT_FUSED_STACK_SCRATCH) {
+        return DT_FUSED_CALL;
+    }
+    dt_fused_place_constants(fused, slots);
+    DtOutcome outcome = {0};
+    dt_fpflags_clear();
+    dt_fused_steps(fused, slots, total, &outcome);
+    outcome.flags |= dt_fpflags_read();
+    DtFusedRun result = dt_fused_finish(&outcome, fused);
+    return result == DT_FUSED_OK && outcome.unsure ? DT_FUSED_CALL : result;
+}
+
 DtFusedRun
 dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
 {
     char *slots[DT_FUSED_MAX_SLOTS];
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
-    char small[DT_FUSED_STACK_SCRATCH + 64];
     const npy_intp *shape;
     int order;
     DtViewed viewed[DT_FUSED_MAX_INPUTS];
@@ -62,9 +80,12 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
     for (uint32_t axis = 0; axis < fused->ndim; axis++) {
         total *= shape[axis]; /* of an array, so it fits */
     }
-    char *memory = (char *)dt_fused_aligned((size_t)small);
-    if (total < 2 || total > fused->block || total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL
-        || dt_fused_place_registers(fused, slots, total, memory) > DT_FUSED_STACK_SCRATCH) {
+    if (total < 2 || total > fused->block
+        || total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL) {
+        return DT_FUSED_CALL;
+    }
+    DtStraight *straight = dt_straight_get(fused, total);
+    if (straight == NULL && dt_fused_register_bytes(fused, total) > DT_FUSED_STACK_SCRATCH) {
         return DT_FUSED_CALL;
     }
     DtFusedRun result = dt_fused_take_scalars(fused, run, slots, cells);
@@ -82,14 +103,8 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
         }
         slots[output->slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
     }
-    DtOutcome outcome = {0};
-    dt_fpflags_clear();
-    dt_fused_steps(fused, slots, total, &outcome);
-    outcome.flags |= dt_fpflags_read();
-    result = dt_fused_finish(&outcome, fused);
-    if (result == DT_FUSED_OK && outcome.unsure) {
-        result = DT_FUSED_CALL;
-    }
+    bool made_straight = straight != NULL && dt_straight_run(straight, slots, total);
+    result = DT_LIKELY(made_straight) ? DT_FUSED_OK : run_loops(fused, slots, total);
 done:
     for (uint32_t i = 0; i < nmade; i++) {
         if (DT_LIKELY(result == DT_FUSED_OK)) {

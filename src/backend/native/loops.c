@@ -16,6 +16,7 @@
 #define KEEPS DT_UFUNC_KEEPS
 #define RAISES DT_UFUNC_RAISES
 #define POWER DT_UFUNC_POWER
+#define SIGNS DT_UFUNC_SIGNS
 static const DtUfuncRow ufunc_rows[] = {
 #define UFUNC(NAME, REAL, COMPLEX, FLAGS) {#NAME, REAL, COMPLEX, FLAGS},
 #include "backend/native/ufuncs.def"
@@ -28,6 +29,7 @@ static const DtUfuncRow ufunc_rows[] = {
 #undef KEEPS
 #undef RAISES
 #undef POWER
+#undef SIGNS
 enum { NROWS = sizeof(ufunc_rows) / sizeof(ufunc_rows[0]) };
 
 /* What the capsule of _get_strided_loop holds; NumPy documents it in that method's docstring. */
@@ -256,6 +258,9 @@ make_loop(PyObject *ufunc, const DtUfuncRow *row, PyObject *const *types, uint32
         PyErr_Clear();
         *out = NULL;
         return DT_OK;
+    }
+    if (row != NULL) {
+        loop->quads = dt_quads_find(row->name, loop->types, loop->nargs);
     }
     /* `keep` is never released: the loop borrows from it and lives as long as the process. */
     *out = loop;

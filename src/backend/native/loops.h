@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "backend/native/numpy.h"
+#include "backend/native/quads.h"
 #include "core/status.h"
 
 enum { DT_LOOP_MAX_ARGS = 4 };
@@ -12,7 +12,13 @@ enum { DT_LOOP_MAX_ARGS = 4 };
 /* What operands a loop may get without changing bits; see ufuncs.def. */
 typedef enum DtAllow { DT_ALLOW_NONE, DT_ALLOW_CONTIG, DT_ALLOW_STRIDED, DT_ALLOW_ANY } DtAllow;
 
-enum { DT_UFUNC_KEEPS = 1, DT_UFUNC_RAISES = 2, DT_UFUNC_POWER = 4, DT_UFUNC_MOVES = 8 };
+enum {
+    DT_UFUNC_KEEPS = 1,
+    DT_UFUNC_RAISES = 2,
+    DT_UFUNC_POWER = 4,
+    DT_UFUNC_MOVES = 8,
+    DT_UFUNC_SIGNS = 16,
+};
 
 typedef struct DtUfuncRow {
     const char *name;
@@ -31,6 +37,7 @@ typedef struct DtLoop {
     bool no_flags;                   /* NumPy does not look at floating-point flags after it */
     int types[DT_LOOP_MAX_ARGS];     /* type numbers of the loop */
     uint8_t sizes[DT_LOOP_MAX_ARGS]; /* bytes per element */
+    DtQuads *quads;     /* the same for a few elements, flags and NaNs apart; or NULL */
     PyArray_Descr *out; /* DT_BORROWED from the cache, which lives as long as the process */
 } DtLoop;
 

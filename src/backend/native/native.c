@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/eager.h"
+#include "backend/native/straight.h"
 
 int
 dt_native_init(void)
@@ -255,11 +256,12 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
 }
 
 static void
-free_layouts(const DtStages *stages)
+free_kept(const DtStages *stages)
 {
     for (uint32_t i = 0; stages->items != NULL && i < stages->count; i++) {
         if (stages->items[i].fused != NULL) {
             free(*stages->items[i].fused->layout);
+            dt_straight_free(*stages->items[i].fused->straight);
         }
     }
 }
@@ -268,8 +270,8 @@ static void
 native_dealloc(DtExecutable *base)
 {
     DtNative *exe = (DtNative *)base;
-    free_layouts(&exe->stages);
-    free_layouts(&exe->strict);
+    free_kept(&exe->stages);
+    free_kept(&exe->strict);
     free(exe->scratch);
     dt_arena_release(&exe->arena);
     free(exe);

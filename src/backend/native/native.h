@@ -45,7 +45,8 @@ enum {
     DT_STEP_ROWS = 8,    /* one element for each row of the block */
     DT_STEP_EXPAND = 16, /* copies one element per row to all of the row */
     DT_STEP_OTHER = DT_STEP_REDUCE | DT_STEP_ROWS | DT_STEP_EXPAND,
-    DT_STEP_SILENT = 32, /* the loop raises no flags */
+    DT_STEP_SILENT = 32,    /* the loop raises no flags */
+    DT_STEP_MAY_CLEAR = 64, /* flags, whether there are any before it or not */
 };
 
 typedef struct DtStep {
@@ -57,6 +58,8 @@ typedef struct DtStep {
     uint8_t nargs;
     uint8_t flags;  /* DT_STEP_* */
     uint8_t reduce; /* REDUCE */
+    uint8_t widest; /* bytes of an operand or of the result, at most */
+    DtQuads *quads; /* what does the same for a few elements; or NULL */
 } DtStep;
 
 typedef struct DtKernel DtKernel; /* kernels.h */
@@ -91,6 +94,7 @@ typedef struct DtBox {
 typedef struct DtFusedScalar {
     enum { DT_SCALAR_CONST, DT_SCALAR_SYM, DT_SCALAR_VALUE, DT_SCALAR_NUMBER } kind;
     uint16_t slot;
+    uint8_t size;     /* bytes, in the loop */
     int type_num;     /* of the loop */
     const DtSym *sym; /* SYM */
     DtValue value;    /* VALUE: a NumPy scalar or an array of no dimensions; NUMBER: a Python one */
@@ -177,6 +181,7 @@ typedef struct DtFused {
     uint32_t ninputs;
     DtFusedScalar *scalars;
     uint32_t nscalars;
+    uint32_t nvarying; /* of them, the first ones: they are no constants */
     DtFusedOutput *outputs;
     uint32_t noutputs;
     DtFusedRegister *registers;
@@ -191,6 +196,7 @@ typedef struct DtFused {
     bool single_called;      /* one element alone runs other code in NumPy */
     bool dense_called;       /* operands that are not all dense in one order do */
     bool raises;             /* a loop may set an exception */
+    bool tells_nans;         /* the sign of a NaN may show in a result that is none */
     bool iterated;           /* an output has the order of NumPy's iterator */
     uint8_t fp_region;       /* of its nodes */
     bool simple;             /* reduces nothing; all outputs are new arrays */
@@ -204,7 +210,9 @@ typedef struct DtFused {
     uint32_t nrows;
     struct DtLayout *
         *layout; /* what is kept of the last one, or NULL: taken and put back by runs */
+    struct DtStraight **straight; /* the line of a few elements; NULL: not made yet */
 } DtFused;
+typedef struct DtStraight DtStraight; /* straight.h */
 
 enum {
     DT_CALLED_QUIET = 1,  /* can't raise floating-point errors: views, item access */
@@ -243,7 +251,7 @@ typedef struct DtStages {
 
 /* Values and symbols of small graphs live on the C stack. */
 enum {
-    DT_NATIVE_STACK_VALUES = 96,
+    DT_NATIVE_STACK_VALUES = 256,
     DT_NATIVE_STACK_SYMBOLS = 32,
     DT_NATIVE_STACK_CELLS = 256,
     DT_NATIVE_MAX_CELLS = 32768,

@@ -98,6 +98,7 @@ dt_own_where(int type_num)
             .allow = DT_ALLOW_ANY,
             .types = {NPY_BOOL, type_num, type_num, type_num},
             .sizes = {1, size, size, size},
+            .quads = dt_quads_where(size),
             .out = descr,
         };
     }

@@ -1,0 +1,247 @@
+/* A fused stage over a few elements, with everything resolved beforehand.
+ *
+ *   frame   [ operand ][ operand ][ number x 16][ register ] ... [ result ]    128 bytes each
+ *   steps   function, where in the frame; function, where in the frame; ...
+ *
+ * Operands are copied into the frame, so that all steps know where everything is and may work on
+ * whole groups of four: what is over is filled with the first element, which raises no flag of its
+ * own. Arithmetic with one right value is not done by NumPy's loops, which take longer to enter
+ * than four elements take to compute, but by functions of ours (quads.c).  What those do not
+ * promise is looked for at the end: if any flag was raised, or a NaN came out, nothing of it is
+ * used and NumPy's loops run.  An operation that tells NaNs apart without giving one keeps its
+ * stage from having a line.
+ *
+ * The frame is the stage's own: nothing that runs between filling and reading it can run other
+ * code.
+ */
+#include "backend/native/straight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/native/fpflags.h"
+
+enum { PLACE = 8 * DT_STRAIGHT_MOST, GROUP = 4, LINE = 64 /* of the cache */ };
+
+typedef struct Step {
+    DtQuads *quads; /* or NULL: NumPy's loop */
+    char *args[DT_LOOP_MAX_ARGS];
+    const DtStep *step;
+    bool reads; /* flags, before the loop */
+} Step;
+
+struct DtStraight {
+    const DtFused *fused;
+    npy_intp most; /* elements */
+    Step *steps;   /* as many as the stage has */
+    char *frame;   /* a place for each slot */
+};
+
+static char *
+place_of(const DtStraight *straight, uint16_t slot)
+{
+    return straight->frame + (size_t)slot * PLACE;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+#define REPEAT(T)                                                                                  \
+    {                                                                                              \
+        T element;                                                                                 \
+        memcpy(&element, from, sizeof(T));                                                         \
+        for (npy_intp i = start; i < end; i++) {                                                   \
+            memcpy(to + i * (npy_intp)sizeof(T), &element, sizeof(T));                             \
+        }                                                                                          \
+        break;                                                                                     \
+    }
+
+/* The element at `from` becomes those of `to` from `start` on; a copy of unknown size is a call. */
+static inline void
+repeat(char *to, const char *from, npy_intp start, npy_intp end, uint8_t size)
+{
+    typedef struct Large {
+        uint64_t parts[2];
+    } Large;
+    switch (size) {
+    case 1:
+        REPEAT(uint8_t)
+    case 2:
+        REPEAT(uint16_t)
+    case 4:
+        REPEAT(uint32_t)
+    case 8:
+        REPEAT(uint64_t)
+    default:
+        REPEAT(Large)
+    }
+}
+
+/* Our functions clear no flags, so that there may be some where the blocks of the stage have none.
+ */
+static void
+make_steps(DtStraight *straight)
+{
+    const DtFused *fused = straight->fused;
+    bool pending = false;
+    for (uint32_t i = 0; i < fused->nsteps; i++) {
+        const DtStep *step = &fused->steps[i];
+        Step *own = &straight->steps[i];
+        bool raises = !(step->flags & (DT_STEP_CLEAR | DT_STEP_SILENT));
+        *own = (Step){.quads = step->quads, .step = step};
+        for (int j = 0; j < step->nargs; j++) {
+            own->args[j] = place_of(straight, step->slots[j]);
+        }
+        own->reads = own->quads == NULL && (step->flags & DT_STEP_MAY_CLEAR) && pending;
+        pending = raises || (pending && !own->reads);
+    }
+}
+
+static DtStraight *
+make(const DtFused *fused)
+{
+    size_t steps = fused->nsteps * sizeof(Step), places = (size_t)fused->nslots * PLACE;
+    DtStraight *straight = calloc(1, sizeof(DtStraight) + steps + LINE + places);
+    if (straight == NULL) {
+        return NULL;
+    }
+    straight->fused = fused;
+    straight->steps = (Step *)(straight + 1);
+    straight->frame =
+        (char *)(((uintptr_t)straight->steps + steps + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    straight->most = DT_STRAIGHT_MOST;
+    for (uint32_t i = 0; i < fused->nsteps; i++) {
+        const DtStep *step = &fused->steps[i];
+        if (step->widest > 8) {
+            straight->most = PLACE / step->widest;
+        }
+    }
+    for (uint32_t i = fused->nvarying; i < fused->nscalars; i++) {
+        const DtFusedScalar *constant = &fused->scalars[i];
+        repeat(place_of(straight, constant->slot), (const char *)constant->cell, 0,
+               PLACE / constant->size, constant->size);
+    }
+    make_steps(straight);
+    return straight;
+}
+
+DtStraight *
+dt_straight_get(const DtFused *fused, npy_intp total)
+{
+    if (total > DT_STRAIGHT_MOST || fused->raises || fused->tells_nans) {
+        return NULL;
+    }
+    if (*fused->straight == NULL) {
+        *fused->straight = make(fused);
+    }
+    DtStraight *straight = *fused->straight;
+    return straight != NULL && total <= straight->most ? straight : NULL;
+}
+
+void
+dt_straight_free(DtStraight *straight)
+{
+    free(straight);
+}
+
+/* ---- Running it ------------------------------------------------------------------------------ */
+
+/* Small numbers of elements: a call of memcpy would take longer. */
+static inline void
+copy(char *to, const char *from, npy_intp bytes)
+{
+    for (; bytes >= 16; bytes -= 16, to += 16, from += 16) {
+        memcpy(to, from, 16);
+    }
+    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+        memcpy(to, from, 4);
+    }
+    for (; bytes > 0; bytes--) {
+        *to++ = *from++;
+    }
+}
+
+static inline void
+fill(char *place, const char *from, npy_intp total, npy_intp whole, uint8_t size)
+{
+    copy(place, from, total * size);
+    if (DT_UNLIKELY(total < whole)) {
+        repeat(place, place, total, whole, size);
+    }
+}
+
+#define HAS_NAN(T)                                                                                 \
+    {                                                                                              \
+        const T *x = (const T *)place;                                                             \
+        bool nans = false;                                                                         \
+        for (npy_intp i = 0; i < bytes / (npy_intp)sizeof(T); i += 2) {                            \
+            nans |= (x[i] != x[i]) | (x[i + 1] != x[i + 1]);                                       \
+        }                                                                                          \
+        return nans;                                                                               \
+    }
+
+static inline bool
+has_nan(const char *place, int type_num, npy_intp bytes)
+{
+    if (type_num == NPY_DOUBLE || type_num == NPY_CDOUBLE) {
+        HAS_NAN(double)
+    }
+    if (type_num == NPY_FLOAT || type_num == NPY_CFLOAT) {
+        HAS_NAN(float)
+    }
+    return false;
+}
+
+static inline bool
+run_steps(const DtStraight *straight, npy_intp whole)
+{
+    DtOutcome outcome = {0};
+    const Step *own = straight->steps;
+    npy_intp quads = (npy_intp)((size_t)whole / GROUP);
+    dt_fpflags_clear();
+    for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
+        if (DT_LIKELY(own->quads != NULL)) {
+            own->quads(own->args, quads);
+            continue;
+        }
+        const DtStep *step = own->step;
+        if (own->reads) {
+            outcome.flags |= dt_fpflags_read();
+        }
+        npy_intp count = whole;
+        if (step->call(step->context, own->args, &count, step->strides, step->auxdata) < 0) {
+            outcome.failed = true;
+        }
+        if (step->flags & DT_STEP_CLEAR) {
+            dt_fpflags_clear();
+        }
+    }
+    outcome.flags |= dt_fpflags_read();
+    return !outcome.failed && (outcome.flags & DT_FP_ALL) == 0;
+}
+
+bool
+dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
+{
+    const DtFused *fused = straight->fused;
+    npy_intp whole = (total + GROUP - 1) & ~(npy_intp)(GROUP - 1);
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        fill(place_of(straight, input->slot), slots[input->slot], total, whole, input->size);
+    }
+    for (uint32_t i = 0; i < fused->nvarying; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        repeat(place_of(straight, scalar->slot), slots[scalar->slot], 0, whole, scalar->size);
+    }
+    if (!run_steps(straight, whole)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        const DtFusedOutput *output = &fused->outputs[i];
+        const char *place = place_of(straight, output->slot);
+        if (has_nan(place, output->descr->type_num, whole * output->size)) {
+            return false;
+        }
+        copy(slots[output->slot], place, total * output->size);
+    }
+    return true;
+}
