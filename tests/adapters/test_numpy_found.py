@@ -85,6 +85,10 @@ def test_a_number_of_an_array_is_put():
         lambda c: np.float_power(c.real, 2, out=c, where=c.real > 2),
         lambda c: c.astype(bool),
         lambda c: np.full(3, 1j, dtype=bool),
+        lambda c: np.sum(c.real, initial=np.complex128(2 - 1j)),
+        lambda c: c.imag.prod(axis=0, initial=np.complex64(1j)),
+        lambda c: np.hypot.reduce(c.real, axis=1, initial=np.array(1j), keepdims=True),
+        lambda c: np.max([1.0, 2.0], initial=c.sum()),
         lambda c: np.put(np.zeros(4), [0], complex(c[0, 0])),
     ],
 )
@@ -477,3 +481,75 @@ def test_additions_at_places_of_nothing():
         return b
 
     check_calls(fn, (np.arange(6.0), np.array([0, 0, 1])), (np.zeros(3), np.array([0, 0, 1])), whole=False)
+
+
+class Locked:
+    """An argument whose copies are arrays that are read-only."""
+
+    def __deepcopy__(self, memo):
+        array = np.arange(4.0)
+        array.flags.writeable = False
+        return array
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a: a.__setitem__(None, a[None]),
+        lambda a: a.__setitem__(slice(1, 3), a[1:3]),
+        lambda a: np.copyto(a, a[...]),
+        lambda a: a.__iadd__(0) is a[1:].__setitem__(0, a[1:][0]),
+    ],
+)
+def test_what_is_put_back_is_written(fn):
+    def call(a):
+        fn(a)
+        return a + 1
+
+    def caught(a):
+        try:
+            a[1:3] = a[1:3]
+        except ValueError as error:
+            return str(error)
+        return a + 1
+
+    for each in (call, caught):
+        check_calls(each, *[(a,) for a in (np.arange(4.0), Locked(), np.ones(4))], whole=False)
+
+
+SPREAD = np.random.default_rng(3).standard_normal(400) * 3
+WRITTEN = [slice(-8), slice(8, None), slice(None, None, -1), slice(None, None, 2)]
+READ = [slice(8, None), slice(-8), slice(8, None), slice(1, None, 2)]
+INTO = {
+    "power": lambda a, b: np.power(a, b, out=a),
+    "powers": lambda a, b: a.__ipow__(b),
+    "product": lambda a, b: a.__imul__(b),
+    "quotient": lambda a, b: np.divide(b, a, out=a),
+    "root": lambda a, b: np.sqrt(b, out=a),
+    "sine": lambda a, b: np.sin(b, a),
+    "angle": lambda a, b: np.arctan2(abs(b), abs(b), out=a) if a.dtype.kind == "f" else a,
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "c16", "c8"])
+@pytest.mark.parametrize("written, read", list(zip(WRITTEN, READ)), ids=str)
+@pytest.mark.parametrize("into", INTO.values(), ids=list(INTO))
+def test_loops_take_other_code_where_they_read_what_they_write(into, written, read, dtype):
+    """As NumPy does: results may be rounded otherwise."""
+
+    def views(a):
+        into(a[written], a[read])
+        return a
+
+    def arguments(a, b):
+        into(a, b)
+        return a
+
+    array = SPREAD.astype(dtype)
+    if array.dtype.kind == "c":
+        array = array + 1j * array[::-1]
+    for shape in (-1,), (50, 8):
+        a = array.reshape(shape)
+        with np.errstate(all="ignore"):
+            same(views, a)
+            same(arguments, a[written], a[read])

@@ -207,6 +207,33 @@ may_be_one_item(const DtTrace *trace, const DtMeta *meta)
     return true;
 }
 
+/* May the array lie in the target's memory, other than as the target itself?  Where a loop reads what
+ * it writes elsewhere, NumPy runs other code, too.  Inputs are taken to lie apart: for those that do
+ * not the executor refuses (write.c). */
+static bool
+may_overlap(const DtArrayVar *target, const DtArrayVar *array)
+{
+    const DtNode *owner, *written;
+    if (array == NULL || !dt_np_is_ndarray(array)
+        || (array->node == target->node && array->result == target->result)) {
+        return false;
+    }
+    DtOperand read = dt_np_node(array), into = dt_np_node(target);
+    return dt_graph_memory(&read, &owner) == DT_MEMORY_UNKNOWN
+           || dt_graph_memory(&into, &written) == DT_MEMORY_UNKNOWN || owner == written;
+}
+
+static bool
+any_may_overlap(const DtArrayVar *target, const DtNpOperand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (may_overlap(target, operands[i].array)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The call itself, into `target`. */
 static DtStatus
 call_into(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, uint32_t nin,
@@ -267,7 +294,8 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
         return put_result(trace, target, made, NPY_SAME_KIND_CASTING, what);
     }
     if (where == NULL && same_casts && (target->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))
-        && target->meta->dtype == dtype && !may_be_one_item(trace, target->meta)) {
+        && target->meta->dtype == dtype && !may_be_one_item(trace, target->meta)
+        && !any_may_overlap(target, operands, nin)) {
         DtMeta *meta;
         DT_TRY(dt_np_elementwise_meta(trace, operands, nin, dtype, &meta));
         if (same_axes_order(meta, target->meta)) {
@@ -735,8 +763,8 @@ matmul_in_place(DtTrace *trace, DtArrayVar *self, DtVar *other, const char *symb
     return dt_np_emit_write(trace, DT_NP_op_imatmul, args, 2, NULL, 0);
 }
 
-/* The loops of float powers and of complex numbers may round by the strides of what they are given.
- * *direct: the ufunc is called into the array. */
+/* The loops of float powers and of complex numbers may round by the strides of what they are given,
+ * and by whether it overlaps.  *direct: the ufunc is called into the array. */
 static DtStatus
 goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, bool *direct)
 {
@@ -744,7 +772,7 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
     bool all, complex_kind = PyTypeNum_ISCOMPLEX(num);
     *direct = false;
     bool dense = (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) != 0;
-    if ((dense && !may_be_one_item(trace, self->meta))
+    if ((dense && !may_be_one_item(trace, self->meta) && !may_overlap(self, dt_np_array_of(other)))
         || !(complex_kind || (plain == DT_BINARY_POWER && PyTypeNum_ISFLOAT(num)))) {
         return DT_OK;
     }

@@ -264,6 +264,7 @@ typedef struct DtNative {
     DtStages strict;   /* writes made where they stand; planned when first needed */
     uint32_t *written; /* inputs that are written */
     uint32_t nwritten;
+    bool apart; /* inputs that are written must not overlap others: loops would round otherwise */
     bool needs_symbols;
     const DtFused
         *lone;     /* the whole graph is this simple stage, and returns its outputs; or NULL */

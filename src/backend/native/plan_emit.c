@@ -186,9 +186,26 @@ is_listed(const uint32_t *items, uint32_t count, uint32_t item)
     return false;
 }
 
+/* May it stand for a ufunc that wrote its result into an array, by a loop that rounds otherwise where
+ * it reads what it writes? */
+static bool
+wants_apart(const DtPlan *plan, const DtNode *write)
+{
+    if (!dt_written_is_setitem(write) || write->args[1].kind != DT_OPERAND_CONST
+        || write->args[1].u.object != Py_Ellipsis || write->args[2].kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtNode *value = write->args[2].u.node;
+    if (value->kind != DT_NODE_CALL || !PyObject_TypeCheck(value->callee, &PyUFunc_Type)) {
+        return false;
+    }
+    const DtLoop *loop = plan->nodes[value->index].loop;
+    return loop == NULL || loop->allow != DT_ALLOW_ANY;
+}
+
 /* The inputs that the graph writes. */
 static DtStatus
-find_written(DtNative *exe)
+find_written(DtNative *exe, const DtPlan *plan)
 {
     const DtGraph *graph = exe->base.graph;
     exe->nwritten = 0;
@@ -198,6 +215,7 @@ find_written(DtNative *exe)
     }
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const DtNode *node = graph->nodes.items[i], *owner;
+        exe->apart = exe->apart || wants_apart(plan, node);
         for (uint32_t j = 0; dt_written_can_undo(node) && j < node->nmutated; j++) {
             if (dt_graph_memory(&node->args[node->mutated[j]], &owner) != DT_MEMORY_INPUT) {
                 continue;
@@ -267,7 +285,7 @@ dt_plan_emit(DtNative *exe, DtPlan *plan, bool strict)
     if (strict) {
         return DT_OK;
     }
-    DT_TRY(find_written(exe));
+    DT_TRY(find_written(exe, plan));
     exe->lone = find_lone(exe);
     return DT_OK;
 }

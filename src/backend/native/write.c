@@ -217,6 +217,9 @@ dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs)
         for (uint32_t j = 0; j < graph->inputs.count; j++) {
             if (j != index && graph->inputs.items[j].node != NULL
                 && may_overlap(graph, inputs, index, j)) {
+                if (exe->apart) {
+                    return DT_WRITE_REFUSED;
+                }
                 answer = DT_WRITE_OVERLAP;
             }
         }
