@@ -206,6 +206,13 @@ is_real_dtype(PyObject *value)
     return real;
 }
 
+static bool
+is_complex(PyObject *value)
+{
+    return PyComplex_Check(value) || PyArray_IsScalar(value, ComplexFloating)
+           || (PyArray_Check(value) && PyArray_ISCOMPLEX((PyArrayObject *)value));
+}
+
 /* Complex numbers that are taken as reals: NumPy warns, from wherever it is called. */
 static bool
 drops_imaginary(const DtNpDry *dry, PyObject *args, PyObject *kwargs)
@@ -219,11 +226,12 @@ drops_imaginary(const DtNpDry *dry, PyObject *args, PyObject *kwargs)
         given = given || is_real_dtype(PyTuple_GET_ITEM(args, i));
     }
     for (Py_ssize_t i = 0; given && i < PyList_GET_SIZE(dry->dummies); i++) {
-        PyObject *dummy = PyList_GET_ITEM(dry->dummies, i);
-        from_complex = from_complex || PyArray_IsScalar(dummy, ComplexFloating)
-                       || (PyArray_Check(dummy) && PyArray_ISCOMPLEX((PyArrayObject *)dummy));
+        from_complex = from_complex || is_complex(PyList_GET_ITEM(dry->dummies, i));
     }
-    return given && from_complex && !dry->about;
+    PyObject *initial = PyDict_GetItemString(kwargs, "initial"); /* of a reduction */
+    bool begins = initial != NULL && is_complex(initial) && PyTuple_GET_SIZE(args) > 0
+                  && !is_complex(PyTuple_GET_ITEM(args, 0));
+    return ((given && from_complex) || begins) && !dry->about;
 }
 
 static DtStatus

@@ -236,6 +236,28 @@ same_key(const DtOperand *a, const DtOperand *b)
     return true;
 }
 
+/* Is the array's memory written before, or its own?  Then no run gets here with a read-only array. */
+static bool
+is_seen_to_be_writable(const DtArrayVar *self)
+{
+    DtOperand operand = dt_np_node(self);
+    const DtNode *owner, *written;
+    if (dt_graph_memory(&operand, &owner) == DT_MEMORY_OWN) {
+        return true;
+    }
+    const DtGraph *graph = self->node->graph;
+    for (uint32_t i = graph->nodes.count; i-- > owner->index;) {
+        const DtNode *node = graph->nodes.items[i];
+        for (uint32_t j = 0; dt_graph_is_write(node) && j < node->nmutated; j++) {
+            (void)dt_graph_memory(&node->args[node->mutated[j]], &written);
+            if (written == owner) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool
 dt_np_is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar *value)
 {
@@ -245,7 +267,8 @@ dt_np_is_put_back(const DtArrayVar *self, const DtOperand *key, const DtArrayVar
     const DtNode *node = value->node;
     return node->kind == DT_NODE_CALL && node->naliases == 1 && node->nargs == 2
            && node->callee == dt_np_callee(DT_NP_op_getitem) && node->args[0].u.node == self->node
-           && node->args[0].result == self->result && same_key(&node->args[1], key);
+           && node->args[0].result == self->result && same_key(&node->args[1], key)
+           && is_seen_to_be_writable(self);
 }
 
 DtStatus
