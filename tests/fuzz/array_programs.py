@@ -14,8 +14,11 @@ What is not here: running the compiled function and comparing (`arrays.py`).
 from __future__ import annotations
 
 import functools
+import math
+import mmap
 import random
 import re
+import tempfile
 import warnings
 
 import numpy as np
@@ -38,12 +41,18 @@ SIZES = [
     dict(n=17, m=9, k=1),
     dict(n=40, m=5, k=2),
     dict(n=260, m=3, k=2),
+    dict(n=8, m=24, k=2),
+    dict(n=24, m=8, k=2),
+    dict(n=25, m=6, k=3),
+    dict(n=12, m=33, k=1),
 ]
 LARGE = [
     dict(n=9000, m=3, k=2),
     dict(n=1300, m=40, k=1),
     dict(n=130, m=130, k=2),
     dict(n=66, m=20, k=11),
+    dict(n=24, m=900, k=2),
+    dict(n=4099, m=2, k=3),
 ]
 
 MOST_ITEMS = 200_000
@@ -92,6 +101,8 @@ LAYOUTS = {
     "read-only": lambda a: _locked(a),
     "misaligned": lambda a: _misaligned(a),
     "in record": lambda a: _in_record(a),
+    "mapped": lambda a: _mapped(a),
+    "memmap": lambda a: _memmap(a),
 }
 
 
@@ -125,6 +136,23 @@ def _in_record(a):
     return room["item"]
 
 
+def _mapped(a):
+    if a.dtype.hasobject or not a.size:
+        return a
+    room = np.frombuffer(mmap.mmap(-1, a.nbytes), a.dtype).reshape(a.shape)
+    room[...] = a
+    return room
+
+
+def _memmap(a):
+    if a.dtype.hasobject or not a.size:
+        return a
+    with tempfile.TemporaryFile() as file:
+        room = np.memmap(file, a.dtype, "w+", shape=a.shape)
+    room[...] = a
+    return room
+
+
 # What an argument that lies in the memory of an earlier one is of it.
 ALIASES = {
     "the same": lambda a: a,
@@ -149,12 +177,17 @@ def make_array(dtype, shape, layout, sizes, seed, special):
     return LAYOUTS[layout](contents(dtype, shape, tuple(sizes.items()), seed, special).copy())
 
 
-@functools.lru_cache(64)
+# Numbers around 0, from which the contents of all arrays are taken.
+POOL = np.random.default_rng(8).standard_normal(600_000) * 3
+
+
+@functools.lru_cache(512)
 def contents(dtype, shape, sizes, seed, special):
     kind, sizes = np.dtype(dtype), dict(sizes)
     shape = tuple(dict(sizes, q=min(sizes["n"], 40), **{"1": 1})[axis] for axis in shape)
-    rng = np.random.default_rng(seed)
-    values = rng.standard_normal(shape) * 3
+    first = seed * 4099
+    values = POOL[first : first + math.prod(shape)].reshape(shape)
+    rng = np.random.default_rng(seed) if special or kind.kind == "c" else None
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if kind.kind == "b":
@@ -206,7 +239,9 @@ def build(recipes):
 
 # ---- Templates -------------------------------------------------------------------------------------
 # {a} an array, {e} an expression, {v} anything that can stand beside an array, {c} a constant, {t} a dtype,
-# {x} an axis, {xs} axes, {k} a key, {m} a mask, {i} an index, {s} a shape, {u1} {u2} functions.
+# {x} an axis, {xs} axes, {k} a key, {m} a mask, {i} an index, {s} a shape, {u1} {u2} functions, {rec} an
+# array of records if there is one, {chain} many operations in a row.  A hole in capitals is filled with the
+# same text wherever it stands in the template.
 
 ONE = (
     "negative positive absolute fabs sign signbit spacing modf frexp rint floor ceil trunc square sqrt cbrt reciprocal exp exp2 expm1"
@@ -222,6 +257,11 @@ OPERATORS = "+ - * / // % ** & | ^ << >> < <= == != > >=".split()
 INPLACE = "+= -= *= /= //= %= **= &= |= ^= <<= >>=".split()
 REDUCE = "sum prod max min any all mean std var ptp argmax argmin".split()
 CONSTANTS = "0 1 2 -1 3 0.5 -2.5 2.0 1e308 1e-3 255 256 -129 2**31 2**63 True 1j float('nan') float('inf') np.float32(1.5) np.int8(7) np.uint8(200) np.float16(2) np.longdouble(3) np.bool_(True) np.array(2) np.array(1.5,'f4')".split()
+
+SCALARS = "np.bool_(True) np.int8(7) np.uint8(200) np.int16(-3) np.uint16(9) np.int32(5) np.uint32(6) np.int64(-4) np.uint64(11) np.longlong(2) np.float16(2) np.float32(-1.5) np.float64(0.1) np.longdouble(3) np.complex64(1j) np.complex128(2-1j) np.float64('nan') np.float32(-0.0)".split()
+DATES = "np.datetime64('2020-02-29') np.datetime64('NaT') np.timedelta64(3,'h') np.timedelta64(2,'D') np.timedelta64('NaT') np.timedelta64(5) 2 3.0".split()
+CHAINED = "+ + + - - * * * /".split()
+LINKS = "np.sqrt np.abs np.exp np.tanh np.sin np.square np.floor -".split()
 
 EXPRESSIONS = [
     (14, "({e} {op} {v})"),
@@ -360,6 +400,64 @@ EXPRESSIONS = [
     (1, "max({e}.ravel()[:40])"),
     (1, "({c} in {e})"),
     (1, "{a}.byteswap()"),
+    (3, "({A}[1:] {op} {A}[:-1])"),
+    (2, "({A}[..., 1:] {op} {A}[..., :-1])"),
+    (1, "({A}[2:] - 2 * {A}[1:-1] + {A}[:-2])"),
+    (1, "({A}[::2] {op} {A}[::-2])"),
+    (1, "({A}[:, None] {op} {A}[None])"),
+    (1, "({A}[..., None] {op} {v})"),
+    (3, "({E} {op} np.{u1}({E}))"),
+    (2, "(({E} * {c} + {E}) {op} ({E} * {c} + {E}))"),
+    (2, "({E} - {E}.{r}(axis={x}, keepdims=True))"),
+    (1, "({E} / {E}.sum(axis=-1)[..., None])"),
+    (1, "({E}.{r}() {op} {E}.{r}(axis={x}))"),
+    (3, "{chain}"),
+    (1, "np.{r}({chain}, axis={x})"),
+    (1, "np.{r}({e}, axis={x}, keepdims=True, where={m})"),
+    (1, "np.sum({e}, axis={x}, initial={c}, keepdims=True)"),
+    (1, "np.prod({e}, axis={xs}, initial={c}, where={m}, dtype={t})"),
+    (1, "np.{ua}.reduce({e}, axis={xs}, initial={c}, keepdims=True, where={m})"),
+    (1, "np.{ua}.reduce({e}, axis={x}, dtype={t})"),
+    (1, "np.{ua}.accumulate({e}, axis={x}, dtype={t})"),
+    (1, "np.{ua}.outer({v}, {e}.ravel()[:9])"),
+    (1, "np.{ua}.reduceat({e}, [0, 1], axis={x})"),
+    (1, "np.{u2n}({e}, {v}, where={m}, out=np.zeros({a}.shape, {t}))"),
+    (1, "np.take({e}, {ints}, axis={x}, mode={mode})"),
+    (1, "{a}.take({ints}, mode={mode})"),
+    (1, "np.choose({m} * 1, [{v}, {e}])"),
+    (1, "({a} > 0).choose([{v}, {v}])"),
+    (1, "np.take_along_axis({E}, np.argsort({E}, axis={X}, kind='stable'), {X})"),
+    (1, "np.compress([True, False, True], {e}, axis={x})"),
+    (1, "np.extract({m}, {e})"),
+    (1, "np.select([{m}, {m}], [{v}, {e}], {c})"),
+    (1, "{a}[np.ix_([0, -1], [1, 0])]"),
+    (1, "{a}[np.ix_({ints}, [True] * {a}.shape[1])]"),
+    (2, "{A}[{A} > {c}]"),
+    (1, "{e}[{m}]"),
+    (1, "{a}[{ints}]"),
+    (1, "{a}[{ints}, {ints}]"),
+    (1, "{a}[..., {ints}, {i}]"),
+    (2, "{a}[()]"),
+    (2, "{a}.reshape(-1)[{i}]"),
+    (1, "{e}.ravel()[{i}]"),
+    (1, "np.asarray({e}.ravel()[{i}])"),
+    (1, "np.array({c}, {t})"),
+    (1, "np.array({v})"),
+    (1, "{e}.sum().astype({t})"),
+    (2, "{rec}['f1']"),
+    (1, "({rec}['f0'] {op} {v})"),
+    (1, "{rec}[{k}]['f1']"),
+    (1, "np.roll({e}, {i})"),
+    (1, "np.roll({e}, ({i}, {i}), axis=(0, -1))"),
+    (1, "({E} - np.roll({E}, {i}, {x}))"),
+    (1, "np.maximum.accumulate({a})[::-1]"),
+    (1, "np.sum({a}.astype('f2'), axis={x})"),
+    (1, "np.sum({a}.astype('f4') * {v}, axis=-1)"),
+    (1, "np.mean({a}.astype({t}), axis={x})"),
+    (1, "({a}.astype('M8[D]') {op} {v})"),
+    (1, "np.diff({a}.astype('m8[h]'))"),
+    (1, "np.broadcast_arrays({a}, {a})[0]"),
+    (1, "np.lib.stride_tricks.sliding_window_view({a}, 2, axis=0)"),
     (1, "np.result_type({a}, {v})"),
     (1, "np.shares_memory({a}, {a})"),
 ]
@@ -383,7 +481,46 @@ STATEMENTS = [
     (1, "{a}.sort()"),
     (1, "{a}.sort(axis=0)"),
     (1, "np.add.at({a}, [0, 0, 1], {v})"),
+    (1, "np.{ua}.at({a}, {ints}, {v})"),
+    (1, "np.{ua}.at({a}, {m}, {v})"),
+    (1, "np.negative.at({a}, {ints})"),
     (1, "np.put({a}, [0, 2], {v})"),
+    (1, "np.put({a}, {ints}, {v}, mode={mode})"),
+    (1, "np.place({a}, {m}, {v})"),
+    (1, "np.putmask({a}, {m}, {v})"),
+    (1, "np.put_along_axis({A}, np.argmax({A}, axis={X}, keepdims=True), {c}, {X})"),
+    (1, "np.fill_diagonal({a}, {c})"),
+    (1, "{a}[np.ix_([0, -1], [1, 0])] = {v}"),
+    (1, "{a}[{ints}] = {v}"),
+    (1, "{a}[{ints}] {ip} {v}"),
+    (2, "{A}[{A} > {c}] = {v}"),
+    (1, "{a}[{m}] {ip} {v}"),
+    (2, "{A}[1:] = {A}[:-1]"),
+    (2, "{A}[:-1] {ip} {A}[1:]"),
+    (1, "{A}[1:] = {A}[:-1] {op} {v}"),
+    (1, "{A}[..., 1:] = {A}[..., :-1] {op} {c}"),
+    (1, "{A}[:] = {A}[::-1]"),
+    (1, "{A}[::-1] {ip} {A}"),
+    (1, "{A}[...] = {A}.T"),
+    (2, "np.{u2n}({A}[1:], {A}[:-1], out={A}[1:])"),
+    (1, "np.{u2n}({A}, {v}, out={A})"),
+    (1, "np.{u1n}({A}[::-1], out={A})"),
+    (1, "np.{u1n}({A}, out={A}, where={m})"),
+    (1, "np.{ua}.accumulate({A}, axis={x}, out={A})"),
+    (1, "np.{ua}.reduce({A}, axis=0, out={A}[0])"),
+    (1, "np.take({A}, {ints}, axis=0, out={A}[:2], mode={mode})"),
+    (1, "np.copyto({A}[1:], {A}[:-1])"),
+    (1, "np.copyto({a}, {v}, casting={cast})"),
+    (1, "{rec}['f1'] = {v}"),
+    (1, "{rec}['f0'] {ip} {v}"),
+    (1, "{rec}[{k}] = {c}"),
+    (2, "{new} = {chain}; {a} {ip} {chain}"),
+    (1, "with np.errstate(divide={err}, over={err}, invalid={err}): {new} = {e}; {a} {ip} {v}"),
+    (1, "with np.errstate(all='ignore'): {new} = {e} {op} {v}; {new2} = np.{u1}({e})"),
+    (1, "{new} = np.zeros({a}.shape, {t}); {new}[...] = {e}"),
+    (1, "{new} = {a}[1:]; {new} {ip} {v}; {new2} = {a} {op} {c}"),
+    (1, "{new} = {a}.reshape(-1); {new}[::2] = {v}; {new2} = {a} {op} {a}"),
+    (1, "{new} = {a}.T; {a}[{k}] = {v}; {new2} = {new} {op} {new}"),
     (1, "{a}.partition(1)"),
     (1, "np.clip({e}, {c}, {c}, out={a})"),
     (1, "np.matmul({e}, {e}, out={a})"),
@@ -545,7 +682,17 @@ class Program:
                 return text
 
     def fill(self, template, depth):
-        return re.sub(r"\{(\w+)\}", lambda hole: self.hole(hole[1], depth), template)
+        same = {}
+
+        def text_for(hole):
+            name = hole[1]
+            if not name.isupper():
+                return self.hole(name, depth)
+            if name not in same:
+                same[name] = self.hole(name.lower(), depth)
+            return same[name]
+
+        return re.sub(r"\{(\w+)\}", text_for, template)
 
     def expression(self, depth):
         if depth == 0 or self.random.random() < 0.25:
@@ -555,8 +702,15 @@ class Program:
     def array(self):
         return self.random.choice(self.arrays)
 
+    def of_kind(self, kinds):
+        """The arrays whose dtypes are of these kinds; a name can have been bound to something else."""
+        known = ((a, getattr(self.scope[a], "dtype", None)) for a in self.arrays)
+        return [a for a, dtype in known if dtype is not None and dtype.kind in kinds]
+
     def constant(self):
-        text = self.random.choice(CONSTANTS)
+        roll = self.random.random()
+        dates = roll < 0.4 and self.of_kind("Mm")
+        text = self.random.choice(DATES if dates else SCALARS if roll < 0.6 else CONSTANTS)
         return text if self.long or "long" not in text else "3.0"
 
     def hole(self, name, depth):
@@ -599,6 +753,17 @@ class Program:
             "xs": ["(0, 1)", "(0, -1)", "(1,)", "()", "(1, 0)", "None", "(0, 2)", "(-1,)"],
             "i": ["0", "1", "-1", "2", "-2"],
             "o": ["'C'", "'F'", "'K'", "'A'"],
+            "ints": [
+                "[0, -1]",
+                "[1, 1, 0]",
+                "[[0, 1], [1, 0]]",
+                "np.array([0, 1, 0])",
+                "np.array([1, -1], 'i2')",
+                "np.arange(2)",
+                "[]",
+                "[0, 5]",
+            ],
+            "mode": ["'raise'", "'wrap'", "'clip'"],
             "cast": ["'no'", "'equiv'", "'safe'", "'same_kind'", "'unsafe'"],
             "err": ["'ignore'", "'raise'", "'warn'"],
         }
@@ -649,6 +814,25 @@ class Program:
             f"({a} > {a}.mean())",
             f"{a}.astype(bool)",
         )
+
+    def hole_rec(self):
+        return self.random.choice(self.of_kind("V") or self.arrays)
+
+    def hole_chain(self):
+        """Up to some hundred operations on arrays that go together, more often a few."""
+        text = first = self.array()
+        shape = getattr(self.scope[first], "shape", None)
+        others = [a for a in self.arrays if getattr(self.scope[a], "shape", None) == shape]
+        for _ in range(self.pick(3, 6, 6, 12, 12, 25, 60, 140)):
+            roll = self.random.random()
+            if roll < 0.2:
+                text = f"{self.random.choice(LINKS)}({text})"
+            elif roll < 0.35:
+                text = f"np.{self.pick('maximum', 'minimum', 'hypot', 'add')}({text}, {self.constant()})"
+            else:
+                other = self.constant() if roll < 0.6 else self.random.choice(others)
+                text = f"({text} {self.random.choice(CHAINED)} {other})"
+        return text
 
     def part(self):
         return self.pick(

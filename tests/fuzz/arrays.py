@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import mmap
 import os
 import re
@@ -55,6 +56,16 @@ def _bytes(array):
     if array.dtype.hasobject:
         return repr(array.tolist())
     return array.tobytes()
+
+
+@functools.lru_cache(1024)
+def _text(dtype, char):
+    return char + str(dtype)
+
+
+def _name(dtype):
+    """With the character, which tells C's types of one size apart; equal dtypes are found in the cache."""
+    return _text(dtype, dtype.char)
 
 
 class Seen:
@@ -107,7 +118,7 @@ class Seen:
         )
         return (
             type(array).__name__,
-            str(array.dtype),
+            _name(array.dtype),
             array.shape,
             array.strides,
             array.flags.num,
