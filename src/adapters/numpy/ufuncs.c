@@ -207,9 +207,9 @@ may_be_one_item(const DtTrace *trace, const DtMeta *meta)
     return true;
 }
 
-/* May the array lie in the target's memory, other than as the target itself?  Where a loop reads what
- * it writes elsewhere, NumPy runs other code, too.  Inputs are taken to lie apart: for those that do
- * not the executor refuses (write.c). */
+/* May the array lie in the target's memory, other than as the target itself?  Where a loop reads
+ * what it writes elsewhere, NumPy runs other code, too.  Inputs are taken to lie apart: for those
+ * that do not the executor refuses (write.c). */
 static bool
 may_overlap(const DtArrayVar *target, const DtArrayVar *array)
 {

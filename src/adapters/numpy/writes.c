@@ -236,7 +236,8 @@ same_key(const DtOperand *a, const DtOperand *b)
     return true;
 }
 
-/* Is the array's memory written before, or its own?  Then no run gets here with a read-only array. */
+/* Is the array's memory written before, or its own?  Then no run gets here with a read-only array.
+ */
 static bool
 is_seen_to_be_writable(const DtArrayVar *self)
 {

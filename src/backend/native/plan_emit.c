@@ -186,8 +186,8 @@ is_listed(const uint32_t *items, uint32_t count, uint32_t item)
     return false;
 }
 
-/* May it stand for a ufunc that wrote its result into an array, by a loop that rounds otherwise where
- * it reads what it writes? */
+/* May it stand for a ufunc that wrote its result into an array, by a loop that rounds otherwise
+ * where it reads what it writes? */
 static bool
 wants_apart(const DtPlan *plan, const DtNode *write)
 {
