@@ -77,8 +77,9 @@ dt_fold_stand_in(DtTrace *trace, DtVar *var, PyObject **out)
     if (*out != NULL) {
         return DT_OK;
     }
-    if (dt_array_is_number(var)) {
-        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a number of an array in such a place");
+    if (var->type->kind == DT_KIND_ARRAY) { /* as an index it fails in ways of its own */
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s in such a place",
+                        dt_array_is_number(var) ? "a number of an array" : "an array");
     }
     PyTypeObject *type = dt_var_python_type(trace, var);
     if (type == NULL) {

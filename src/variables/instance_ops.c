@@ -450,6 +450,9 @@ instance_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
     DtVar *pos[2] = {key, value}, *result;
     DT_TRY(call_special(trace, self, value != NULL ? "__setitem__" : "__delitem__", pos,
                         value != NULL ? 2 : 1, &result));
+    if (result == NULL && key->type->kind == DT_KIND_ARRAY) { /* taken for an index first */
+        return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "an array in such a place");
+    }
     return result != NULL  ? DT_OK
            : value != NULL ? no_method(trace, self, "'%s' object does not support item assignment")
            : has_index(trace, key)

@@ -483,6 +483,40 @@ def test_additions_at_places_of_nothing():
     check_calls(fn, (np.arange(6.0), np.array([0, 0, 1])), (np.zeros(3), np.array([0, 0, 1])), whole=False)
 
 
+class Bare:
+    pass
+
+
+@pytest.mark.parametrize("key", [np.array([0, 1]), np.array([0]), np.array(1), np.ones(2)], ids=str)
+@pytest.mark.parametrize(
+    "made",
+    [lambda: (1, 2), lambda: [1, 2], lambda: range(3), lambda: "ab", lambda: 5, lambda: b"ab", Bare],
+)
+def test_arrays_as_indices_of_what_is_no_array(made, key):
+    def read(key):
+        try:
+            return made()[key + 0]
+        except TypeError as error:
+            return str(error)
+
+    def put(key):
+        try:
+            made()[key + 0] = key.sum()
+        except TypeError as error:
+            return str(error)
+
+    def remove(key):
+        value = made()
+        try:
+            del value[key + 0]
+        except TypeError as error:
+            return str(error)
+        return value
+
+    for fn in (read, put, remove):
+        same(fn, key)
+
+
 class Locked:
     """An argument whose copies are arrays that are read-only."""
 
