@@ -189,6 +189,10 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
         run->committed = true; /* nothing from here on can fail but for want of memory */
         return DT_RUN_OK;
     }
+    if (stage->writes == DT_WRITES_LAST) {
+        return DT_RUN_OK; /* an error that it raises is as much as the run being dropped before it
+                           */
+    }
     if (stage->writes == DT_WRITES_SAVED) {
         DtRun saved = dt_written_save(&run->log, node, run->values, run->symbols);
         if (saved != DT_RUN_OK) {
@@ -211,7 +215,11 @@ call_node(const DtStage *stage, uint32_t i, DtNativeRun *run)
         return ready;
     }
     if (flags & DT_CALLED_SETITEM) {
-        return dt_write_run(node, run) < 0 ? dt_eager_failure(run->committed) : DT_RUN_OK;
+        if (dt_write_run(node, run) < 0) {
+            return dt_eager_failure(run->committed);
+        }
+        run->committed = run->committed || stage->writes == DT_WRITES_LAST;
+        return DT_RUN_OK;
     }
     PyObject *token = NULL;
     bool large = has_operand_of(node, run, DT_MEMORY_POOLED, false);

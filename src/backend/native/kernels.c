@@ -148,7 +148,7 @@ run_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         && dt_written_save_bytes(&run->log, object, data, kernel->item->size) < 0) {
         return DT_FUSED_ERROR;
     }
-    if (stage->writes == DT_WRITES_AT_END) {
+    if (stage->writes == DT_WRITES_AT_END || stage->writes == DT_WRITES_LAST) {
         run->committed = true;
     }
     memcpy(data, cell, kernel->item->size);

@@ -295,6 +295,7 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
                            stage->nodes[0]->target,
                            stage->writes == DT_WRITES_NOTHING  ? ""
                            : stage->writes == DT_WRITES_AT_END ? " (at the end)"
+                           : stage->writes == DT_WRITES_LAST   ? " (fails as a whole)"
                                                                : " (can be taken back)");
         }
         else {

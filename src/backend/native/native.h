@@ -236,8 +236,15 @@ typedef struct DtStage {
     const DtNode **release; /* values that die with this stage */
     uint32_t nrelease;
     /* A called stage that writes visible memory: is what it changes saved before, because the run
-     * may fail yet?  COVERED: it has been saved for an earlier write. */
-    enum { DT_WRITES_NOTHING, DT_WRITES_SAVED, DT_WRITES_COVERED, DT_WRITES_AT_END } writes;
+     * may fail yet?  COVERED: it has been saved for an earlier write.  LAST: it is the last that
+     * may fail, and only before it has written anything. */
+    enum {
+        DT_WRITES_NOTHING,
+        DT_WRITES_SAVED,
+        DT_WRITES_COVERED,
+        DT_WRITES_LAST,
+        DT_WRITES_AT_END
+    } writes;
     const DtNode *value; /* of a write that a fused stage may have made already: then it is gone */
 } DtStage;
 
@@ -317,7 +324,9 @@ DtStatus dt_native_plan(DtNative *exe, bool strict) DT_MUST_CHECK;
 /* write.c */
 /* An assignment to items that can neither fail nor report anything. */
 bool dt_write_is_sure(const DtNode *node);
-/* The same of looking at an array in another way. */
+/* One that may fail, but not after it has written anything, and that reports nothing. */
+bool dt_write_is_whole(const DtNode *node);
+/* Sure is also looking at an array in another way. */
 bool dt_write_is_sure_view(const DtNode *node);
 /* May the inputs that the graph writes be written, and do they share memory with no other? */
 typedef enum DtWriteInputs { DT_WRITE_APART, DT_WRITE_OVERLAP, DT_WRITE_REFUSED } DtWriteInputs;

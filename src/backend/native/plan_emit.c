@@ -138,7 +138,8 @@ emit_releases(DtNative *exe, const DtPlan *plan, DtStages *stages)
     return DT_OK;
 }
 
-/* A write is saved before if it can fail itself, or anything after it can. */
+/* What a write changes is saved before if it can fail half-way, or if anything after it can fail.
+ */
 static void
 mark_writes(DtStages *stages)
 {
@@ -150,9 +151,12 @@ mark_writes(DtStages *stages)
         for (uint32_t j = 0; j < stage->nnodes && sure; j++) {
             sure = dt_write_is_sure(stage->nodes[j]) || dt_write_is_sure_view(stage->nodes[j]);
         }
+        bool is_last = !fails_later && !sure && stage->fused == NULL && dt_write_is_whole(node);
         fails_later = fails_later || !sure;
         if (stage->fused == NULL && dt_written_can_undo(node)) {
-            stage->writes = fails_later ? DT_WRITES_SAVED : DT_WRITES_AT_END;
+            stage->writes = is_last       ? DT_WRITES_LAST
+                            : fails_later ? DT_WRITES_SAVED
+                                          : DT_WRITES_AT_END;
         }
     }
     const DtNode *saved[16]; /* a loop writes the same few parts over and over */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "adapters/numbers.h"
 #include "backend/eager.h"
 #include "backend/native/native.h"
 
@@ -118,18 +119,10 @@ is_of_selection(const DtNode *node, const DtMeta *value)
     return selected;
 }
 
-bool
-dt_write_is_sure(const DtNode *node)
+/* Whether the value can be put into the array without an error or a warning, if the shapes fit. */
+static bool
+is_plain_value(const DtOperand *value, const DtMeta *target)
 {
-    if (!dt_written_is_setitem(node)) {
-        return false;
-    }
-    const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
-    const DtOperand *value = &node->args[2];
-    bool by_mask = is_full_mask(&node->args[1], target);
-    if (!by_mask && !is_plain_key(&node->args[1], false)) {
-        return false;
-    }
     if (target->dtype == NULL || !PyArray_DescrCheck(target->dtype)) {
         return false;
     }
@@ -142,8 +135,55 @@ dt_write_is_sure(const DtNode *node)
     }
     const DtMeta *meta = &value->u.node->results[value->result];
     return meta->dtype != NULL && PyArray_DescrCheck(meta->dtype)
-           && ((PyArray_Descr *)meta->dtype)->type_num == type_num
-           && (!by_mask || is_of_selection(node, meta));
+           && ((PyArray_Descr *)meta->dtype)->type_num == type_num;
+}
+
+bool
+dt_write_is_sure(const DtNode *node)
+{
+    if (!dt_written_is_setitem(node)) {
+        return false;
+    }
+    const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
+    const DtOperand *value = &node->args[2];
+    bool by_mask = is_full_mask(&node->args[1], target);
+    if (!by_mask && !is_plain_key(&node->args[1], false)) {
+        return false;
+    }
+    return is_plain_value(value, target)
+           && (!by_mask || value->kind != DT_OPERAND_NODE
+               || is_of_selection(node, &value->u.node->results[value->result]));
+}
+
+/* NumPy looks at all of an index, and at the shapes, before it writes the first item. */
+static bool
+is_index(const DtOperand *key)
+{
+    if (key->kind == DT_OPERAND_NODE) {
+        const DtMeta *meta = &key->u.node->results[key->result];
+        PyObject *dtype = meta->dtype;
+        return dt_number_kind_of(meta) == 'i'
+               || (dtype != NULL && PyArray_DescrCheck(dtype)
+                   && (PyTypeNum_ISINTEGER(((PyArray_Descr *)dtype)->type_num)
+                       || ((PyArray_Descr *)dtype)->type_num == NPY_BOOL));
+    }
+    for (uint32_t i = 0; i < key->count; i++) {
+        if (!is_index(&key->items[i])) {
+            return false;
+        }
+    }
+    return key->count > 0 || is_plain_key(key, true);
+}
+
+bool
+dt_write_is_whole(const DtNode *node)
+{
+    if (!dt_written_is_setitem(node) || !is_index(&node->args[1])) {
+        return false;
+    }
+    const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
+    return is_plain_value(&node->args[2], target)
+           && dt_loop_knows_type(((PyArray_Descr *)target->dtype)->type_num);
 }
 
 bool
