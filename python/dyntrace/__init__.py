@@ -108,6 +108,20 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module 'dyntrace' has no attribute {name!r}")
 
 
+def load_ipython_extension(shell: object) -> None:
+    """``%load_ext dyntrace``: cells that follow run as a whole script does with ``DYNTRACE=1``."""
+    from dyntrace import _interactive
+
+    _interactive.load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """``%unload_ext dyntrace``: functions of cells that follow stay plain."""
+    from dyntrace import _interactive
+
+    _interactive.unload()
+
+
 # A whole script that may never need it loads it at the first attempt to compile something.
 if os.environ.get("DYNTRACE", "0") in ("", "0"):
     _load()

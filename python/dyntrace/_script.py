@@ -184,6 +184,10 @@ def _is_own_code(path: str) -> bool:
     return own
 
 
+#: The program of this process, once whole-script mode is on.
+current: "Script | None" = None
+
+
 def start(options: "Options") -> Script:
     """Switches whole-script mode on for this process.
 
@@ -206,7 +210,8 @@ def start(options: "Options") -> Script:
     if options.skip or options.modules:
         import fnmatch  # noqa: F401 - whole, before each module that is imported is asked about
     _core.leave_alone(tuple(p for p in options.skip if ":" not in p))
-    script = Script(options)
+    global current
+    script = current = Script(options)
     if "numpy" in sys.modules or options.everything:
         _expect_arrays()
     if options.logs:
@@ -264,6 +269,14 @@ def _watch_imports(script: Script) -> None:
 
 
 def watch_main(script: Script) -> None:
-    """Prepares the functions of the main module, which the interpreter is about to run."""
+    """Prepares the functions of the main module, which the interpreter is about to run.
+
+    Where code is typed, this goes on with each statement.
+    """
     assert _core is not None
     _core.watch_main(script.code_for_main)
+
+
+def watch_no_more() -> None:
+    assert _core is not None
+    _core.watch_main(None)

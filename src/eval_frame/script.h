@@ -3,15 +3,16 @@
  * Modules: a loader's exec_module is wrapped, and a callback sees each module
  * that has finished executing.  The main module is executed by no loader: its
  * frame is caught by the PEP 523 hook, which is gone before the frame runs, and
- * a callback gives other code to run there.  No frame of ours is ever between
- * the user's frames.
+ * a callback gives other code to run there.  Where code is typed, each statement is such a frame.
+ * No frame of ours is ever between the user's frames.
  */
 #ifndef DT_EVAL_FRAME_SCRIPT_H
 #define DT_EVAL_FRAME_SCRIPT_H
 
 #include "compat/python.h"
 
-/* _core.watch_main(callback): once, callback(code) -> code or None, before __main__ runs. */
+/* _core.watch_main(callback): callback(code) -> code or None before __main__ runs; in an
+ * interactive session before each statement, until watch_main(None). */
 PyObject *dt_script_watch_main(PyObject *module, PyObject *callback);
 
 /* _core.after_exec_module(exec_module, callback) -> a method for a loader's class. */

@@ -9,13 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import dyntrace
 import pytest
+from processes import PTH_FOLDER, surroundings
 
 pytest.importorskip("numpy")
 
-PACKAGE = Path(dyntrace.__file__).parent.parent
-PTH_FOLDER = Path(__file__).parents[2] / "python"
 
 ARRAYS = """
 import sys, inspect, pickle, types
@@ -77,7 +75,8 @@ PROGRAMS = {
     "exits": ("import sys, numpy as np\ndef f(x):\n    sys.exit(3)\nf(np.ones(1))\n", []),
     "exits_with_text": ("import numpy as np\ndef f():\n    raise SystemExit('done')\nf()\n", []),
     "os_exit": (
-        "import os, numpy as np\nprint('before', flush=True)\ndef f():\n    os._exit(7)\nf()\n", []
+        "import os, numpy as np\nprint('before', flush=True)\ndef f():\n    os._exit(7)\nf()\n",
+        [],
     ),
     "warns": (
         "import numpy as np\ndef f(x):\n    return np.log(x) + 1\n"
@@ -139,32 +138,6 @@ PROGRAMS = {
 }
 
 
-def surroundings(**settings):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("DYNTRACE")}
-    env["PYTHONPATH"] = str(PACKAGE)
-    env["DYNTRACE_HOT_TIME"] = "0"  # short programs are compiled, too
-    env.update(settings)
-    return env
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Runs Python in an environment that reads dyntrace.pth at its start."""
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(PTH_FOLDER)!r})\n")
-
-    def run(*args, cwd=tmp_path, **settings):
-        env = surroundings(**settings)
-        env["PYTHONPATH"] += os.pathsep + str(site)
-        done = subprocess.run(
-            [sys.executable, *args], capture_output=True, text=True, env=env, cwd=cwd, timeout=120
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    return run
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_same_as_plainly(run, tmp_path, name):
     source, args = PROGRAMS[name]
@@ -184,14 +157,14 @@ def test_every_way_of_starting(run, tmp_path):
         "for _ in range(6):\n    g(np.ones(2))\n"
         "print(sys.argv[1:], __name__, __package__, __spec__.name, g(np.ones(2)))\n"
     )
-    (tmp_path / "tool" / "work.py").write_text(
-        "import numpy as np\ndef f(x):\n    return x + 1\n"
-    )
+    (tmp_path / "tool" / "work.py").write_text("import numpy as np\ndef f(x):\n    return x + 1\n")
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__main__.py").write_text(
         "import numpy as np\ndef f(x):\n    return x + 1\nprint(list(map(f, [np.ones(1)] * 6)))\n"
     )
-    command = "import numpy as np\ndef f(x):\n    return x + 1\nprint(list(map(f, [np.ones(1)] * 6)))"
+    command = (
+        "import numpy as np\ndef f(x):\n    return x + 1\nprint(list(map(f, [np.ones(1)] * 6)))"
+    )
     for args in (["-m", "tool", "a", "-b"], ["-c", command], ["app", "a"]):
         plain = run(*args)
         report = tmp_path / "report"
@@ -326,7 +299,9 @@ def test_installed_packages_are_followed_if_they_name_arrays(run, tmp_path):
     (packages / "drawing.py").write_text(
         "state = [0]\ndef draw(x):\n    state[0] += 1\n    return len(x) + state[0]\n"
     )
-    (packages / "filters.py").write_text("import numpy as np\ndef damp(x):\n    return np.tanh(x)\n")
+    (packages / "filters.py").write_text(
+        "import numpy as np\ndef damp(x):\n    return np.tanh(x)\n"
+    )
     (tmp_path / "program.py").write_text(
         "import sys\nsys.path.append('site-packages')\nimport numpy as np, drawing, filters\n"
         "def step(x):\n    y = filters.damp(x * 0.5) + 1\n    n = drawing.draw(y)\n"
@@ -346,7 +321,9 @@ def test_patterns(run, tmp_path):
         "import numpy as np\ndef f(x):\n    return x + 1\ndef g(x):\n    return x + 2\n"
         "for i in range(9):\n    f(np.ones(4)); g(np.ones(4))\n"
     )
-    _, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-", DYNTRACE_SKIP="__main__:g*")
+    _, _, summary = run(
+        "program.py", DYNTRACE="1", DYNTRACE_REPORT="-", DYNTRACE_SKIP="__main__:g*"
+    )
     assert "  f (" in summary and "  g (" not in summary
     _, _, summary = run("-m", "dyntrace", "--report", "-", "--skip", "__main__", "program.py")
     assert "0 of 0 functions" in summary
@@ -378,19 +355,37 @@ def test_number_of_threads(run, tmp_path):
     [
         ({"DYNTRACE": "yes"}, "", "DYNTRACE: expected 0, 1 or everything, got 'yes'"),
         ({"DYNTRACE": "1", "DYNTRACE_HOT_COUNT": "x"}, "", "DYNTRACE_HOT_COUNT: expected a number"),
-        ({"DYNTRACE": "1", "DYNTRACE_NUM_THREADS": "-1"}, "", "DYNTRACE_NUM_THREADS: expected a number"),
-        ({"DYNTRACE": "1", "DYNTRACE_VERIFY": "2"}, "", "DYNTRACE_VERIFY: expected a share from 0 to 1"),
-        ({"DYNTRACE": "1"}, "[tool.dyntrace]\nverify = 'x'\n", "verify: expected a share from 0 to 1"),
+        (
+            {"DYNTRACE": "1", "DYNTRACE_NUM_THREADS": "-1"},
+            "",
+            "DYNTRACE_NUM_THREADS: expected a number",
+        ),
+        (
+            {"DYNTRACE": "1", "DYNTRACE_VERIFY": "2"},
+            "",
+            "DYNTRACE_VERIFY: expected a share from 0 to 1",
+        ),
+        (
+            {"DYNTRACE": "1"},
+            "[tool.dyntrace]\nverify = 'x'\n",
+            "verify: expected a share from 0 to 1",
+        ),
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
         ({"DYNTRACE": "1", "DYNTRACE_LOGS": "graph,nope"}, "", "unknown name 'nope'"),
-        ({"DYNTRACE": "1", "DYNTRACE_HOTCOUNT": "3"}, "",
-         "DYNTRACE_HOTCOUNT: unknown option, did you mean DYNTRACE_HOT_COUNT?"),
+        (
+            {"DYNTRACE": "1", "DYNTRACE_HOTCOUNT": "3"},
+            "",
+            "DYNTRACE_HOTCOUNT: unknown option, did you mean DYNTRACE_HOT_COUNT?",
+        ),
         ({"DYNTRACE": "1", "DYNTRACE_": "3"}, "", "DYNTRACE_: unknown option"),
         ({"DYNTRACE": "everything", "DYNTRACE_XYZ": ""}, "", "DYNTRACE_XYZ: unknown option\n"),
         ({"DYNTRACE": "1"}, "[tool.dyntrace]\nspeed = 3\n", "unknown option 'speed'"),
-        ({"DYNTRACE": "1"}, "[tool.dyntrace]\nhotcount = 3\n",
-         "unknown option 'hotcount', did you mean hot-count?"),
+        (
+            {"DYNTRACE": "1"},
+            "[tool.dyntrace]\nhotcount = 3\n",
+            "unknown option 'hotcount', did you mean hot-count?",
+        ),
         ({"DYNTRACE": "1"}, "[tool.dyntrace\n", "pyproject.toml: "),
     ],
 )
@@ -455,7 +450,9 @@ def test_logs_are_an_option(run, tmp_path):
 
 def test_a_broken_installation_runs_plainly(run, tmp_path):
     (tmp_path / "dyntrace").mkdir()
-    (tmp_path / "dyntrace" / "__init__.py").write_text("raise ImportError('built for another Python')\n")
+    (tmp_path / "dyntrace" / "__init__.py").write_text(
+        "raise ImportError('built for another Python')\n"
+    )
     (tmp_path / "dyntrace" / "_start.py").write_text(
         (PTH_FOLDER / "dyntrace" / "_start.py").read_text()
     )
@@ -465,7 +462,12 @@ def test_a_broken_installation_runs_plainly(run, tmp_path):
     source = f"import site; site.addsitedir({str(PTH_FOLDER)!r})\n"
     (tmp_path / "sitecustomize.py").write_text(source)
     done = subprocess.run(
-        [sys.executable, "program.py"], capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60
+        [sys.executable, "program.py"],
+        capture_output=True,
+        text=True,
+        env=env,
+        cwd=tmp_path,
+        timeout=60,
     )
     assert (done.returncode, done.stdout) == (0, "ran\n")
 
@@ -491,7 +493,11 @@ def test_numpy_is_not_imported_for_a_program_without_it(run, tmp_path):
         "print(*map(str, map(f, [np.ones(1)] * 5)))\n"
     )
     plain = run("program.py")
-    assert run("program.py", DYNTRACE="1") == plain == (0, "False\n" + " ".join(["[2.]"] * 5) + "\n", "")
+    assert (
+        run("program.py", DYNTRACE="1")
+        == plain
+        == (0, "False\n" + " ".join(["[2.]"] * 5) + "\n", "")
+    )
     _, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
     assert summary.startswith("dyntrace: 1 of 1 functions compiled")
 
@@ -772,7 +778,9 @@ def test_python_of_a_library_that_the_graph_calls(run, tmp_path):
 
 def test_modules_that_are_traced_while_they_are_imported(run, tmp_path):
     # Functions of logging run, and are traced, before logging has its classes; so with the others.
-    names = "logging json copy random functools datetime re heapq bisect types collections os operator"
+    names = (
+        "logging json copy random functools datetime re heapq bisect types collections os operator"
+    )
     (tmp_path / "program.py").write_text(
         "import sys, importlib\n"
         f"for name in {names.split()!r}:\n"
@@ -872,7 +880,9 @@ def test_verify_is_an_option(run, tmp_path):
     assert said("program.py") == f"0.0 {usual} []"
     assert said("program.py", DYNTRACE_VERIFY="0.5") == f"0.5 {usual} []"  # for dyntrace.compile()
     assert said("program.py", DYNTRACE="1", DYNTRACE_VERIFY="yes") == f"1.0 {usual} []"
-    assert said("program.py", DYNTRACE="1", DYNTRACE_VERIFY_DIR="d", DYNTRACE_VERIFY="1") == "1.0 d []"
+    assert (
+        said("program.py", DYNTRACE="1", DYNTRACE_VERIFY_DIR="d", DYNTRACE_VERIFY="1") == "1.0 d []"
+    )
     assert said(*on, "--verify", "program.py") == f"1.0 {usual} []"
     assert said(*on, "--verify", "program.py", "--verify") == f"1.0 {usual} ['--verify']"
     assert said(*on, "--hot-count", "3", "--verify=0.25", "program.py") == f"0.25 {usual} []"
