@@ -28,16 +28,19 @@ dt_fpflags_read(void)
     return _mm_getcsr() | status;
 }
 
+/* Flags that nobody looks at stay: "inexact" is set by nearly everything, and to write the register
+ * takes longer than a few additions. */
 static inline void
 dt_fpflags_clear(void)
 {
+    enum { SEEN = DT_FP_INVALID | DT_FP_DIVIDE | DT_FP_OVER | DT_FP_UNDER };
     unsigned short status;
     __asm__ volatile("fnstsw %0" : "=a"(status));
-    if (status & 0x3f) {
+    if (status & SEEN) {
         __asm__ volatile("fnclex");
     }
     unsigned csr = _mm_getcsr();
-    if (csr & 0x3f) {
+    if (csr & SEEN) {
         _mm_setcsr(csr & ~0x3fu);
     }
 }
