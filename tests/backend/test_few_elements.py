@@ -19,7 +19,7 @@ def outcome(function, arguments, mode="warn"):
         warnings.simplefilter("always")
         try:
             results = function(*arguments)
-        except (FloatingPointError, ValueError) as error:
+        except (FloatingPointError, ValueError, TypeError, IndexError) as error:
             return type(error), str(error)
     results = results if isinstance(results, tuple) else (results,)
     return (
@@ -30,8 +30,9 @@ def outcome(function, arguments, mode="warn"):
 
 def compare(function, cases, mode="warn"):
     compiled = dyntrace.compile(function)
-    for arguments in cases:
-        assert outcome(compiled, arguments, mode) == outcome(function, arguments, mode), arguments
+    with dyntrace.config.patch(recompile_limit=200):
+        for arguments in cases:
+            assert outcome(compiled, arguments, mode) == outcome(function, arguments, mode), arguments
 
 
 def arithmetic(x, y):
@@ -162,3 +163,90 @@ def test_results_are_apart():
         assert one.tolist() == (x + 1).tolist() and other.tolist() == (x * 2).tolist()
         one[:] = 7
     assert [other.tolist() for _, (_, other) in kept] == [(x * 2).tolist() for x, _ in kept]
+
+
+# ---- Operands that are broadcast or strided, views, and reductions --------------------------------
+
+
+def broadcast(x, y):
+    d = x - y
+    return np.exp(-0.5 * d * d) * 0.25 + x * y, np.where(d > 0, x, y)
+
+
+def by_rows(x, y):
+    z = x * y - 1.0
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True), (z * z).sum(axis=1), np.abs(z).max(axis=1), z.mean(axis=1)
+
+
+def by_columns(x, y):
+    z = x * y - 1.0
+    return (z * z).sum(axis=0), np.abs(z).max(axis=0), z.mean(axis=0), z.min(axis=0, keepdims=True)
+
+
+def of_all(x, y):
+    return (x - x.mean()) / x.std(), (x * y).sum(), (x + y).max(), (x > y).any(), (y != 0).all(), x.prod()
+
+
+def of_views(x, y):
+    z = x[0] * y[-1] + x[::-1][0] - y[0, ::2].sum()
+    return np.sqrt(x[0] * x[0] + y[0] * y[0]), z, x[:, :1] * y, x.T + y.T
+
+
+def shaped(kinds):
+    """Pairs of arrays of a few shapes each, some of one element or none, some too large."""
+    rng = np.random.default_rng(5)
+    shapes = [(2, 2), (1, 4), (4, 1), (3, 4), (1, 1), (2, 8), (4, 4), (5, 5), (2, 1), (8, 2), (2, 0)]
+    cases = []
+    for shape in shapes * 2:
+        x = rng.standard_normal(shape)
+        for other in (shape, (shape[0], 1), (1, shape[1]), (shape[1],), (1,)):
+            cases.append((x.astype(kinds), (rng.standard_normal(other) + 1).astype(kinds)))
+        big = rng.standard_normal((2 * shape[0], 3 * shape[1])).astype(kinds)
+        cases.append((big[::2, ::3], big[-2::-2, ::-3]))
+        cases.append((np.asfortranarray(x).astype(kinds), x.astype(kinds)))
+    return cases
+
+
+@pytest.mark.parametrize("kinds", ["f8", "f4", "i8", "i4", "?"])
+@pytest.mark.parametrize(
+    "function", [broadcast, by_rows, by_columns, of_all, of_views], ids=lambda f: f.__name__
+)
+def test_shapes(function, kinds):
+    cases = shaped(kinds)
+    if function is of_views:
+        cases = [(x, y) for x, y in cases if x.shape == y.shape]
+    if kinds == "?":
+        cases = [(x, y.astype("i4")) for x, y in cases]
+    compare(function, cases + cases[::-1], "ignore")  # shapes come and go
+
+
+@pytest.mark.parametrize("mode", ["warn", "raise"])
+@pytest.mark.parametrize("function", [broadcast, by_rows, by_columns, of_all], ids=lambda f: f.__name__)
+def test_special_values_of_shapes(function, mode):
+    rng = np.random.default_rng(6)
+    values = np.concatenate([SPECIAL, PAYLOADS])
+    cases = []
+    for x, y in shaped("f8"):
+        x, y = (np.where(rng.random(a.shape) < 0.3, rng.choice(values, a.shape), a) for a in (x, y))
+        cases.append((x, y))
+    compare(function, cases, mode)
+
+
+def test_zeros_of_both_signs():
+    def f(x):
+        return x.max(axis=1), x.min(axis=1), x.sum(axis=1), x.max(axis=0), x.min(), x.sum()
+
+    rng = np.random.default_rng(7)
+    compare(f, [(rng.choice([0.0, -0.0], (4, 4)),) for _ in range(40)])
+
+
+def test_an_error_while_shapes_are_known():
+    """Another shape, another type and a shape that does not fit, between calls that are alike."""
+
+    def f(x, y):
+        return (x * y).sum(axis=1) + x[:, 0]
+
+    x = np.arange(6.0).reshape(2, 3)
+    cases = [(x, x), (x, x[:1]), (x.astype("f4"), x), (x, x.astype(">f8")), (x, x[:, :2]), (x, x)]
+    compare(f, cases * 3)

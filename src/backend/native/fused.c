@@ -52,11 +52,9 @@ dt_fused_finish(const DtOutcome *outcome, const DtFused *fused)
     return outcome->flags & watched ? DT_FUSED_REPLAY : DT_FUSED_OK;
 }
 
-/* Takes the operands.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they are not all dense in one
- * order. */
-static bool
-take_inputs(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed, PyArrayObject **arrays,
-            int *order)
+bool
+dt_fused_take_inputs(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed,
+                     PyArrayObject **arrays, int *order)
 {
     int flags = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     bool same = true;
@@ -273,7 +271,7 @@ run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
     DtDivision division;
     int order;
 
-    if (!take_inputs(fused, run, viewed, arrays, &order)) {
+    if (!dt_fused_take_inputs(fused, run, viewed, arrays, &order)) {
         return DT_FUSED_CALL;
     }
     if (order != 0 && dt_fused_sees_order(fused, PyArray_DIMS(arrays[0]), order)) {
@@ -407,6 +405,12 @@ dt_fused_run(const DtFused *fused, DtNativeRun *run)
     if (DT_LIKELY(fused->simple)) {
         DtFusedRun result = dt_fused_run_small(fused, run);
         if (DT_LIKELY(result != DT_FUSED_CALL)) {
+            return result;
+        }
+    }
+    if (!fused->writes && fused->ninputs > 0) {
+        DtFusedRun result = dt_fused_run_few(fused, run);
+        if (result != DT_FUSED_CALL) {
             return result;
         }
     }

@@ -1,5 +1,5 @@
-/* What both ways of running a fused stage share: any operands (fused.c), small ones
- * (fused_small.c).
+/* What the ways of running a fused stage share: any operands (fused.c), small ones
+ * (fused_small.c), a few elements (fused_few.c).
  */
 #ifndef DT_BACKEND_NATIVE_FUSED_H
 #define DT_BACKEND_NATIVE_FUSED_H
@@ -56,10 +56,15 @@ DtFusedRun dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, c
 /* What the flags and failures of a stage's loops come to. */
 DtFusedRun dt_fused_finish(const DtOutcome *outcome, const DtFused *fused);
 
-/* DT_FUSED_CALL: nothing has happened, and it may be that only fused.c can run it. */
+/* Takes the operands, which may be in `viewed`.  *order: NPY_ARRAY_C_CONTIGUOUS or F, or 0 if they
+ * are not all dense in one order. */
+bool dt_fused_take_inputs(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed,
+                          PyArrayObject **arrays, int *order);
 /* Operands are dense in `order`, but an axis of one item has another place in an output: fused.c.
  */
 bool dt_fused_sees_order(const DtFused *fused, const npy_intp *shape, int order);
+/* DT_FUSED_CALL: nothing has happened, and it may be that only fused.c can run it. */
 DtFusedRun dt_fused_run_small(const DtFused *fused, DtNativeRun *run);
+DtFusedRun dt_fused_run_few(const DtFused *fused, DtNativeRun *run);
 
 #endif

@@ -17,6 +17,17 @@ dt_fused_is_simple(const DtFused *fused)
     return simple;
 }
 
+bool
+dt_fused_writes(const DtFused *fused)
+{
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        if (fused->outputs[i].write != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The memory of dense operands, whose shape and order these become; false for any others. */
 static inline bool
 take_dense(const DtFused *fused, const DtNativeRun *run, DtViewed *viewed, char **slots,

@@ -45,6 +45,7 @@ struct DtKernel {
     char *contents; /* of a constant array */
     DtKernelAxis *axes;
     uint32_t naxes;
+    bool fixed; /* the axes are cut as constants say */
     int permutation[DT_KERNEL_MAX_NDIM];
     const DtLoop *loop; /* of a ufunc with core dimensions */
 };

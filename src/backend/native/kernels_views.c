@@ -155,6 +155,22 @@ dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, DtViewed *viewed)
 }
 
 static bool
+is_fixed(const DtKernelAxis *axis)
+{
+    bool fixed = axis->kind != DT_AXIS_INT || axis->at.kind == DT_INDEX_CONST;
+    for (int i = 0; axis->kind == DT_AXIS_SLICE && i < 3; i++) {
+        fixed = fixed && (!axis->has[i] || axis->bounds[i].kind == DT_INDEX_CONST);
+    }
+    return fixed;
+}
+
+PyArrayObject *
+dt_kernel_view_base(const DtKernel *kernel, const DtNativeRun *run)
+{
+    return kernel->fixed ? dt_kernel_array(run, &kernel->values[0]) : NULL;
+}
+
+static bool
 is_constant(const DtOperand *operand, PyObject *object)
 {
     return operand->kind == DT_OPERAND_CONST && operand->u.object == object;
@@ -216,6 +232,10 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
         for (; named < ndim; named++) { /* there is but one ellipsis */
             kernel->axes[kernel->naxes++] = (DtKernelAxis){.kind = DT_AXIS_SLICE};
         }
+    }
+    kernel->fixed = *ok;
+    for (uint32_t i = 0; i < kernel->naxes; i++) {
+        kernel->fixed = kernel->fixed && is_fixed(&kernel->axes[i]);
     }
     return DT_OK;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/native/native.h"
+#include "backend/native/walk.h"
 
 /* Items of the key for each array: dimensions, sizes, strides. */
 static size_t
@@ -36,22 +36,6 @@ new_layout(const DtFused *fused)
     return layout;
 }
 
-/* Writes what is to be known of the array to `key`; was that there already? */
-static inline bool
-note_array(npy_intp *key, PyArrayObject *array)
-{
-    int ndim = array == NULL ? -1 : PyArray_NDIM(array);
-    bool same = key[0] == ndim;
-    key[0] = ndim;
-    for (int i = 0; i < ndim; i++) {
-        npy_intp size = PyArray_DIM(array, i), stride = PyArray_STRIDE(array, i);
-        same = same && key[1 + 2 * i] == size && key[2 + 2 * i] == stride;
-        key[1 + 2 * i] = size;
-        key[2 + 2 * i] = stride;
-    }
-    return same;
-}
-
 /* Sets the layout's key; was it that before? */
 static bool
 note_arrays(const DtFused *fused, PyArrayObject *const *arrays, const DtTarget *targets,
@@ -60,10 +44,10 @@ note_arrays(const DtFused *fused, PyArrayObject *const *arrays, const DtTarget *
     npy_intp *key = layout->key;
     bool same = true;
     for (uint32_t i = 0; i < fused->ninputs; i++, key += key_items(fused)) {
-        same = note_array(key, arrays[i]) && same;
+        same = dt_layout_note(key, arrays[i]) && same;
     }
     for (uint32_t i = 0; i < fused->noutputs; i++, key += key_items(fused)) {
-        same = note_array(key, targets[i].array) && same;
+        same = dt_layout_note(key, targets[i].array) && same;
     }
     return same;
 }

@@ -200,6 +200,7 @@ typedef struct DtFused {
     bool iterated;           /* an output has the order of NumPy's iterator */
     uint8_t fp_region;       /* of its nodes */
     bool simple;             /* reduces nothing; all outputs are new arrays */
+    bool writes;             /* an output may be made in an array that others can see */
     uint8_t reduces;         /* DtReduceKind */
     bool chained;            /* results of rows are used by elements of the same row */
     bool single_row_called;  /* one row alone runs other code in NumPy */
@@ -344,12 +345,16 @@ typedef struct DtViewed {
 } DtViewed;
 /* NULL: the node has to be called. */
 PyArrayObject *dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, DtViewed *viewed);
+/* The array of which it would be a view whose place follows from that array's shape and strides;
+ * NULL: there is none, or the place depends on something else. */
+PyArrayObject *dt_kernel_view_base(const DtKernel *kernel, const DtNativeRun *run);
 /* scalars.c: the number's value in the loop's type; DT_FUSED_OK, CALL or REPLAY. */
 DtFusedRun dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell);
 /* The value of a NumPy scalar or zero-dimensional array of that type; false: it is none. */
 bool dt_scalar_read(PyObject *object, int type_num, void *cell);
-/* To be asked once, when the stage is complete: is it simple? */
+/* To be asked once, when the stage is complete: is it simple?  Does it write? */
 bool dt_fused_is_simple(const DtFused *fused);
+bool dt_fused_writes(const DtFused *fused);
 
 /* What comes of a stage's loops. */
 typedef struct DtOutcome {
@@ -494,6 +499,12 @@ int dt_reduced_take(const DtFused *fused, DtNativeRun *run, PyObject **made, uin
 /* reduced_blocks.c: one row, or the first piece of one, by NumPy's loop from the beginning. */
 void dt_reduced_row(const DtFusedReduce *reduce, char *result, char *elements, npy_intp count,
                     DtOutcome *outcome);
+/* Whole rows, one result each; rows that are added up, into `count` results, which they begin or
+ * not. */
+void dt_reduced_rows(const DtFusedReduce *reduce, char *result, char *elements, npy_intp rows,
+                     npy_intp length, DtOutcome *outcome);
+void dt_reduced_columns(const DtFusedReduce *reduce, char *result, char *elements, bool begin,
+                        npy_intp rows, npy_intp count, DtOutcome *outcome);
 /* reduced_short.c: sets `short_rows`. */
 enum { DT_REDUCED_SHORT = 24 };
 void dt_reduced_find_short(DtFusedReduce *reduce);

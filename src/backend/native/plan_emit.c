@@ -283,6 +283,7 @@ dt_plan_emit(DtNative *exe, DtPlan *plan, bool strict)
     for (uint32_t i = 0; i < stages.count; i++) {
         if (stages.items[i].fused != NULL) {
             stages.items[i].fused->simple = dt_fused_is_simple(stages.items[i].fused);
+            stages.items[i].fused->writes = dt_fused_writes(stages.items[i].fused);
         }
     }
     *(strict ? &exe->strict : &exe->stages) = stages;

@@ -83,10 +83,9 @@ dt_reduced_row(const DtFusedReduce *reduce, char *result, char *elements, npy_in
     call_reduce(reduce, result, elements, count, 0, outcome);
 }
 
-/* Whole rows. */
-static void
-reduce_rows(const DtFusedReduce *reduce, char *result, char *elements, npy_intp rows,
-            npy_intp length, DtOutcome *outcome)
+void
+dt_reduced_rows(const DtFusedReduce *reduce, char *result, char *elements, npy_intp rows,
+                npy_intp length, DtOutcome *outcome)
 {
     npy_intp size = reduce->loop->sizes[0];
     if (length <= DT_REDUCED_SHORT && reduce->short_rows != NULL
@@ -98,16 +97,13 @@ reduce_rows(const DtFusedReduce *reduce, char *result, char *elements, npy_intp 
     }
 }
 
-/* Rows of a block, added onto the results: `column` is the first one's place among them. */
-static void
-reduce_columns(const Walk *walk, const DtFusedReduce *reduce, npy_intp row, npy_intp column,
-               npy_intp count, npy_intp rows)
+void
+dt_reduced_columns(const DtFusedReduce *reduce, char *result, char *elements, bool begin,
+                   npy_intp rows, npy_intp count, DtOutcome *outcome)
 {
     uint8_t size = reduce->loop->sizes[0];
-    char *result = walk->results[reduce - walk->fused->reduce] + column * size;
-    char *elements = walk->slots[reduce->source];
     for (npy_intp i = 0; i < rows; i++, elements += count * size) {
-        if (row + i == 0) {
+        if (begin && i == 0) {
             if (reduce->first) {
                 memcpy(result, elements, (size_t)(count * size));
                 continue;
@@ -116,7 +112,7 @@ reduce_columns(const Walk *walk, const DtFusedReduce *reduce, npy_intp row, npy_
                 copy_one(result + k * size, (const char *)&reduce->identity, size);
             }
         }
-        call_reduce(reduce, result, elements, count, size, &walk->lane->outcome);
+        call_reduce(reduce, result, elements, count, size, outcome);
     }
 }
 
@@ -144,11 +140,12 @@ other_step(const Walk *walk, const DtStep *step, npy_intp row, npy_intp column, 
         outcome->flags |= dt_fpflags_read();
     }
     if (walk->geometry->columns) {
-        reduce_columns(walk, reduce, row, column, length, rows);
+        char *result = walk->results[step->reduce] + column * reduce->loop->sizes[0];
+        dt_reduced_columns(reduce, result, slots[reduce->source], row == 0, rows, length, outcome);
     }
     else if (piece == PIECE_ALL) {
-        reduce_rows(reduce, walk->results[step->reduce], slots[reduce->source], rows, length,
-                    outcome);
+        dt_reduced_rows(reduce, walk->results[step->reduce], slots[reduce->source], rows, length,
+                        outcome);
     }
     else if (reduce->tree) {
         Part *part = &parts[step->reduce]; /* adding -0.0 changes no bit */

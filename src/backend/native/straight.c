@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "backend/native/fpflags.h"
+#include "backend/native/walk.h"
 
 enum { PLACE = 8 * DT_STRAIGHT_MOST, GROUP = 4, LINE = 64 /* of the cache */ };
 
@@ -35,6 +36,7 @@ struct DtStraight {
     npy_intp most; /* elements */
     Step *steps;   /* as many as the stage has */
     char *frame;   /* a place for each slot */
+    DtFew *few;    /* or NULL: none has been needed */
 };
 
 static char *
@@ -44,6 +46,10 @@ place_of(const DtStraight *straight, uint16_t slot)
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */
+
+typedef struct Large {
+    uint64_t parts[2];
+} Large;
 
 #define REPEAT(T)                                                                                  \
     {                                                                                              \
@@ -59,9 +65,6 @@ place_of(const DtStraight *straight, uint16_t slot)
 static inline void
 repeat(char *to, const char *from, npy_intp start, npy_intp end, uint8_t size)
 {
-    typedef struct Large {
-        uint64_t parts[2];
-    } Large;
     switch (size) {
     case 1:
         REPEAT(uint8_t)
@@ -87,7 +90,7 @@ make_steps(DtStraight *straight)
         const DtStep *step = &fused->steps[i];
         Step *own = &straight->steps[i];
         bool raises = !(step->flags & (DT_STEP_CLEAR | DT_STEP_SILENT));
-        *own = (Step){.quads = step->quads, .step = step};
+        *own = (Step){.quads = step->flags & DT_STEP_REDUCE ? NULL : step->quads, .step = step};
         for (int j = 0; j < step->nargs; j++) {
             own->args[j] = place_of(straight, step->slots[j]);
         }
@@ -137,10 +140,35 @@ dt_straight_get(const DtFused *fused, npy_intp total)
     return straight != NULL && total <= straight->most ? straight : NULL;
 }
 
+npy_intp
+dt_straight_most(const DtStraight *straight)
+{
+    return straight->most;
+}
+
+DtFew *
+dt_straight_few(DtStraight *straight)
+{
+    const DtFused *fused = straight->fused;
+    size_t inputs = fused->ninputs * sizeof(DtFewInput);
+    if (straight->few == NULL) {
+        DtFew *few = calloc(1, sizeof(DtFew) + inputs + fused->noutputs * sizeof(DtStrides));
+        if (few != NULL) {
+            few->inputs = (DtFewInput *)(few + 1);
+            few->strides = (DtStrides *)((char *)few->inputs + inputs);
+        }
+        straight->few = few;
+    }
+    return straight->few;
+}
+
 void
 dt_straight_free(DtStraight *straight)
 {
-    free(straight);
+    if (straight != NULL) {
+        free(straight->few);
+        free(straight);
+    }
 }
 
 /* ---- Running it ------------------------------------------------------------------------------ */
@@ -173,8 +201,8 @@ fill(char *place, const char *from, npy_intp total, npy_intp whole, uint8_t size
     {                                                                                              \
         const T *x = (const T *)place;                                                             \
         bool nans = false;                                                                         \
-        for (npy_intp i = 0; i < bytes / (npy_intp)sizeof(T); i += 2) {                            \
-            nans |= (x[i] != x[i]) | (x[i + 1] != x[i + 1]);                                       \
+        for (npy_intp i = 0; i < bytes / (npy_intp)sizeof(T); i++) {                               \
+            nans |= x[i] != x[i];                                                                  \
         }                                                                                          \
         return nans;                                                                               \
     }
@@ -191,57 +219,196 @@ has_nan(const char *place, int type_num, npy_intp bytes)
     return false;
 }
 
-static inline bool
-run_steps(const DtStraight *straight, npy_intp whole)
+/* What a run of the line is over. */
+typedef struct Extent {
+    const DtFew *few; /* or NULL: nothing is reduced */
+    npy_intp total, whole;
+    npy_intp rows, whole_rows;
+} Extent;
+
+static inline npy_intp
+whole_groups(npy_intp count)
 {
+    return (count + GROUP - 1) & ~(npy_intp)(GROUP - 1);
+}
+
+static inline void
+run_loop(const Step *own, npy_intp count, DtOutcome *outcome)
+{
+    const DtStep *step = own->step;
+    if (own->reads) {
+        outcome->flags |= dt_fpflags_read();
+    }
+    if (step->call(step->context, own->args, &count, step->strides, step->auxdata) < 0) {
+        outcome->failed = true;
+    }
+    if (step->flags & DT_STEP_CLEAR) {
+        dt_fpflags_clear();
+    }
+}
+
+/* A step from elements to rows or the other way round. */
+static void
+run_between(const DtFused *fused, const Step *own, const Extent *extent, DtOutcome *outcome)
+{
+    const DtStep *step = own->step;
+    const DtFew *few = extent->few;
+    if (step->flags & DT_STEP_EXPAND) {
+        uint8_t size = (uint8_t)step->strides[1];
+        dt_copy_expanded(own->args[1], own->args[0], few->rows, few->length, size);
+        repeat(own->args[1], own->args[1], extent->total, extent->whole, size);
+        return;
+    }
+    const DtFusedReduce *reduce = &fused->reduce[step->reduce];
+    if (own->reads) {
+        outcome->flags |= dt_fpflags_read();
+    }
+    if (few->columns) {
+        dt_reduced_columns(reduce, own->args[0], own->args[1], true, few->rows, few->length,
+                           outcome);
+    }
+    else {
+        dt_reduced_rows(reduce, own->args[0], own->args[1], few->rows, few->length, outcome);
+        repeat(own->args[0], own->args[0], extent->rows, extent->whole_rows,
+               reduce->loop->sizes[0]);
+    }
+    if (step->flags & DT_STEP_CLEAR) {
+        dt_fpflags_clear();
+    }
+}
+
+static inline bool
+run_steps(const DtStraight *straight, const Extent *extent)
+{
+    const DtFused *fused = straight->fused;
     DtOutcome outcome = {0};
     const Step *own = straight->steps;
-    npy_intp quads = (npy_intp)((size_t)whole / GROUP);
+    npy_intp quads = (npy_intp)((size_t)extent->whole / GROUP);
     dt_fpflags_clear();
-    for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
-        if (DT_LIKELY(own->quads != NULL)) {
-            own->quads(own->args, quads);
-            continue;
+    for (const Step *end = own + fused->nsteps; own < end; own++) {
+        if (extent->few == NULL || !(own->step->flags & DT_STEP_OTHER)) {
+            if (DT_LIKELY(own->quads != NULL)) {
+                own->quads(own->args, quads);
+            }
+            else {
+                run_loop(own, extent->whole, &outcome);
+            }
         }
-        const DtStep *step = own->step;
-        if (own->reads) {
-            outcome.flags |= dt_fpflags_read();
+        else if (!(own->step->flags & DT_STEP_ROWS)) {
+            run_between(fused, own, extent, &outcome);
         }
-        npy_intp count = whole;
-        if (step->call(step->context, own->args, &count, step->strides, step->auxdata) < 0) {
-            outcome.failed = true;
+        else if (own->quads != NULL) {
+            own->quads(own->args, extent->whole_rows / GROUP);
         }
-        if (step->flags & DT_STEP_CLEAR) {
-            dt_fpflags_clear();
+        else {
+            run_loop(own, extent->whole_rows, &outcome);
         }
     }
     outcome.flags |= dt_fpflags_read();
-    return !outcome.failed && (outcome.flags & DT_FP_ALL) == 0;
+    return !outcome.failed && !outcome.unsure && (outcome.flags & DT_FP_ALL) == 0;
+}
+
+static inline void
+fill_scalars(const DtStraight *straight, char *const *slots, npy_intp whole)
+{
+    const DtFused *fused = straight->fused;
+    for (uint32_t i = 0; i < fused->nvarying; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        repeat(place_of(straight, scalar->slot), slots[scalar->slot], 0, whole, scalar->size);
+    }
+}
+
+/* Takes a result out of the frame; false: it has a NaN. */
+static inline bool
+take(const DtStraight *straight, uint16_t slot, int type_num, char *to, npy_intp bytes)
+{
+    const char *place = place_of(straight, slot);
+    if (has_nan(place, type_num, bytes)) {
+        return false;
+    }
+    copy(to, place, bytes);
+    return true;
+}
+
+static inline bool
+take_outputs(const DtStraight *straight, char *const *slots, npy_intp total)
+{
+    const DtFused *fused = straight->fused;
+    bool usual = true;
+    for (uint32_t i = 0; i < fused->noutputs; i++) {
+        const DtFusedOutput *output = &fused->outputs[i];
+        usual = usual
+                && take(straight, output->slot, output->descr->type_num, slots[output->slot],
+                        total * output->size);
+    }
+    return usual;
 }
 
 bool
 dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
 {
     const DtFused *fused = straight->fused;
-    npy_intp whole = (total + GROUP - 1) & ~(npy_intp)(GROUP - 1);
+    Extent extent = {.total = total, .whole = whole_groups(total)};
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         const DtFusedInput *input = &fused->inputs[i];
-        fill(place_of(straight, input->slot), slots[input->slot], total, whole, input->size);
+        fill(place_of(straight, input->slot), slots[input->slot], total, extent.whole, input->size);
     }
-    for (uint32_t i = 0; i < fused->nvarying; i++) {
-        const DtFusedScalar *scalar = &fused->scalars[i];
-        repeat(place_of(straight, scalar->slot), slots[scalar->slot], 0, whole, scalar->size);
+    fill_scalars(straight, slots, extent.whole);
+    return run_steps(straight, &extent) && take_outputs(straight, slots, total);
+}
+
+#define GATHER(T)                                                                                  \
+    for (npy_intp i = 0; i < total; i++) {                                                         \
+        memcpy(place + i * (npy_intp)sizeof(T), from + offsets[i], sizeof(T));                     \
+    }                                                                                              \
+    break;
+
+/* Copies elements from where they lie. */
+static inline void
+gather(char *place, const char *from, const npy_intp *offsets, npy_intp total, uint8_t size)
+{
+    switch (size) {
+    case 1:
+        GATHER(uint8_t)
+    case 2:
+        GATHER(uint16_t)
+    case 4:
+        GATHER(uint32_t)
+    case 8:
+        GATHER(uint64_t)
+    default:
+        GATHER(Large)
     }
-    if (!run_steps(straight, whole)) {
+}
+
+bool
+dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots)
+{
+    const DtFused *fused = straight->fused;
+    Extent extent = {few, few->total, whole_groups(few->total), few->rows, whole_groups(few->rows)};
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        const DtFewInput *lies = &few->inputs[i];
+        char *place = place_of(straight, input->slot), *from = slots[input->slot];
+        if (lies->dense) {
+            fill(place, from, extent.total, extent.whole, input->size);
+            continue;
+        }
+        gather(place, from, lies->offsets, extent.total, input->size);
+        repeat(place, place, extent.total, extent.whole, input->size);
+    }
+    fill_scalars(straight, slots, extent.whole);
+    if (!run_steps(straight, &extent) || !take_outputs(straight, slots, extent.total)) {
         return false;
     }
-    for (uint32_t i = 0; i < fused->noutputs; i++) {
-        const DtFusedOutput *output = &fused->outputs[i];
-        const char *place = place_of(straight, output->slot);
-        if (has_nan(place, output->descr->type_num, whole * output->size)) {
-            return false;
-        }
-        copy(slots[output->slot], place, total * output->size);
+    npy_intp results = few->columns ? few->length : few->rows;
+    bool usual = true;
+    for (uint32_t i = 0; i < fused->nrows; i++) {
+        const DtFusedRow *row = &fused->rows[i];
+        usual = usual
+                && (row->equal >= 0
+                    || take(straight, row->slot, row->descr->type_num, slots[row->slot],
+                            results * row->size));
     }
-    return true;
+    return usual;
 }

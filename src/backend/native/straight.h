@@ -10,10 +10,39 @@ enum { DT_STRAIGHT_MOST = 16 }; /* elements, where none has more than eight byte
  * memory for it.  To be taken when no other code of Python can run before it is done with. */
 DtStraight *dt_straight_get(const DtFused *fused, npy_intp total);
 void dt_straight_free(DtStraight *straight);
+/* Elements that it is for, at most. */
+npy_intp dt_straight_most(const DtStraight *straight);
 
 /* Runs it over `total` elements, dense in one order: slots say where operands, numbers that are not
  * constant, and results are.  False: what came out is not sure to be all that NumPy's loops give,
  * and they are to be run. */
 bool dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total);
+
+/* How a few elements lie in an operand. */
+typedef struct DtFewInput {
+    npy_intp key[1 + 2 * DT_FUSED_MAX_NDIM]; /* of the array, or of the one that it is a view of */
+    npy_intp first;                          /* element: bytes from that array's first one */
+    npy_intp offsets[DT_STRAIGHT_MOST];      /* of the elements from the first one */
+    bool dense;                              /* they lie one behind the other */
+} DtFewInput;
+
+/* What is known of operands of certain shapes and strides: fused_few.c. */
+typedef struct DtFew {
+    bool known;     /* there is a key */
+    bool serves;    /* such operands can be run so */
+    unsigned turn;  /* keys that there have been */
+    npy_intp total; /* elements ... */
+    npy_intp shape[DT_FUSED_MAX_NDIM];
+    int order; /* ... dense in this order; 0: their own: */
+    DtStrides *strides;
+    bool columns;
+    npy_intp rows, length; /* of what is reduced */
+    DtFewInput *inputs;
+} DtFew;
+
+/* What the line's stage keeps of that; NULL: no memory. */
+DtFew *dt_straight_few(DtStraight *straight);
+/* Runs it over such operands, which begin where slots say. */
+bool dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots);
 
 #endif

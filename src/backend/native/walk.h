@@ -54,6 +54,23 @@ dt_runs_next(DtRuns *runs, const DtLayout *layout, const npy_intp *strides)
     }
 }
 
+/* Writes what a layout has to know of the array to `key`, which has room for its axes; was that
+ * there already? */
+static inline bool
+dt_layout_note(npy_intp *key, PyArrayObject *array)
+{
+    int ndim = array == NULL ? -1 : PyArray_NDIM(array);
+    bool same = key[0] == ndim;
+    key[0] = ndim;
+    for (int i = 0; i < ndim; i++) {
+        npy_intp size = PyArray_DIM(array, i), stride = PyArray_STRIDE(array, i);
+        same = same && key[1 + 2 * i] == size && key[2 + 2 * i] == stride;
+        key[1 + 2 * i] = size;
+        key[2 + 2 * i] = stride;
+    }
+    return same;
+}
+
 /* gather.c: copies between elements that lie together and such as are `stride` apart. */
 void dt_copy_from(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size);
 void dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size);
