@@ -57,6 +57,42 @@ def test_order_of_operands_makes_a_difference():
     assert compare(f, X, Y) == [4]
 
 
+def test_what_takes_no_notice_of_the_sign():
+    def f(x, y):
+        return (np.abs(x - y) * np.exp(np.abs(-(x - y))) + np.fabs(-x) * np.fabs(x),)
+
+    # x - y, its abs, exp, *, fabs, *, +; both changes of sign, which nobody reads, are computed.
+    assert compare(f, X, Y) == [9]
+    with np.errstate(all="ignore"):
+        odd = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1.0] * 6)
+        odd[8:10] = np.array([0x7FF8000000000123, 0xFFF8000000000456], np.uint64).view(float)
+    for n in (2, 7, 48):
+        compare(f, odd[:n].copy(), np.zeros(n))
+        compare(f, odd[:n].astype("f4"), np.zeros(n, "f4"))
+
+
+def test_where_the_sign_may_be_seen():
+    def whole(x, y):
+        return (np.abs(x) * np.abs(-x) + np.square(x) * np.square(-x),)
+
+    def written(x, y):
+        before = np.abs(-x)
+        x += y
+        return before, np.abs(x) * np.abs(-x)
+
+    def opposite_of_another(x, y):
+        return (np.abs(x) - np.abs(-y) + np.abs(-np.abs(-x)),)
+
+    least = np.array([np.iinfo(int).min, -1, 0, 1, np.iinfo(int).max])
+    compare(whole, least, least)
+    compare(whole, X, Y)
+    compare(whole, X + 1j, Y)
+    for n in (2, 5, 2400):
+        x, y = X.ravel()[:n] - 1, Y.ravel()[:n]
+        compare(written, x, y)
+        compare(opposite_of_another, x, y)
+
+
 def test_two_results_are_two_arrays():
     def f(x, y):
         return x * y, x * y, x * y + 1, (x * y) * 2

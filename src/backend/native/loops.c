@@ -17,6 +17,8 @@
 #define RAISES DT_UFUNC_RAISES
 #define POWER DT_UFUNC_POWER
 #define SIGNS DT_UFUNC_SIGNS
+#define EVEN DT_UFUNC_EVEN
+#define OPPOSITE DT_UFUNC_OPPOSITE
 static const DtUfuncRow ufunc_rows[] = {
 #define UFUNC(NAME, REAL, COMPLEX, FLAGS) {#NAME, REAL, COMPLEX, FLAGS},
 #include "backend/native/ufuncs.def"
@@ -30,6 +32,8 @@ static const DtUfuncRow ufunc_rows[] = {
 #undef RAISES
 #undef POWER
 #undef SIGNS
+#undef EVEN
+#undef OPPOSITE
 enum { NROWS = sizeof(ufunc_rows) / sizeof(ufunc_rows[0]) };
 
 /* What the capsule of _get_strided_loop holds; NumPy documents it in that method's docstring. */

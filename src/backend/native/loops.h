@@ -18,6 +18,8 @@ enum {
     DT_UFUNC_POWER = 4,
     DT_UFUNC_MOVES = 8,
     DT_UFUNC_SIGNS = 16,
+    DT_UFUNC_EVEN = 32,
+    DT_UFUNC_OPPOSITE = 64,
 };
 
 typedef struct DtUfuncRow {

@@ -3,6 +3,8 @@
  *   t = x * y                 t = x * y            one step
  *   u = x * y + t      ──►    u = t + t
  *
+ *     a = abs(x), b = abs(-x)       one step
+ *
  * The same loop on the same operands gives the same bits and raises the same flags; a write between
  * the two to what they read would have put them into different stages.  A node whose array is seen
  * outside of the stage is computed all the same: two results are two arrays; what a reduction gave
@@ -50,20 +52,37 @@ same_number(const DtOperand *a, const DtOperand *b, int type_num)
            && dt_cast_number(b->u.object, type_num, other) && memcmp(one, other, sizeof(one)) == 0;
 }
 
-static bool
-same_use(const DtPlan *plan, const DtPlanUse *a, const DtPlanUse *b, int type_num)
+/* The operand of `own`, past a change of sign in the same stage, if the loop takes no notice of it.
+ */
+static const DtOperand *
+past_sign(const DtPlan *plan, const DtPlanNode *own, const DtPlanUse *use)
 {
+    const DtPlanNode *from = &plan->nodes[use->operand->u.node->index];
+    int type_num = own->loop->types[0];
+    bool skips = (own->loop->row->flags & DT_UFUNC_EVEN) && PyTypeNum_ISFLOAT(type_num)
+                 && use->type_num == type_num && from->stage == own->stage
+                 && from->level == own->level && from->loop != NULL
+                 && (from->loop->row->flags & DT_UFUNC_OPPOSITE)
+                 && from->uses[0].kind == DT_USE_ARRAY && from->uses[0].type_num == type_num;
+    return skips ? from->uses[0].operand : use->operand;
+}
+
+static bool
+same_use(const DtPlan *plan, const DtPlanNode *own, const DtPlanNode *other, uint32_t index)
+{
+    const DtPlanUse *a = &own->uses[index], *b = &other->uses[index];
+    int type_num = own->loop->types[index];
     if (a->kind != b->kind || a->type_num != b->type_num) {
         return false;
     }
     if (a->kind != DT_USE_ARRAY) {
         return same_number(a->operand, b->operand, type_num);
     }
-    const DtNode *one = a->operand->u.node, *other = b->operand->u.node;
-    return a->operand->result == b->operand->result
-           && (one == other
-               || dt_plan_maker(&plan->nodes[one->index])
-                      == dt_plan_maker(&plan->nodes[other->index]));
+    const DtOperand *left = past_sign(plan, own, a), *right = past_sign(plan, other, b);
+    return left->result == right->result
+           && (left->u.node == right->u.node
+               || dt_plan_maker(&plan->nodes[left->u.node->index])
+                      == dt_plan_maker(&plan->nodes[right->u.node->index]));
 }
 
 static bool
@@ -87,7 +106,7 @@ same_node(const DtPlan *plan, const DtPlanNode *a, const DtPlanNode *b)
         return false;
     }
     for (uint32_t i = 0; i < a->nuses; i++) {
-        if (!same_use(plan, &a->uses[i], &b->uses[i], a->loop->types[i])) {
+        if (!same_use(plan, a, b, i)) {
             return false;
         }
     }
