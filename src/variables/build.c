@@ -64,6 +64,11 @@ static const ExactRow exact_rows[] = {
     {NULL, NULL, &PyType_Type, dt_class_build},
     {NULL, NULL, &PyModule_Type, dt_module_build},
     {"types", "TracebackType", NULL, dt_traceback_build},
+    {NULL, NULL, &PyFrame_Type, dt_stranger_build},
+    {NULL, NULL, &PyDictIterKey_Type, dt_stranger_build},
+    {NULL, NULL, &PyDictIterValue_Type, dt_stranger_build},
+    {NULL, NULL, &PyDictIterItem_Type, dt_stranger_build},
+    {NULL, NULL, &PySetIter_Type, dt_stranger_build},
     {NULL, NULL, &PyDictProxy_Type, dt_mapping_proxy_build},
     {NULL, NULL, &_PyWeakref_RefType, dt_weakref_build},
     {"functools", "partial", NULL, dt_partial_build},
@@ -330,6 +335,7 @@ dt_build_is_shared(DtKind kind)
     case DT_KIND_ITERATOR:
     case DT_KIND_PARTIAL:
     case DT_KIND_TRACEBACK:
+    case DT_KIND_STRANGER:
     case DT_KIND_MAPPING_PROXY:
     case DT_KIND_WEAKREF:
         return true;

@@ -390,6 +390,12 @@ dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     if (left->type->kind == DT_KIND_NAMESPACE || right->type->kind == DT_KIND_NAMESPACE) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a dict of names");
     }
+    bool left_stranger = left->type->kind == DT_KIND_STRANGER;
+    if (left_stranger != (right->type->kind == DT_KIND_STRANGER)
+        && dt_var_python_type(trace, left) == dt_var_python_type(trace, right)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "the identity of a %s",
+                        dt_kinds_type_name(trace, left));
+    }
     if (left->source != NULL && right->source != NULL && left->type->kind == right->type->kind
         && !has_known_object(left) && !has_known_object(right)) {
         return compare_inputs(trace, left, right, out);

@@ -108,6 +108,7 @@ DtStatus dt_existing_count_build(DtTrace *, PyObject *, const DtSource *, bool, 
 DtStatus dt_existing_sequence_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_mapping_proxy_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_weakref_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+DtStatus dt_stranger_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_opaque_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The identity guard, unless trusted or the source is the object itself. */
 DtStatus dt_build_guard_identity(DtTrace *trace, PyObject *object, const DtSource *source,

@@ -154,6 +154,12 @@ typedef struct DtMethodRowVar { /* DT_KIND_METHOD_ROW */
     PyObject *name;
 } DtMethodRowVar;
 
+/* DT_KIND_STRANGER: an object of which its type is known. */
+typedef struct DtStrangerVar {
+    DtVar base;
+    PyTypeObject *cls;
+} DtStrangerVar;
+
 /* DT_KIND_BUILTIN, CLASS, MODULE, ADAPTER_CALLABLE, OPAQUE: one known object. */
 typedef struct DtObjectVar {
     DtVar base;

@@ -57,6 +57,7 @@ typedef struct KindRow {
 #define PAYLOAD_CLASS DtObjectVar
 #define PAYLOAD_INSTANCE DtInstanceVar
 #define PAYLOAD_TRACEBACK DtVar
+#define PAYLOAD_STRANGER DtStrangerVar
 #define PAYLOAD_MODULE DtObjectVar
 #define PAYLOAD_PARTIAL DtPartialVar
 #define PAYLOAD_ADAPTER_CALLABLE DtObjectVar

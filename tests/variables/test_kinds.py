@@ -3,6 +3,7 @@
 import collections
 import functools
 import math
+import sys
 import types
 import weakref
 
@@ -63,6 +64,7 @@ CASES = {
     "MAPPING_PROXY": ([types.MappingProxyType({})], [("realize", 0)], "mappingproxy"),
     "NAMESPACE": ([math], [("getattr", 0, "__dict__")], "dict"),
     "WEAKREF": ([weakref.ref(POINT)], [("realize", 0)], "weakref.ReferenceType"),
+    "STRANGER": ([sys._getframe()], [("realize", 0)], "frame"),
     "OPAQUE": ([object()], [("realize", 0)], "object"),
 }
 
