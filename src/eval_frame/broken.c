@@ -130,6 +130,35 @@ dt_broken_close(DtPoint *point)
 /* Visits of other points after which the one that is weighed has to give way. */
 #define PATIENCE 1024
 
+/* Have visits of a point met an account that was empty, and did it get no attempt since? */
+static bool
+is_waiting(const DtPoint *point)
+{
+    return point->cache.put_off > 0 && point->cache.tried_ns == 0 && !dt_broken_sleeps(point);
+}
+
+/* Such points ask at their next visit where the account bears it. */
+static DtScaleReady
+ready_but_for_attempts(const DtBroken *broken)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < broken->list.count && !any; i++) {
+        any = is_waiting(broken->list.items[i]);
+    }
+    if (!any) {
+        return DT_SCALE_SETTLED;
+    }
+    if (dt_investment_is_spent(broken->owner, dt_clock_ns())) {
+        return DT_SCALE_WAITING;
+    }
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        if (is_waiting(broken->list.items[i])) {
+            broken->list.items[i]->cache.skips = 0;
+        }
+    }
+    return DT_SCALE_TRYING;
+}
+
 DtScaleReady
 dt_broken_is_ready(const DtCodeCache *cache)
 {
@@ -145,7 +174,7 @@ dt_broken_is_ready(const DtCodeCache *cache)
     const DtScale *scale = broken->weighed != NULL ? &broken->weighed->cache.scale : NULL;
     bool weighing = scale != NULL && scale->taken[0] + scale->taken[1] > 0;
     bool last = broken->builds > 0 && (!broken->stale || broken->builds >= BUILD_LIMIT);
-    return !weighing && last ? DT_SCALE_SETTLED : DT_SCALE_CHANGING;
+    return weighing || !last ? DT_SCALE_CHANGING : ready_but_for_attempts(broken);
 }
 
 bool
@@ -170,6 +199,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         }
         scale->state = DT_SCALE_WARMING;
     }
+    scale->part = true;
     if (!dt_scale_wants_samples(scale, point->cache.region)) {
         return scale->state != DT_SCALE_FORSAKEN;
     }

@@ -98,7 +98,8 @@ DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
 bool dt_broken_is_spent(const DtBroken *broken);
 
 /* Settled: something was compiled for the code; if it breaks, it is run by the driver that it will
- * keep, as far as is known, and none of its points is being weighed. */
+ * keep, as far as is known, and none of its points is being weighed.  Waiting, trying: the same,
+ * but a point has got no attempt so far, because the account was empty; it is, or is no longer. */
 DtScaleReady dt_broken_is_ready(const DtCodeCache *cache);
 
 /* The points after instruction q are wanted.  DT_ERROR: MemoryError. */

@@ -332,7 +332,7 @@ bool
 dt_compiled_function_is_forsaken(DtCompiledFunction *function)
 {
     DtCodeCache *cache = function->cache;
-    return cache != NULL && cache->scale.state == DT_SCALE_FORSAKEN;
+    return cache != NULL && dt_scale_is_forsaken(&cache->scale);
 }
 
 PyObject *

@@ -85,6 +85,12 @@ dt_investment_put_off(DtCodeCache *cache)
     }
 }
 
+void
+dt_investment_rest(DtCodeCache *cache)
+{
+    cache->skips = CALLS_UNASKED;
+}
+
 bool
 dt_investment_is_early(DtCodeCache *cache)
 {

@@ -43,6 +43,9 @@ void dt_investment_end(DtCodeCache *cache, int64_t began);
 /* An attempt of `cache` was put off: if nothing serves its calls, the next ones run unasked. */
 void dt_investment_put_off(DtCodeCache *cache);
 
+/* A call was plain because something waits for the account: so are some that follow, unasked. */
+void dt_investment_rest(DtCodeCache *cache);
+
 /* Is this a call, or a visit of a point, that runs plainly and unasked? */
 static inline bool
 dt_investment_skips(DtCodeCache *cache)

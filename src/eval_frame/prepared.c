@@ -138,6 +138,10 @@ settle(PyObject *function)
     if (dt_compiled_function_is_forsaken((DtCompiledFunction *)row->compiled)) {
         return give_back(function, "slower");
     }
+    DtCodeCache *cache = cache_of(row);
+    if (cache != NULL && cache->scale.state == DT_SCALE_FORSAKEN) {
+        dt_investment_rest(cache);
+    }
     return 0;
 }
 

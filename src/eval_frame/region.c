@@ -329,8 +329,7 @@ region_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
 static int
 append_forsaken(PyObject *list, const DtCodeCache *cache, int at)
 {
-    PyObject *row =
-        cache->scale.state == DT_SCALE_FORSAKEN ? dt_cache_forsaken_row(cache, at) : NULL;
+    PyObject *row = dt_scale_is_forsaken(&cache->scale) ? dt_cache_forsaken_row(cache, at) : NULL;
     int failed = row != NULL ? PyList_Append(list, row) : PyErr_Occurred() ? -1 : 0;
     Py_XDECREF(row);
     return failed;

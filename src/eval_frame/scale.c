@@ -30,6 +30,8 @@
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
 #define SETTLING_WAIT 3
+/* Calls in which a missing attempt may be made, before a verdict without it counts. */
+#define MOST_TRIES 64
 
 uint64_t
 dt_scale_news(void)
@@ -164,13 +166,13 @@ judge(DtScale *scale)
     bool worth = compiled < plain * WORTH_PERCENT;
     scale->rounds += scale->rounds < UINT8_MAX;
     scale->calls = 0;
-    bool chance = is_chance(scale, count);
-    if (wide && chance && scale->undecided < MOST_UNDECIDED) {
+    bool chance = is_chance(scale, count), by_pairs = wide || scale->part;
+    if (by_pairs && chance && scale->undecided < MOST_UNDECIDED) {
         scale->undecided++;
         wait(scale, CLOSE_WAIT);
         return;
     }
-    if (wide) {
+    if (by_pairs) {
         worth = pairs_percent(scale, count) >= ENOUGH_PERCENT;
     }
     else if (close && scale->rounds == 1 && count == DT_SCALE_SAMPLES) {
@@ -219,11 +221,24 @@ void
 dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleReady ready, DtScaleRun *run)
 {
     *run = (DtScaleRun){.side = DT_SIDE_COMPILED};
-    if (ready != DT_SCALE_SETTLED && scale->state == DT_SCALE_NEW) {
+    if (ready < DT_SCALE_WAITING && scale->state == DT_SCALE_NEW) {
         scale->countdown = ready == DT_SCALE_NOTHING ? 0 : SETTLING_WAIT;
         return;
     }
-    if (ready != DT_SCALE_SETTLED
+    if (scale->state == DT_SCALE_FORSAKEN && scale->early) {
+        scale->countdown = 0;
+        if (ready == DT_SCALE_TRYING && ++scale->calls == MOST_TRIES) {
+            scale->early = false; /* what was missing is not come by any more */
+        }
+        if (ready == DT_SCALE_WAITING || !scale->early) {
+            run->side = DT_SIDE_PLAIN;
+        }
+        else if (ready != DT_SCALE_TRYING) {
+            wait(scale, SETTLING_WAIT);
+        }
+        return;
+    }
+    if (ready < DT_SCALE_WAITING
         && (scale->state == DT_SCALE_WARMING || scale->state == DT_SCALE_WEIGHING)) {
         wait(scale, SETTLING_WAIT);
         return;
@@ -239,6 +254,7 @@ dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleReady ready, DtSca
     }
     run->side = dt_scale_next_side(scale);
     run->timed = true;
+    scale->early = ready != DT_SCALE_SETTLED;
     run->news = dt_scale_news();
     run->taken = ++dt_state.samples;
     scale->busy = true;
@@ -256,5 +272,5 @@ dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed)
     if (!failed && scale->state == DT_SCALE_WEIGHING && run->taken == dt_state.samples) {
         dt_scale_add(scale, run->side, end - run->start, run->news != dt_scale_news());
     }
-    return scale->state == DT_SCALE_FORSAKEN;
+    return dt_scale_is_forsaken(scale);
 }

@@ -8,10 +8,12 @@
  *
  * A scale belongs to a code cache.  For a whole frame a sample is a call; for a point of a
  * broken frame it is the time from one visit to the next, which takes in everything that the
- * segment changes.  What takes as long both ways runs plainly: it costs less memory.  A first
- * verdict of short calls that is close is not taken: samples of a busy machine could tell
+ * segment changes.  A whole frame that takes as long both ways runs plainly: it costs less memory.
+ * A first verdict of short calls that is close is not taken: samples of a busy machine could tell
  * otherwise.  Where calls take times so different that samples of both ways lie mixed, rounds are
- * added up until they say something.  A first verdict against what was compiled is looked at again
+ * added up until they say something.  So they are for every point, which is a part of what its
+ * samples take, often a small one: several that gain a hundredth each are worth having.  A first
+ * verdict against what was compiled is looked at again
  * soon: the first calls, or the first iterations of an outer loop, may be of another kind.
  * Only the native backend is weighed: other backends are there because somebody wants them run,
  * and a call under fullgraph=True is, too.
@@ -49,6 +51,8 @@ typedef struct DtScale {
     uint8_t rounds;    /* verdicts so far */
     uint8_t discarded; /* samples during which something was compiled */
     bool first;        /* the next sample tells whether calls are long */
+    bool part;         /* what is weighed is a part of what a sample takes: a point */
+    bool early;        /* in what is weighed an attempt is missing that waits */
     bool busy;         /* a timed call is on its way: calls inside of it are not timed */
     uint32_t calls;    /* while forsaken */
     int64_t samples[2][DT_SCALE_SAMPLES];
@@ -65,6 +69,13 @@ typedef struct DtScaleRun {
     uint64_t news;
     uint64_t taken; /* dt_state.samples */
 } DtScaleRun;
+
+/* Not for the moment only? */
+static inline bool
+dt_scale_is_forsaken(const DtScale *scale)
+{
+    return scale->state == DT_SCALE_FORSAKEN && !scale->early;
+}
 
 /* Has it been found slow twice? */
 static inline bool
@@ -88,8 +99,17 @@ dt_scale_is_due(DtScale *scale)
 }
 
 /* What compiled calls run now: nothing yet, what may become other code, or what they will go on
- * running.  A scale waits until it is settled. */
-typedef enum DtScaleReady { DT_SCALE_NOTHING, DT_SCALE_CHANGING, DT_SCALE_SETTLED } DtScaleReady;
+ * running, for good or until an attempt is made that waits for the account (waiting), or would be
+ * made now (trying).  A scale waits until it is one of these.  A verdict against something that an
+ * attempt is still missing in is early: calls are plain while it waits, compiled when it would be
+ * made, and then all is weighed anew. */
+typedef enum DtScaleReady {
+    DT_SCALE_NOTHING,
+    DT_SCALE_CHANGING,
+    DT_SCALE_WAITING,
+    DT_SCALE_TRYING,
+    DT_SCALE_SETTLED,
+} DtScaleReady;
 
 /* Which way a call goes (run->side); dt_scale_end() after it. */
 void dt_scale_begin(DtScale *scale, const DtRegion *region, DtScaleReady ready, DtScaleRun *run);

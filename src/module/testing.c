@@ -49,6 +49,7 @@ static PyMethodDef *const tables[] = {
     dt_testing_graph_methods,
     dt_testing_plan_methods,
     dt_testing_driver_methods,
+    dt_testing_scale_methods,
     dt_testing_sideeffects_methods,
 #if DYNTRACE_HAVE_NUMPY
     dt_testing_native_methods,

@@ -13,6 +13,7 @@ extern PyMethodDef dt_testing_damage_methods[];
 extern PyMethodDef dt_testing_graph_methods[];
 extern PyMethodDef dt_testing_plan_methods[];
 extern PyMethodDef dt_testing_driver_methods[];
+extern PyMethodDef dt_testing_scale_methods[];
 extern PyMethodDef dt_testing_sideeffects_methods[];
 #if DYNTRACE_HAVE_NUMPY
 extern PyMethodDef dt_testing_native_methods[];

@@ -7,6 +7,7 @@ import sys
 import dyntrace
 import numpy as np
 import pytest
+from dyntrace._core import _testing
 
 
 @pytest.fixture(autouse=True)
@@ -231,3 +232,34 @@ def test_long_calls_are_weighed_from_the_first_one_on():
         plainly[size] = 20 - sum(row["hits"] for row in compiled.cache_entries())
         compiled.reset()
     assert plainly[4] <= 1 < plainly[400_000]
+
+
+COMPILED_99 = tuple(5900 + 37 * k % 201 for k in range(40))  # a hundredth less than the plain ones
+PLAIN_100 = tuple(5960 + 53 * k % 201 for k in range(40))
+
+
+def verdict(compiled, plain, *, part=False, early=False, most=2000, calls=()):
+    return _testing.scale_verdict(part, early, compiled, plain, most, calls)
+
+
+def test_a_part_may_gain_a_hundredth_of_what_its_samples_take():
+    assert verdict(COMPILED_99, PLAIN_100)[0] == "forsaken"
+    assert verdict(COMPILED_99, PLAIN_100, part=True)[0] == "kept"
+    assert verdict(PLAIN_100, COMPILED_99, part=True)[0] == "forsaken"
+    assert verdict(PLAIN_100, PLAIN_100, part=True)[0] == "forsaken"
+    assert verdict((5000,), (6000,), part=True)[0] == "kept"
+
+
+def test_a_verdict_while_an_attempt_waits_is_no_last_one():
+    slower = {"compiled": (6000,), "plain": (5000,), "most": 16}
+    assert verdict(**slower, calls=("settled",) * 3) == ("forsaken", [("plain", "forsaken")] * 3)
+    state, ways = verdict(**slower, early=True, calls=("waiting", "trying", "waiting", "settled"))
+    assert state == "forsaken"
+    assert ways == [
+        ("plain", "forsaken"),
+        ("compiled", "forsaken"),
+        ("plain", "forsaken"),
+        ("compiled", "warming"),
+    ]
+    _, ways = verdict(**slower, early=True, calls=("trying",) * 70)
+    assert ways == [("compiled", "forsaken")] * 63 + [("plain", "forsaken")] * 7
