@@ -483,6 +483,22 @@ def test_additions_at_places_of_nothing():
     check_calls(fn, (np.arange(6.0), np.array([0, 0, 1])), (np.zeros(3), np.array([0, 0, 1])), whole=False)
 
 
+@pytest.mark.parametrize("number", [300, np.int16(5), np.timedelta64(5, "h")], ids=repr)
+@pytest.mark.parametrize("size", [4, 3])
+def test_spans_and_bare_numbers_warn_once(number, size):
+    """NumPy 2.5 warns where a number is taken for a span without a unit."""
+
+    def fn(a, mask):
+        out = np.zeros(a.shape, bool)
+        try:
+            np.greater(a, number, out=out, where=mask)
+        except ValueError as error:
+            return str(error)
+        return out
+
+    same(fn, np.arange(4).astype("m8[h]"), np.ones(size, bool))
+
+
 class Bare:
     pass
 

@@ -281,6 +281,9 @@ apply_into(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     PyObject *dtypes;
     DT_TRY(dt_np_need_writable(trace, target, what));
     DT_TRY(resolve(trace, op, operands, nin, options, &dtypes));
+    for (uint32_t i = 0; i < nin; i++) {
+        DT_TRY(dt_np_need_date(trace, &operands[i], PyTuple_GET_ITEM(dtypes, i)));
+    }
     PyObject *dtype = PyTuple_GET_ITEM(dtypes, nin);
     /* Where items are left as they are, NumPy reads them too. */
     if (dt_np_drops_imaginary(dtype, target->meta->dtype)
