@@ -2,7 +2,7 @@
  *
  * While a trace or profile function or a sys.monitoring event is active,
  * compiled functions run their original code, so that every event arrives.
- * Both questions are a few loads; no user code runs.
+ * Both questions are a few loads; no user code runs.  And code that is not to be watched.
  */
 #ifndef DT_COMPAT_TRACING_H
 #define DT_COMPAT_TRACING_H
@@ -37,6 +37,28 @@ dt_tracing_code_is_watched(PyCodeObject *code)
     return code->_co_monitoring != NULL
            && memcmp(&code->_co_monitoring->local_monitors, &none, sizeof(none)) != 0;
 #endif
+}
+
+/* Calls Python code of our own in the middle of the program's: no trace or profile function and no
+ * tool sees it.  A new reference, or NULL with an exception. */
+static inline PyObject *
+dt_tracing_call_unseen(PyObject *function, PyObject *argument)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+#if DT_PY310
+    tstate->tracing++;
+    tstate->cframe->use_tracing = 0;
+#else
+    PyThreadState_EnterTracing(tstate);
+#endif
+    PyObject *answer = PyObject_CallOneArg(function, argument);
+#if DT_PY310
+    tstate->tracing--;
+    tstate->cframe->use_tracing = tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL;
+#else
+    PyThreadState_LeaveTracing(tstate);
+#endif
+    return answer;
 }
 
 #endif

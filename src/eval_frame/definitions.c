@@ -27,7 +27,7 @@ is_wanted(const Definition *self, PyObject *function)
     if (dt_tracing_is_active(PyThreadState_GET())) {
         return 0;
     }
-    PyObject *answer = PyObject_CallOneArg(self->wanted, function);
+    PyObject *answer = dt_tracing_call_unseen(self->wanted, function);
     int wanted = answer != NULL ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     return wanted;

@@ -3,6 +3,7 @@
 
 #include "compat/code.h"
 #include "compat/pyframe.h"
+#include "compat/tracing.h"
 
 /* ---- The main module ----------------------------------------------------------------------- */
 
@@ -117,7 +118,7 @@ call_after_exec(PyObject *callable, PyObject *const *args, size_t nargsf, PyObje
     AfterExec *self = (AfterExec *)callable;
     PyObject *answer = PyObject_Vectorcall(self->exec_module, args, nargsf, kwnames);
     if (answer != NULL && PyVectorcall_NARGS(nargsf) == 2) {
-        PyObject *seen = PyObject_CallOneArg(self->callback, args[1]);
+        PyObject *seen = dt_tracing_call_unseen(self->callback, args[1]);
         if (seen == NULL) {
             PyErr_WriteUnraisable(self->callback); /* the module itself is fine */
         }

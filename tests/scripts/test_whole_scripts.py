@@ -966,3 +966,52 @@ def walk():
 """)
     program = "import sys, part; print(part.walk() == 50 * len(sys.modules))"
     assert run("-c", program, DYNTRACE="1", DYNTRACE_HOT_COUNT="1") == (0, "True\n", "")
+
+
+WATCHED = """
+import sys
+
+seen = []
+
+def note(frame, event, argument):
+    seen.append((event, frame.f_code.co_filename.rpartition("/")[2], frame.f_lineno))
+    return note
+
+HOW = {how!r}
+if HOW == "monitoring":
+    monitoring = sys.monitoring
+    monitoring.use_tool_id(3, "test")
+    def start(code, offset):
+        seen.append((code.co_filename.rpartition("/")[2], code.co_name))
+    monitoring.register_callback(3, monitoring.events.PY_START, start)
+    monitoring.set_events(3, monitoring.events.PY_START)
+else:
+    getattr(sys, HOW)(note)
+
+import watched_part
+
+def double(x):
+    return 2 * x
+
+double(watched_part.array[0])
+if HOW == "monitoring":
+    monitoring.set_events(3, 0)
+else:
+    getattr(sys, HOW)(None)
+print(seen)
+"""
+
+
+@pytest.mark.parametrize("how", ["settrace", "setprofile", "monitoring"])
+def test_who_watches_the_program_sees_nothing_else(run, tmp_path, how):
+    if how == "monitoring" and sys.version_info < (3, 12):
+        pytest.skip("since 3.12")
+    (tmp_path / "watched_part.py").write_text(
+        "import numpy as np\narray = np.arange(3.0)\ndef f(x):\n    return x + array\nf(array)\n"
+    )
+    (tmp_path / "program.py").write_text("import numpy\n" + WATCHED.format(how=how))
+    run("-c", "import watched_part")  # its bytecode is there
+    plain = run("program.py", DYNTRACE="0")
+    assert plain[0] == 0 and "watched_part.py" in plain[1]
+    assert run("program.py", DYNTRACE="1") == plain
+    assert run("program.py", DYNTRACE="1", DYNTRACE_SKIP="other:f") == plain
