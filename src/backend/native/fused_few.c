@@ -68,6 +68,18 @@ see(const DtFused *fused, const DtNativeRun *run, DtFew *few, Operands *operands
     return true;
 }
 
+/* Where element `index` of the walk lies. */
+static npy_intp
+offset_of(const DtLayout *layout, const npy_intp *strides, npy_intp index)
+{
+    npy_intp offset = 0;
+    for (int i = layout->nwalk - 1; i >= 0; i--) {
+        offset += index % layout->walk_shape[i] * strides[i];
+        index /= layout->walk_shape[i];
+    }
+    return offset;
+}
+
 static void
 note_layout(const DtFused *fused, const DtLayout *layout, DtFew *few)
 {
@@ -75,9 +87,7 @@ note_layout(const DtFused *fused, const DtLayout *layout, DtFew *few)
         DtFewInput *input = &few->inputs[i];
         input->dense = layout->readers[i].linear;
         for (npy_intp k = 0; k < few->total; k++) {
-            DtRuns runs;
-            dt_runs_begin(&runs, layout, layout->walk_strides[i], NULL, k);
-            input->offsets[k] = runs.at - (char *)NULL;
+            input->offsets[k] = offset_of(layout, layout->walk_strides[i], k);
         }
     }
     memcpy(few->strides, layout->strides, fused->noutputs * sizeof(DtStrides));

@@ -221,7 +221,7 @@ has_nan(const char *place, int type_num, npy_intp bytes)
 
 /* What a run of the line is over. */
 typedef struct Extent {
-    const DtFew *few; /* or NULL: nothing is reduced */
+    const DtFew *few; /* of a stage that reduces */
     npy_intp total, whole;
     npy_intp rows, whole_rows;
 } Extent;
@@ -277,31 +277,50 @@ run_between(const DtFused *fused, const Step *own, const Extent *extent, DtOutco
     }
 }
 
+/* A step over `count` elements or rows, a multiple of four. */
+static inline void
+run_step(const Step *own, npy_intp count, DtOutcome *outcome)
+{
+    if (DT_LIKELY(own->quads != NULL)) {
+        own->quads(own->args, (npy_intp)((size_t)count / GROUP));
+    }
+    else {
+        run_loop(own, count, outcome);
+    }
+}
+
+/* Steps of a stage that reduces. */
+static void
+run_reducing(const DtStraight *straight, const Extent *extent, DtOutcome *outcome)
+{
+    const Step *own = straight->steps;
+    for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
+        uint8_t other = own->step->flags & DT_STEP_OTHER;
+        if (other == 0) {
+            run_step(own, extent->whole, outcome);
+        }
+        else if (other == DT_STEP_ROWS) {
+            run_step(own, extent->whole_rows, outcome);
+        }
+        else {
+            run_between(straight->fused, own, extent, outcome);
+        }
+    }
+}
+
 static inline bool
 run_steps(const DtStraight *straight, const Extent *extent)
 {
-    const DtFused *fused = straight->fused;
     DtOutcome outcome = {0};
-    const Step *own = straight->steps;
-    npy_intp quads = (npy_intp)((size_t)extent->whole / GROUP);
     dt_fpflags_clear();
-    for (const Step *end = own + fused->nsteps; own < end; own++) {
-        if (extent->few == NULL || !(own->step->flags & DT_STEP_OTHER)) {
-            if (DT_LIKELY(own->quads != NULL)) {
-                own->quads(own->args, quads);
-            }
-            else {
-                run_loop(own, extent->whole, &outcome);
-            }
-        }
-        else if (!(own->step->flags & DT_STEP_ROWS)) {
-            run_between(fused, own, extent, &outcome);
-        }
-        else if (own->quads != NULL) {
-            own->quads(own->args, extent->whole_rows / GROUP);
-        }
-        else {
-            run_loop(own, extent->whole_rows, &outcome);
+    if (straight->fused->nreduce > 0) {
+        run_reducing(straight, extent, &outcome);
+    }
+    else {
+        const Step *own = straight->steps;
+        npy_intp whole = extent->whole;
+        for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
+            run_step(own, whole, &outcome);
         }
     }
     outcome.flags |= dt_fpflags_read();
