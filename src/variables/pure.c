@@ -99,12 +99,34 @@ find_row(PyTypeObject *type)
     return NULL;
 }
 
+/* The fields of a named tuple of C, those behind its length as well: a program that makes one puts
+ * anything there, and what can change is no value. */
+static bool
+has_constant_fields(PyObject *tuple)
+{
+    PyObject *number = PyObject_GetAttrString((PyObject *)Py_TYPE(tuple), "n_fields");
+    Py_ssize_t count = number != NULL ? PyLong_AsSsize_t(number) : PyTuple_GET_SIZE(tuple);
+    bool hidden = number != NULL;
+    Py_XDECREF(number);
+    PyErr_Clear(); /* AttributeError: it has no others */
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *field = hidden ? PyStructSequence_GetItem(tuple, i) : PyTuple_GET_ITEM(tuple, i);
+        if (field != NULL && !dt_constant_is_safe(field)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool
 dt_pure_is(PyObject *object)
 {
     const PureRow *row = find_row(Py_TYPE(object));
-    if (row == NULL || row->over == NULL) {
-        return row != NULL;
+    if (row == NULL || (PyTuple_Check(object) && !has_constant_fields(object))) {
+        return false;
+    }
+    if (row->over == NULL) {
+        return true;
     }
     PyObject *over = PyObject_GetAttrString(object, row->over); /* of C: runs no user code */
     const PureRow *part = over != NULL ? find_row(Py_TYPE(over)) : NULL;
