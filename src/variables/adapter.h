@@ -61,6 +61,9 @@ struct DtAdapter {
     DtStatus (*call_method)(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
                             const DtArgs *, DtVar **out);
     DtStatus (*iter)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out);
+    /* NULL: breaks. */
+    DtStatus (*setattr)(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name, DtVar *value);
+    DtStatus (*contains)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *item, DtVar **out);
 
     /* An object of the library that is known whole and never changes (a dtype): reading a member of
      * its class, and its texts, runs none of the user's code.  NULL: there is none. */

@@ -207,6 +207,19 @@ reversed_instance(DtTrace *trace, DtVar *arg, DtVar **out)
     return dt_iter_reversed_getitem(trace, arg, count, out);
 }
 
+/* By length and items, as of every sequence of C. */
+static DtStatus
+reversed_array(DtTrace *trace, DtVar *arg, DtVar **out)
+{
+    DtVar *length;
+    int64_t count;
+    bool ok;
+    DT_TRY(dt_var_length(trace, arg, &length));
+    DT_TRY(dt_constant_index(trace, length, &count, &ok));
+    return ok ? dt_iter_reversed_getitem(trace, arg, count, out)
+              : dt_break(trace, DT_BREAK_DATA_SIZE, "reversed() of a selection");
+}
+
 DtStatus
 dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
 {
@@ -232,6 +245,8 @@ dt_builtin_reversed(DtTrace *trace, DtVar *arg, DtVar **out)
         break;
     case DT_KIND_INSTANCE:
         return reversed_instance(trace, arg, out);
+    case DT_KIND_ARRAY:
+        return reversed_array(trace, arg, out);
     default:
         break;
     }

@@ -404,8 +404,8 @@ divmod_of_instances(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
 {
     bool reflected = !dt_kinds_is(left, DT_KIND_INSTANCE);
     DtVar *subject = reflected ? right : left, *other = reflected ? left : right, *method;
-    bool alone =
-        !dt_kinds_is(other, DT_KIND_INSTANCE) && (!reflected || dt_payload_of(subject) == subject);
+    bool alone = !dt_kinds_is(other, DT_KIND_INSTANCE) && !dt_kinds_is(other, DT_KIND_ARRAY)
+                 && (!reflected || dt_payload_of(subject) == subject);
     DT_TRY(dt_instance_special(trace, subject, reflected ? "__rdivmod__" : "__divmod__", &method));
     if (alone && method != NULL) {
         DtArgs args = dt_args_of(&other, 1);
@@ -419,6 +419,15 @@ divmod_of_instances(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
                     dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
 }
 
+/* The method of the array, which knows arrays and numbers. */
+static DtStatus
+divmod_of_arrays(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
+{
+    bool reflected = !dt_kinds_is(left, DT_KIND_ARRAY);
+    return reflected ? dt_var_call_method(trace, right, "__rdivmod__", &left, 1, out)
+                     : dt_var_call_method(trace, left, "__divmod__", &right, 1, out);
+}
+
 /* The floor and the rest of numbers that are not known; of the rest what CPython's own gives. */
 static DtStatus
 call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
@@ -430,6 +439,9 @@ call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     const DtSym *divisor = symbolic ? dt_symbolic_of(trace, right) : NULL;
     if (dt_kinds_is(left, DT_KIND_INSTANCE) || dt_kinds_is(right, DT_KIND_INSTANCE)) {
         return divmod_of_instances(trace, left, right, out);
+    }
+    if (dt_kinds_is(left, DT_KIND_ARRAY) || dt_kinds_is(right, DT_KIND_ARRAY)) {
+        return divmod_of_arrays(trace, left, right, out);
     }
     if (!symbolic || divisor == NULL || dt_symbolic_of(trace, left) == NULL) {
         return dt_builtin_fold(trace, self, args, out);

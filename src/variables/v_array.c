@@ -77,12 +77,12 @@ array_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 }
 
 static DtStatus
-array_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
+array_contains(DtTrace *trace, DtVar *var, DtVar *item, DtVar **out)
 {
-    (void)self;
-    (void)item;
-    (void)out;
-    return dt_break(trace, DT_BREAK_ARRAY_BRANCH, "`in` an array");
+    DtArrayVar *self = (DtArrayVar *)var;
+    return self->adapter->contains != NULL
+               ? self->adapter->contains(self->adapter, trace, self, item, out)
+               : dt_break(trace, DT_BREAK_ARRAY_BRANCH, "`in` an array");
 }
 
 static DtStatus
@@ -93,10 +93,12 @@ array_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 }
 
 static DtStatus
-array_setattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
+array_setattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar *value)
 {
-    (void)self;
-    (void)value;
+    DtArrayVar *self = (DtArrayVar *)var;
+    if (value != NULL && self->adapter->setattr != NULL) {
+        return self->adapter->setattr(self->adapter, trace, self, name, value);
+    }
     return dt_break(trace, DT_BREAK_ARRAY_MUTATION, "attribute '%s' of an array is set",
                     dt_kinds_text(name));
 }

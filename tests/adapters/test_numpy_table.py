@@ -229,6 +229,7 @@ ATTRIBUTES = {
     "T": "x.T",
     "mT": "x.mT",
     "strides": "x.strides",
+    "flags": "x.flags.c_contiguous",
     "real": "(x * 1j).real",
     "imag": "(x * 1j).imag",
 }

@@ -479,8 +479,116 @@ def _store_all(row: Any, key: Any, value: Any) -> None:
 
 
 @polyfill(np.ndarray.flat)
-def ndarray_flat(self: Any) -> Any:
-    return _Flat(self)
+def ndarray_flat(self: Any, *value: Any) -> Any:
+    if not value:
+        return _Flat(self)
+    _store_all(self, ..., value[0])
+
+
+def _for_a_part(self: Any, value: Any) -> Any:
+    """NumPy's versions make arrays of other dtypes of the value; these are the same in the end."""
+    if not np.iscomplexobj(self):
+        unfollowable("a part of real numbers is set")
+    if type(value) is int and not -(2**53) <= value <= 2**53:
+        unfollowable("a part is set to a huge int")
+    return np.asarray(value)
+
+
+@polyfill(np.ndarray.real)
+def ndarray_set_real(self: Any, value: Any) -> None:
+    self.real[...] = _for_a_part(self, value)
+
+
+@polyfill(np.ndarray.imag)
+def ndarray_set_imag(self: Any, value: Any) -> None:
+    self.imag[...] = _for_a_part(self, value)
+
+
+@polyfill(np.ndarray.__contains__)
+def ndarray_contains(self: Any, key: Any) -> Any:
+    return bool((self == key).any())
+
+
+@polyfill(np.ndarray.__divmod__)
+def ndarray_divmod(self: Any, value: Any) -> Any:
+    return _divmod(self, value)
+
+
+@polyfill(np.ndarray.__rdivmod__)
+def ndarray_rdivmod(self: Any, value: Any) -> Any:
+    return _divmod(value, self)
+
+
+def _divmod(a: Any, b: Any) -> Any:
+    for one in (a, b):
+        if not isinstance(one, np.ndarray) and type(one) not in (int, float, bool):
+            unfollowable("divmod() of an array and something else")
+    return np.divmod(a, b)
+
+
+_FLAG_NAMES = {
+    "C": "c_contiguous",
+    "CONTIGUOUS": "c_contiguous",
+    "C_CONTIGUOUS": "c_contiguous",
+    "F": "f_contiguous",
+    "FORTRAN": "f_contiguous",
+    "F_CONTIGUOUS": "f_contiguous",
+    "A": "aligned",
+    "ALIGNED": "aligned",
+    "W": "writeable",
+    "WRITEABLE": "writeable",
+    "O": "owndata",
+    "OWNDATA": "owndata",
+    "FNC": "fnc",
+    "FORC": "forc",
+}
+
+
+class _Flags:
+    """Stands for what array.flags gives; it never leaves the trace.
+
+    Each flag is True, False, or None where nothing is known of it.
+    """
+
+    def __init__(self, c: Any, f: Any, aligned: Any, own: Any) -> None:
+        self.known = {
+            "c_contiguous": c,
+            "contiguous": c,
+            "f_contiguous": f,
+            "aligned": aligned,
+            "owndata": own,
+            "writeable": own,
+            "forc": None if c is None or f is None else c or f,
+            "fnc": None if c is None or f is None else f and not c,
+            "fortran": f,
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        value = self.known.get(name)
+        if value is None:
+            unfollowable("a flag of memory that is not known")
+        return value
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not str or key not in _FLAG_NAMES:
+            unfollowable("a flag of such a name")
+        return getattr(self, _FLAG_NAMES[key])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "known":
+            unfollowable("a flag is set")
+        object.__setattr__(self, name, value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        unfollowable("a flag is set")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = _give_up
+    __bool__ = __iter__ = __contains__ = __len__ = _give_up
+
+
+@polyfill(np.ndarray.flags)
+def ndarray_flags(self: Any, c: Any, f: Any, aligned: Any, own: Any) -> Any:
+    return _Flags(c, f, aligned, own)
 
 
 @polyfill(*_present(np.ndarray, "device"))

@@ -338,6 +338,14 @@ DtStatus dt_np_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
 DtStatus dt_np_ass_subscript(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *key,
                              DtVar *value) DT_MUST_CHECK;
 DtStatus dt_np_iter(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_setattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
+                       DtVar *value) DT_MUST_CHECK;
+DtStatus dt_np_contains(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *item,
+                        DtVar **out) DT_MUST_CHECK;
+/* Calls what stands for the method or attribute `name` (polyfills/numpy.py), with self before
+ * `args`; breaks with `id`, naming `what` it is, if nothing does. */
+DtStatus dt_np_call_followed(DtTrace *, DtArrayVar *self, PyObject *name, const DtArgs *args,
+                             DtBreakId id, const char *what, DtVar **out) DT_MUST_CHECK;
 /* What an index names. */
 typedef struct DtNpRegion {
     bool advanced; /* by index arrays: nothing else is known */

@@ -1,7 +1,10 @@
-/* The memory of arrays as it lies there: strides, and views of it as items of another dtype. */
+/* The memory of arrays as it lies there: strides, flags, and views of it as items of another dtype.
+ */
 #include "adapters/numpy/internal.h"
 
 #include <string.h>
+
+#include "variables/kinds.h"
 
 /* ---- strides --------------------------------------------------------------------------------- */
 
@@ -28,6 +31,72 @@ dt_np_a_strides(DtTrace *trace, DtArrayVar *self, DtVar **out)
     }
     return known ? dt_var_tuple(trace, strides, meta->ndim, out)
                  : dt_break(trace, DT_BREAK_ARRAY_OP, "strides of memory in no known order");
+}
+
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+/* Are the items in the one order, known of memory that is in the other one? Only where at most one
+ * axis has more than one item. */
+static PyObject *
+is_in_both(DtTrace *trace, const DtMeta *meta)
+{
+    uint32_t long_axes = 0;
+    bool empty = false;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (dt_trace_depends_on_data(trace, meta->shape[i])) {
+            return Py_None;
+        }
+        long_axes += !dt_np_size_is(meta->shape[i], 1);
+        empty = empty || dt_np_size_is(meta->shape[i], 0);
+    }
+    return empty || long_axes < 2 ? Py_True : Py_False;
+}
+
+/* True, False, or None where it is not known. Guards look at the flags of inputs, so there what is
+ * not set is not the case. */
+static PyObject *
+is_in_order(DtTrace *trace, const DtArrayVar *self, uint32_t order)
+{
+    uint32_t both = DT_LAYOUT_C | DT_LAYOUT_F;
+    if (self->meta->layout & order) {
+        return Py_True;
+    }
+    if (self->node->kind == DT_NODE_INPUT) {
+        return Py_False;
+    }
+    return self->meta->layout & both ? is_in_both(trace, self->meta) : Py_None;
+}
+
+/* Memory that the graph made, of which no other array is a part. */
+static PyObject *
+is_own(const DtArrayVar *self)
+{
+    uint32_t fresh = self->meta->layout & (DT_LAYOUT_FRESH | DT_LAYOUT_VIEW);
+    return fresh == DT_LAYOUT_FRESH ? Py_True : Py_None;
+}
+
+/* The polyfill is told what is known. */
+DtStatus
+dt_np_a_flags(DtTrace *trace, DtArrayVar *self, DtVar **out)
+{
+    PyObject *known[] = {
+        is_in_order(trace, self, DT_LAYOUT_C),
+        is_in_order(trace, self, DT_LAYOUT_F),
+        self->meta->layout & DT_LAYOUT_ALIGNED ? Py_True
+        : self->node->kind == DT_NODE_INPUT    ? Py_False
+                                               : Py_None,
+        is_own(self),
+    };
+    DtVar *pos[Py_ARRAY_LENGTH(known)];
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("flags"));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(known); i++) {
+        DT_TRY(dt_var_const(trace, known[i], &pos[i]));
+    }
+    DtArgs args = dt_args_of(pos, Py_ARRAY_LENGTH(known));
+    return dt_np_call_followed(trace, self, name, &args, DT_BREAK_ARRAY_OP, "attribute", out);
 }
 
 /* ---- view ------------------------------------------------------------------------------------ */

@@ -424,10 +424,9 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
                     callable_name(callable));
 }
 
-/* What stands for the method or attribute, if there is something (polyfills/numpy.py). */
-static DtStatus
-call_followed(DtTrace *trace, DtArrayVar *self, PyObject *name, const DtArgs *args,
-              const char *what, DtVar **out)
+DtStatus
+dt_np_call_followed(DtTrace *trace, DtArrayVar *self, PyObject *name, const DtArgs *args,
+                    DtBreakId id, const char *what, DtVar **out)
 {
     PyObject *descriptor = dt_type_lookup(self->meta->type, name), *substitute = NULL;
     DtArgs with_self;
@@ -436,7 +435,7 @@ call_followed(DtTrace *trace, DtArrayVar *self, PyObject *name, const DtArgs *ar
         DT_TRY(dt_substitute_find_object(trace, descriptor, "numpy", &substitute));
     }
     if (substitute == NULL || !dt_substitute_fits(substitute, &with_self)) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "the %s %s of an array is not captured", what,
+        return dt_break(trace, id, "the %s %s of an array is not captured", what,
                         dt_kinds_text(name));
     }
     DtVar *function;
@@ -458,7 +457,7 @@ dt_np_call_method(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, Py
         row++;
     }
     if (row == end) {
-        return call_followed(trace, self, name, args, "method", out);
+        return dt_np_call_followed(trace, self, name, args, DT_BREAK_ARRAY_OP, "method", out);
     }
     DT_TRY(need_array(trace, target, &self->base));
     DT_TRY(form >= 0 ? dt_np_call_dry(trace, (DtNpOp)form, &self->base, &rest, out)
@@ -484,6 +483,34 @@ dt_np_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObje
         return dt_break(trace, DT_BREAK_RAISES, "an array has no attribute %s",
                         dt_kinds_text(name));
     }
+    if (dt_slot_method_find(self->meta->type, name) == found) {
+        DtVar *function;
+        DT_TRY(dt_build_known(trace, found, &function));
+        return dt_method_new(trace, function, &self->base, out);
+    }
     DtArgs none = {0};
-    return call_followed(trace, self, name, &none, "attribute", out);
+    return dt_np_call_followed(trace, self, name, &none, DT_BREAK_ARRAY_OP, "attribute", out);
+}
+
+/* The polyfill of an attribute is asked with the new value, too, if it takes one. */
+DtStatus
+dt_np_setattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name,
+              DtVar *value)
+{
+    DtVar *ignored;
+    DtArgs args = dt_args_of(&value, 1);
+    (void)adapter;
+    return dt_np_call_followed(trace, self, name, &args, DT_BREAK_ARRAY_MUTATION, "assignment to",
+                               &ignored);
+}
+
+DtStatus
+dt_np_contains(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *item, DtVar **out)
+{
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__contains__"));
+    DtArgs args = dt_args_of(&item, 1);
+    (void)adapter;
+    return name != NULL
+               ? dt_np_call_followed(trace, self, name, &args, DT_BREAK_ARRAY_BRANCH, "method", out)
+               : DT_ERROR;
 }
