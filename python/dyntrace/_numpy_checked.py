@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dyntrace import _texts
+
 _format_options = importlib.import_module("numpy._core.printoptions").format_options
 
 
@@ -52,6 +54,20 @@ def array_repr(*args: Any, **kwargs: Any) -> str:
 def array_str(*args: Any, **kwargs: Any) -> str:
     _need_plain_printing()
     return np.array_str(*args, **kwargs)
+
+
+def _checked(function: Callable[..., str]) -> Callable[..., str]:
+    def checked(*args: Any) -> str:
+        _need_plain_printing()
+        return function(*args)
+
+    checked.__name__ = checked.__qualname__ = function.__name__
+    return checked
+
+
+text, representation, escaped, formatted, joined, filled, percent, percent_of_one = map(
+    _checked, _texts.FUNCTIONS
+)
 
 
 #: By function: what is called in its place.

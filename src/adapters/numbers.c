@@ -236,6 +236,28 @@ dt_number_operands(DtTrace *trace, DtVar *const *vars, uint32_t count, DtOperand
     return DT_OK;
 }
 
+/* Two texts, one of them of the graph. */
+static bool
+are_texts(DtVar *l, DtVar *r)
+{
+    DtVar *both[] = {l, r};
+    for (size_t i = 0; i < 2; i++) {
+        PyObject *known = dt_var_peek_constant(dt_var_peek(both[i]));
+        if (dt_number_kind(both[i]) != 's' && (known == NULL || !PyUnicode_CheckExact(known))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static DtStatus
+add_texts(DtTrace *trace, DtVar *l, DtVar *r, DtVar **out)
+{
+    DtVar *parts[3] = {NULL, l, r};
+    DT_TRY(dt_var_const_take(trace, PyUnicode_New(0, 0), &parts[0]));
+    return dt_number_text(trace, "joined", parts, 3, out);
+}
+
 static DtStatus
 number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r,
               DtVar **out)
@@ -247,6 +269,9 @@ number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l,
     DtVar *both[] = {l, r};
     DtOperand args[2];
     (void)adapter;
+    if (plain == DT_BINARY_ADD && are_texts(l, r)) {
+        return add_texts(trace, l, r, out);
+    }
     if (kind == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a number of an array and a %s",
                         dt_canonical_binary_symbol(plain),
@@ -473,6 +498,7 @@ const DtAdapter dt_number_adapter = {
     .iter = number_iter,
     .number_kind = dt_number_kind_of,
     .number = dt_number_call,
+    .text = dt_number_text,
 };
 
 int

@@ -43,6 +43,9 @@ DtStatus dt_number_emit_spec(DtTrace *, const DtCallSpec *spec, DtVar **out) DT_
 /* An int operand, checked to lie in low..high when the graph runs. */
 DtStatus dt_number_fit(DtTrace *, int64_t low, int64_t high, DtOperand *operand) DT_MUST_CHECK;
 
+/* The slot DtAdapter.text (numbers_text.c). */
+DtStatus dt_number_text(DtTrace *, const char *function, DtVar *const *vars, uint32_t count,
+                        DtVar **out) DT_MUST_CHECK;
 /* The slot DtAdapter.number (numbers_functions.c). */
 DtStatus dt_number_call(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *args,
                         DtVar **out) DT_MUST_CHECK;

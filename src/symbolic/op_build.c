@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "sideeffects/journal.h"
+#include "variables/array_numbers.h"
 #include "variables/kinds.h"
+#include "variables/text.h"
 
 /* Pops `count` values; the array is the stack itself, valid until the next push. */
 static DtVar **
@@ -84,16 +86,28 @@ dt_op_build_const_key_map(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     return DT_OK;
 }
 
-/* The parts are results of FORMAT_*, hence constants. */
+/* The parts are results of FORMAT_*, hence constants, or texts of the graph. */
 DtStatus
 dt_op_build_string(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar **parts = pop_values(frame, instr->arg);
+    DtVar **parts = pop_values(frame, instr->arg), *value;
+    uint32_t count = (uint32_t)instr->arg;
+    bool arrays;
+    PyObject *empty = dt_trace_keep_take(trace, PyUnicode_New(0, 0));
+    if (empty == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_array_among(trace, parts, count, &arrays));
+    if (arrays) {
+        DT_TRY(dt_text_join(trace, empty, parts, count, &value));
+        dt_frame_push(frame, value);
+        return DT_OK;
+    }
     PyObject *list = PyList_New(0);
     if (list == NULL) {
         return DT_ERROR;
     }
-    for (int32_t i = 0; i < instr->arg; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         PyObject *part = dt_var_as_constant(trace, parts[i]);
         if (part == NULL || !PyUnicode_CheckExact(part)) {
             Py_DECREF(list);
@@ -106,14 +120,11 @@ dt_op_build_string(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
             return DT_ERROR;
         }
     }
-    PyObject *empty = PyUnicode_New(0, 0);
-    PyObject *joined = empty != NULL ? PyUnicode_Join(empty, list) : NULL;
-    Py_XDECREF(empty);
+    PyObject *joined = PyUnicode_Join(empty, list);
     Py_DECREF(list);
     if (joined == NULL) {
         return dt_break_from_exception(trace);
     }
-    DtVar *value;
     DT_TRY(dt_var_const_take(trace, joined, &value));
     dt_frame_push(frame, value);
     return DT_OK;

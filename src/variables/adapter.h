@@ -79,6 +79,10 @@ struct DtAdapter {
      * NULL: a break. */
     DtStatus (*number)(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *,
                        DtVar **out);
+    /* The text that a function of dyntrace._texts gives for such values, some of them of the graph.
+     * NULL: a break. */
+    DtStatus (*text)(DtTrace *, const char *function, DtVar *const *vars, uint32_t count,
+                     DtVar **out);
 
     /* Run-time guard.  `spec` was made by the adapter at build time, has `spec_size` bytes and is
      * copied into the guard program (object references in it are kept by the trace, then by the

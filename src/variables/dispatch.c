@@ -14,6 +14,7 @@
 #include "variables/fold.h"
 #include "compat/recursion.h"
 #include "variables/substitutes.h"
+#include "variables/text.h"
 
 static DtStatus
 missing_slot(DtTrace *trace, const char *slot, DtVar *var)
@@ -72,6 +73,11 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
     DT_TRY(dt_var_realize(trace, right, &right));
     DtArrayVar *array = array_operand(left, right);
     if (array != NULL) {
+        PyObject *text = dt_var_peek_constant(left);
+        if (DT_BINARY_PLAIN(op) == DT_BINARY_REMAINDER && text != NULL
+            && PyUnicode_CheckExact(text)) {
+            return dt_text_percent(trace, text, right, out);
+        }
         if (left->type->kind == DT_KIND_INSTANCE) { /* its own method comes first */
             DT_TRY(left->type->nb_binary(trace, op, left, right, out));
             if (*out != dt_not_implemented(trace)) {

@@ -107,12 +107,22 @@ answer(Proxy *self, DtStatus status, DtVar *const *var)
     return status == DT_OK ? dt_proxy_value(self->run, *var) : unwind(self->run, status);
 }
 
+/* The builtin function wants a str. */
+static PyObject *
+answer_text(Proxy *self, DtStatus status, DtVar *const *text)
+{
+    if (status == DT_OK && (*text)->type->kind == DT_KIND_ARRAY) {
+        status = dt_break(self->run->trace, DT_BREAK_ARRAY_TO_SCALAR, "the text of an array");
+    }
+    return answer(self, status, text);
+}
+
 static PyObject *
 proxy_repr(PyObject *object)
 {
     Proxy *self = (Proxy *)object;
     DtVar *text = NULL;
-    return answer(self, dt_text_repr(self->run->trace, self->var, &text), &text);
+    return answer_text(self, dt_text_repr(self->run->trace, self->var, &text), &text);
 }
 
 static PyObject *
@@ -120,7 +130,7 @@ proxy_str(PyObject *object)
 {
     Proxy *self = (Proxy *)object;
     DtVar *text = NULL;
-    return answer(self, dt_text_str(self->run->trace, self->var, &text), &text);
+    return answer_text(self, dt_text_str(self->run->trace, self->var, &text), &text);
 }
 
 static PyObject *
@@ -132,7 +142,7 @@ proxy_format(PyObject *object, PyObject *spec)
     if (status == DT_OK) {
         status = dt_text_format(self->run->trace, self->var, spec_var, &text);
     }
-    return answer(self, status, &text);
+    return answer_text(self, status, &text);
 }
 
 static PyObject *

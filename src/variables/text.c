@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compat/type.h"
+#include "variables/array_numbers.h"
 #include "variables/fold.h"
 #include "variables/proxy.h"
 
@@ -32,6 +33,77 @@ no_text(DtTrace *trace, DtVar *var)
         return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "the text of an array");
     }
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "the text of a %s", var->type->name);
+}
+
+/* ---- Texts of the graph ---------------------------------------------------------------------- */
+
+static bool
+is_array(DtVar *var)
+{
+    return dt_var_peek(var)->type->kind == DT_KIND_ARRAY;
+}
+
+/* The adapter of the first array decides; the values are realised. */
+static DtStatus
+text_of_arrays(DtTrace *trace, const char *function, DtVar *const *vars, uint32_t count,
+               DtVar **out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_array(vars[i])) {
+            DtArrayVar *array = (DtArrayVar *)dt_var_peek(vars[i]);
+            return array->adapter->text != NULL
+                       ? array->adapter->text(trace, function, vars, count, out)
+                       : no_text(trace, &array->base);
+        }
+    }
+    return dt_break(trace, DT_BREAK_MISSING_SLOT, "a text of nothing that is an array");
+}
+
+/* The same with a known text before the values. */
+static DtStatus
+text_with_form(DtTrace *trace, const char *function, PyObject *form, DtVar *const *vars,
+               uint32_t count, DtVar **out)
+{
+    DtVar **all = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (all == NULL) {
+        return dt_no_memory();
+    }
+    DT_TRY(dt_var_const(trace, form, &all[0]));
+    memcpy(all + 1, vars, sizeof(all[0]) * count);
+    return text_of_arrays(trace, function, all, count + 1, out);
+}
+
+/* A text of the graph is its own str(), and its own format() without a spec. */
+static bool
+is_text(DtTrace *trace, DtVar *var)
+{
+    return is_array(var) && dt_var_python_type(trace, var) == &PyUnicode_Type;
+}
+
+DtStatus
+dt_text_join(DtTrace *trace, PyObject *separator, DtVar *const *parts, uint32_t count, DtVar **out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        PyObject *known = dt_var_as_constant(trace, parts[i]);
+        if (!is_text(trace, parts[i]) && (known == NULL || !PyUnicode_CheckExact(known))) {
+            return PyErr_Occurred() ? DT_ERROR
+                                    : dt_break(trace, DT_BREAK_MISSING_SLOT,
+                                               "a text with a part that is not constant");
+        }
+    }
+    return text_with_form(trace, "joined", separator, parts, count, out);
+}
+
+/* Asks a function of dyntrace._texts about a form. */
+static DtStatus
+ask_about(PyObject *form, const char *function, bool *out)
+{
+    PyObject *module = PyImport_ImportModule("dyntrace._texts");
+    PyObject *answer = module != NULL ? PyObject_CallMethod(module, function, "O", form) : NULL;
+    *out = answer == Py_True;
+    Py_XDECREF(module);
+    Py_XDECREF(answer);
+    return answer != NULL ? DT_OK : DT_ERROR;
 }
 
 /* ---- Instances ------------------------------------------------------------------------------- */
@@ -338,6 +410,10 @@ DtStatus
 dt_text_repr(DtTrace *trace, DtVar *var, DtVar **out)
 {
     PyObject *text;
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (is_array(var)) {
+        return text_of_arrays(trace, "representation", &var, 1, out);
+    }
     DT_TRY(repr_of(trace, var, NULL, &text));
     return dt_var_const_take(trace, text, out);
 }
@@ -346,6 +422,14 @@ DtStatus
 dt_text_str(DtTrace *trace, DtVar *var, DtVar **out)
 {
     PyObject *text;
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (is_array(var)) {
+        if (is_text(trace, var)) {
+            *out = var;
+            return DT_OK;
+        }
+        return text_of_arrays(trace, "text", &var, 1, out);
+    }
     DT_TRY(str_of(trace, var, &text));
     return dt_var_const_take(trace, text, out);
 }
@@ -366,6 +450,10 @@ DtStatus
 dt_text_ascii(DtTrace *trace, DtVar *var, DtVar **out)
 {
     PyObject *repr, *text;
+    DT_TRY(dt_var_realize(trace, var, &var));
+    if (is_array(var)) {
+        return text_of_arrays(trace, "escaped", &var, 1, out);
+    }
     DT_TRY(repr_of(trace, var, NULL, &repr));
     DT_TRY(convert(trace, repr, escape, &text));
     return dt_var_const_take(trace, text, out);
@@ -412,7 +500,15 @@ dt_text_format(DtTrace *trace, DtVar *var, DtVar *spec, DtVar **out)
         return status;
     }
     Py_XDECREF(value);
-    if (var->type->kind == DT_KIND_ARRAY || var->type->kind == DT_KIND_IDENTITY) {
+    if (is_array(var)) {
+        DtVar *both[2] = {var, spec};
+        if (is_text(trace, var) && PyUnicode_GET_LENGTH(spec_text) == 0) {
+            *out = var;
+            return DT_OK;
+        }
+        return text_of_arrays(trace, "formatted", both, 2, out);
+    }
+    if (var->type->kind == DT_KIND_IDENTITY) {
         return no_text(trace, var);
     }
     if (!is_container(var)) {
@@ -472,6 +568,14 @@ call_join(DtTrace *trace, PyObject *method, PyObject *receiver, const DtArgs *ar
         DT_TRY(dt_var_list(trace, items, count, &parts));
     }
     DT_TRY(dt_fold_value(trace, parts, &known));
+    if (known == NULL && PyUnicode_CheckExact(receiver)) {
+        DtSeqVar *sequence = (DtSeqVar *)parts;
+        bool arrays;
+        DT_TRY(dt_array_among(trace, sequence->items, sequence->count, &arrays));
+        if (arrays) {
+            return dt_text_join(trace, receiver, sequence->items, sequence->count, out);
+        }
+    }
     if (known == NULL) {
         return fail_join(trace, method, (DtSeqVar *)parts);
     }
@@ -484,6 +588,16 @@ call_join(DtTrace *trace, PyObject *method, PyObject *receiver, const DtArgs *ar
 static DtStatus
 call_format(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar **out)
 {
+    PyObject *form = PyCFunction_GET_SELF(method);
+    bool arrays, plain;
+    DT_TRY(dt_array_among(trace, args->pos, args->npos, &arrays));
+    if (arrays && args->nkw == 0 && PyUnicode_CheckExact(form)
+        && strcmp(((PyCFunctionObject *)method)->m_ml->ml_name, "format") == 0) {
+        DT_TRY(ask_about(form, "only_formats", &plain));
+        return plain ? text_with_form(trace, "filled", form, args->pos, args->npos, out)
+                     : dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR,
+                                "a format that looks into the array");
+    }
     DtProxyRun run = {trace, DT_OK};
     PyObject *values = PyTuple_New(args->npos);
     PyObject *keywords = PyDict_New();
@@ -544,6 +658,39 @@ dt_text_call_method(DtTrace *trace, PyObject *method, PyObject *receiver, const 
     return dt_fold_call(trace, method, receiver, args, out);
 }
 
+/* Numbers are converted; of arrays, and of complex numbers, NumPy warns there. */
+static bool
+needs_plain_form(DtVar *var)
+{
+    const DtArrayVar *array = (const DtArrayVar *)dt_var_peek(var);
+    const DtAdapter *adapter = is_array(var) ? array->adapter : NULL;
+    char kind =
+        adapter != NULL && adapter->number_kind != NULL ? adapter->number_kind(array->meta) : 0;
+    return adapter != NULL && (kind == 0 || kind == 'c');
+}
+
+/* The values of a format, among which is an array; *done: there is one. */
+static DtStatus
+percent_of_arrays(DtTrace *trace, PyObject *format, DtVar *var, bool *done, DtVar **out)
+{
+    bool tuple = var->type->kind == DT_KIND_TUPLE, plain = true;
+    DtVar *const *items = tuple ? ((DtSeqVar *)var)->items : &var;
+    uint32_t count = tuple ? ((DtSeqVar *)var)->count : 1;
+    DT_TRY(dt_array_among(trace, items, count, done));
+    if (!*done) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < count && plain; i++) {
+        plain = !needs_plain_form(items[i]);
+    }
+    if (!plain) {
+        DT_TRY(ask_about(format, "only_texts", &plain));
+    }
+    return plain ? text_with_form(trace, tuple ? "percent" : "percent_of_one", format, items, count,
+                                  out)
+                 : dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "a format that converts an array");
+}
+
 /* A tuple of known values and proxies. */
 static PyObject *
 proxy_tuple(DtProxyRun *run, DtSeqVar *tuple)
@@ -565,7 +712,14 @@ dt_text_percent(DtTrace *trace, PyObject *format, DtVar *var, DtVar **out)
 {
     DtProxyRun run = {trace, DT_OK};
     PyObject *known;
+    bool done;
     DT_TRY(dt_var_realize(trace, var, &var));
+    if (PyUnicode_CheckExact(format)) {
+        DT_TRY(percent_of_arrays(trace, format, var, &done, out));
+        if (done) {
+            return DT_OK;
+        }
+    }
     DT_TRY(dt_fold_value(trace, var, &known));
     if (known != NULL) {
         PyObject *method = PyObject_GetAttrString(format, "__mod__");

@@ -648,6 +648,7 @@ const DtAdapter dt_np_called_adapter = {
     .getattr = get_attr,
     .call_method = call_method,
     .iter = dt_np_iter,
+    .text = dt_number_text,
     .check = check,
     .tell_apart = dt_np_tell_apart,
     .print_guard = print_guard,

@@ -646,7 +646,7 @@ def test_globals_that_change():
         (lambda x: (1 << 10**7, x), "symbolic-range"),
         (lambda x: (hash(object()) * 0, x), "unknown-callable"),
         (lambda x: (repr(object())[:7], x), "missing-slot"),
-        (lambda x: (f"{x}", x + 1), "array-to-scalar"),
+        (lambda x: (f"{[x]}", x + 1), "array-to-scalar"),
         (lambda x: (id(x) * 0, x), "missing-slot"),
         (lambda x: (id([x]) * 0, x), "unknown-callable"),
     ],
