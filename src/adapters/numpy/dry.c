@@ -283,8 +283,8 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs,
 }
 
 static DtStatus
-read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *args, PyObject *pos,
-             PyObject *kwargs, DtVar **out)
+read_arguments(DtNpDry *dry, DtOperand *operands, const DtArgs *args, PyObject *pos,
+               PyObject *kwargs)
 {
     for (uint32_t i = 0; i < args->npos; i++) {
         PyObject *example = NULL;
@@ -300,6 +300,95 @@ read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *
             status = DT_ERROR;
         }
         Py_XDECREF(example);
+        DT_TRY(status);
+    }
+    return DT_OK;
+}
+
+/* ---- Integers that say how large the result is ----------------------------------------------- */
+
+static bool
+same_form(const DtNpDry *dry, PyObject *a, PyObject *b)
+{
+    if (Py_TYPE(a) != Py_TYPE(b)) {
+        return false;
+    }
+    if (PyTuple_Check(a) || PyList_Check(a)) {
+        bool same = PySequence_Fast_GET_SIZE(a) == PySequence_Fast_GET_SIZE(b);
+        for (Py_ssize_t i = 0; same && i < PySequence_Fast_GET_SIZE(a); i++) {
+            same = same_form(dry, PySequence_Fast_GET_ITEM(a, i), PySequence_Fast_GET_ITEM(b, i));
+        }
+        return same;
+    }
+    if (!PyArray_Check(a)) {
+        return true;
+    }
+    PyArrayObject *one = (PyArrayObject *)a, *other = (PyArrayObject *)b;
+    bool same = PyArray_NDIM(one) == PyArray_NDIM(other)
+                && PyArray_EquivTypes(PyArray_DESCR(one), PyArray_DESCR(other));
+    for (int i = dry->counted || dry->open != 0 ? 1 : 0; same && i < PyArray_NDIM(one); i++) {
+        same = PyArray_DIM(one, i) == PyArray_DIM(other, i);
+    }
+    return same;
+}
+
+/* The run with other integers; NULL without an exception: they are refused. */
+static DtStatus
+run_with(DtNpDry *dry, DtNpDryValues values, PyObject *callee, DtOperand *operands,
+         const DtArgs *args, PyObject **result)
+{
+    PyObject *pos = PyTuple_New(args->npos), *kwargs = PyDict_New();
+    DtStatus status = DT_ERROR;
+    *result = NULL;
+    dry->values = values;
+    if (pos != NULL && kwargs != NULL) {
+        status = read_arguments(dry, operands, args, pos, kwargs);
+    }
+    if (status == DT_OK) {
+        *result = run_dry(callee, pos, kwargs);
+        if (*result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear(); /* such values are refused */
+        }
+        status = PyErr_Occurred() ? DT_ERROR : DT_OK;
+    }
+    Py_XDECREF(pos);
+    Py_XDECREF(kwargs);
+    dry->values = DT_NP_DRY_ZEROS;
+    return status;
+}
+
+/* np.hanning(n[0]), np.delete(x, n): the values of integers may be sizes, axes, places.  Then the
+ * results for zeros, for ones and for all different integers are not of one form. */
+static DtStatus
+check_integers(DtNpDry *dry, PyObject *callee, DtOperand *operands, const DtArgs *args,
+               PyObject *result)
+{
+    static const DtNpDryValues others[] = {DT_NP_DRY_ONES, DT_NP_DRY_DIFFERENT};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(others); i++) {
+        PyObject *other;
+        DT_TRY(run_with(dry, others[i], callee, operands, args, &other));
+        bool same = other == NULL || same_form(dry, result, other);
+        Py_XDECREF(other);
+        if (!same) {
+            return dt_break(dry->trace, DT_BREAK_ARRAY_OP,
+                            "%s with integers that say how large the result is", dry->function);
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
+read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *args, PyObject *pos,
+             PyObject *kwargs, DtVar **out)
+{
+    DT_TRY(read_arguments(dry, operands, args, pos, kwargs));
+    if (dry->integers && !dry->about) {
+        PyObject *result = run_dry(spec->callee, pos, kwargs);
+        if (result == NULL) {
+            return dt_break_on_exception(dry->trace);
+        }
+        DtStatus status = check_integers(dry, spec->callee, operands, args, result);
+        Py_DECREF(result);
         DT_TRY(status);
     }
     return learn_and_emit(dry, spec, pos, kwargs, out);

@@ -7,6 +7,8 @@
  * business).  Functions that may warn from Python are called as copies that raise instead.  A dry
  * run that raises, or whose result is a view, is a graph break: plain execution does what it does.
  *
+ * Integers that say how large the result is are found by runs with other ones: a break.
+ *
  * Sizes become constants of the trace: another size is another entry.
  * dry_operands.c makes the dummies, dry.c runs and reads results, dry_forms.c has the rows'
  * handlers.
@@ -15,6 +17,9 @@
 #define DT_ADAPTERS_NUMPY_DRY_H
 
 #include "adapters/numpy/internal.h"
+
+/* What integers among the dummies are. */
+typedef enum DtNpDryValues { DT_NP_DRY_ZEROS, DT_NP_DRY_ONES, DT_NP_DRY_DIFFERENT } DtNpDryValues;
 
 typedef struct DtNpDry {
     DtTrace *trace;
@@ -26,8 +31,10 @@ typedef struct DtNpDry {
     bool any_type;     /* NumPy converts no operand, so that it can't warn of it */
     bool late;         /* dtype or rank of results depend on data: only their type is known */
     bool scattered;    /* some array is in another order than its dummy, as far as is known */
-    uint32_t alike;    /* a bit per result of a counted one that has the sizes of its array */
-    uint32_t open;     /* a bit per result of others whose first size depends on data */
+    bool integers;     /* there are some among the dummies */
+    DtNpDryValues values;
+    uint32_t alike; /* a bit per result of a counted one that has the sizes of its array */
+    uint32_t open;  /* a bit per result of others whose first size depends on data */
 } DtNpDry;
 
 /* Will a value of this type do as an argument, and be known as a result? */

@@ -1,6 +1,7 @@
 /* Operands of functions without a rule, and what stands for them in a dry run: see dry.h. */
 #include "adapters/numpy/dry.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Trying out larger arrays would take longer than the graph could gain. */
@@ -13,9 +14,9 @@ enum { SMALL = 4 };
 /* ---- Dummies --------------------------------------------------------------------------------- */
 
 /* Numbers between 0 and 1; rows are sorted, the diagonal of matrices is large, so that they can be
- * inverted and have roots. */
+ * inverted and have roots.  As integers the same, but for the scale. */
 static void
-fill(PyArrayObject *array)
+fill(PyArrayObject *array, bool integers)
 {
     double *data = PyArray_DATA(array);
     int ndim = PyArray_NDIM(array);
@@ -28,12 +29,32 @@ fill(PyArrayObject *array)
         if (square && i / last % last == i % last) {
             data[i] += (double)last;
         }
+        if (integers) {
+            data[i] = rint(data[i] * (ndim == 1 ? (double)(count + 1) : 128.0));
+        }
     }
 }
 
-/* Integers are indices, and small; the order is the operand's as far as it is known. */
+/* Whose integers are numbers like others: of zeros LAPACK complains on the standard output. */
+static bool
+takes_numbers(DtNpOp op)
+{
+    return op == DT_NP_polyfit || strncmp(dt_np_target(op), "numpy.linalg.", 13) == 0;
+}
+
+/* Indices, and small. */
+static void
+fill_integers(PyArrayObject *array, DtNpDryValues values)
+{
+    double *data = PyArray_DATA(array);
+    for (npy_intp i = 0; i < PyArray_SIZE(array); i++) {
+        data[i] = values == DT_NP_DRY_ZEROS ? 0.0 : values == DT_NP_DRY_ONES ? 1.0 : (double)i;
+    }
+}
+
+/* The order is the operand's as far as it is known. */
 static PyObject *
-make_dummy(const DtMeta *meta, bool small)
+make_dummy(const DtMeta *meta, bool small, bool numbers, DtNpDryValues values)
 {
     npy_intp shape[DT_NP_MAXDIMS];
     npy_intp count = 1;
@@ -50,14 +71,19 @@ make_dummy(const DtMeta *meta, bool small)
         return zeros != NULL && meta->type != &PyArray_Type ? PyArray_Return((PyArrayObject *)zeros)
                                                             : zeros;
     }
-    bool whole = PyTypeNum_ISINTEGER(descr->type_num) || PyTypeNum_ISBOOL(descr->type_num);
-    PyObject *filled = whole ? PyArray_ZEROS(meta->ndim, shape, NPY_DOUBLE, 0)
-                             : PyArray_SimpleNew(meta->ndim, shape, NPY_DOUBLE);
+    bool integers = PyTypeNum_ISINTEGER(descr->type_num);
+    PyObject *filled = PyArray_SimpleNew(meta->ndim, shape, NPY_DOUBLE);
     if (filled == NULL) {
         return NULL;
     }
-    if (!whole) {
-        fill((PyArrayObject *)filled);
+    if (PyTypeNum_ISBOOL(descr->type_num)) {
+        fill_integers((PyArrayObject *)filled, DT_NP_DRY_ZEROS);
+    }
+    else if (integers && !numbers) {
+        fill_integers((PyArrayObject *)filled, values);
+    }
+    else {
+        fill((PyArrayObject *)filled, integers);
     }
     Py_INCREF(descr);
     PyObject *dummy = PyArray_CastToType((PyArrayObject *)filled, descr, fortran);
@@ -202,7 +228,10 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);
         }
         *operand = found.operand;
-        *example = make_dummy(array->meta, dry->counted);
+        bool integers = PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
+        dry->integers = dry->integers || integers;
+        *example = make_dummy(array->meta, dry->counted,
+                              array->meta->ndim > 0 && takes_numbers(dry->op), dry->values);
         return *example != NULL && PyList_Append(dry->dummies, *example) == 0 ? DT_OK : DT_ERROR;
     }
     DT_TRY(dt_np_items(dry->trace, var, &items, &count, &many));
