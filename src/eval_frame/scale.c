@@ -26,6 +26,8 @@
 #define WIDE_SHARE 8
 #define MOST_UNDECIDED 16
 #define ENOUGH_PERCENT 55
+/* What the samples of a part may take together before chance has to do: half of them are plain. */
+#define PART_PATIENCE_NS 20000000
 /* A scale under which things keep being compiled waits. */
 #define DISCARD_LIMIT 32
 #define UNSETTLED_WAIT 1024
@@ -167,7 +169,9 @@ judge(DtScale *scale)
     scale->rounds += scale->rounds < UINT8_MAX;
     scale->calls = 0;
     bool chance = is_chance(scale, count), by_pairs = wide || scale->part;
-    if (by_pairs && chance && scale->undecided < MOST_UNDECIDED) {
+    int64_t spent = (scale->undecided + 1) * 2 * (int64_t)count * plain; /* about */
+    bool patient = wide || (scale->part && spent < PART_PATIENCE_NS);
+    if (patient && chance && scale->undecided < MOST_UNDECIDED) {
         scale->undecided++;
         wait(scale, CLOSE_WAIT);
         return;

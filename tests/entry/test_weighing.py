@@ -250,6 +250,13 @@ def test_a_part_may_gain_a_hundredth_of_what_its_samples_take():
     assert verdict((5000,), (6000,), part=True)[0] == "kept"
 
 
+def test_a_part_with_long_samples_is_judged_soon():
+    # Half of what is sampled runs plainly: of a loop's iterations of milliseconds, that is too much.
+    assert verdict(COMPILED_99, PLAIN_100, part=True, most=16)[0] != "kept"
+    compiled, plain = ([1000 * ns for ns in times] for times in (COMPILED_99, PLAIN_100))
+    assert verdict(tuple(compiled), tuple(plain), part=True, most=16)[0] in ("kept", "forsaken")
+
+
 def test_a_verdict_while_an_attempt_waits_is_no_last_one():
     slower = {"compiled": (6000,), "plain": (5000,), "most": 16}
     assert verdict(**slower, calls=("settled",) * 3) == ("forsaken", [("plain", "forsaken")] * 3)
