@@ -570,6 +570,9 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     fused->nops = count;
     drop_reads(fused);
     sort_scalars(fused);
+    for (uint32_t i = 0; i < fused->nsteps; i++) {
+        fused->nquads += fused->steps[i].quads != NULL;
+    }
     find_reuse(fused, plan, plan->nodes[stage->nodes.items[0]].stage);
     fused->block = choose_block(fused);
     *out = fused;

@@ -95,7 +95,7 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
         || total * (npy_intp)fused->nsteps >= DT_FUSED_RELEASE_GIL) {
         return DT_FUSED_CALL;
     }
-    DtStraight *straight = dt_straight_get(fused, total);
+    DtStraight *straight = fused->nquads >= DT_STRAIGHT_PAYS ? dt_straight_get(fused, total) : NULL;
     if (straight == NULL && dt_fused_register_bytes(fused, total) > DT_FUSED_STACK_SCRATCH) {
         return DT_FUSED_CALL;
     }

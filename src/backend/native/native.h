@@ -190,6 +190,7 @@ typedef struct DtFused {
     uint32_t nops;
     DtStep *steps;
     uint32_t nsteps;
+    uint32_t nquads; /* of the steps, those that have one */
     uint32_t nslots;
     uint32_t register_bytes; /* per element, of all registers */
     npy_intp block;          /* elements */

@@ -4,7 +4,10 @@
 
 #include "backend/native/native.h"
 
-enum { DT_STRAIGHT_MOST = 16 }; /* elements, where none has more than eight bytes */
+enum {
+    DT_STRAIGHT_MOST = 16, /* elements, where none has more than eight bytes */
+    DT_STRAIGHT_PAYS = 3,  /* steps of ours, from which on it is faster than NumPy's loops are */
+};
 
 /* The stage's line, made at first use; NULL: it has none for so many elements, or there is no
  * memory for it.  To be taken when no other code of Python can run before it is done with. */
