@@ -10,7 +10,7 @@
 
 #include "graph/graph.h"
 #include "variables/adapter.h"
-#include "variables/array_numbers.h"
+#include "variables/numbers/array_numbers.h"
 
 extern const DtAdapter dt_number_adapter;
 

@@ -1,7 +1,7 @@
 /* Functions of Python numbers that the graph computes: float(), int(), round(), min(), math.sin()
  * ...
  *
- * Which there are, and of what kind their results are, is variables/array_numbers.def.
+ * Which there are, and of what kind their results are, is variables/numbers/array_numbers.def.
  * Not in here: operators and attributes (numbers.c).
  */
 #include <string.h>

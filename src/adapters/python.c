@@ -20,7 +20,7 @@
 #include "adapters/symint.h"
 #include "graph/graph.h"
 #include "guards/recipe.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 static PyObject *
 hooks_of(const DtAdapter *adapter)

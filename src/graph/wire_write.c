@@ -14,7 +14,7 @@ typedef struct Writer {
 
 static const uint8_t arities[DT_SYM_OP_COUNT] = {
 #define SYM_OP(NAME, ARITY, TEXT) [DT_SYM_OP_##NAME] = ARITY,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 

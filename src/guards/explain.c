@@ -70,13 +70,13 @@ dt_program_describe(PyObject *object, DtStrbuf *buf)
 
 static const char *const op_texts[DT_SYM_OP_COUNT] = {
 #define SYM_OP(NAME, ARITY, TEXT) TEXT,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 
 static const uint8_t op_arity[DT_SYM_OP_COUNT] = {
 #define SYM_OP(NAME, ARITY, TEXT) ARITY,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 

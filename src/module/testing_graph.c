@@ -128,7 +128,7 @@ parse_items(Builder *builder, PyObject *sequence, DtOperand **items, uint32_t *c
 
 static const char *const sym_names[] = {
 #define SYM_OP(NAME, ARITY, TEXT) #NAME,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 

@@ -142,7 +142,7 @@ static const char *const source_names[] = {
 
 static const char *const sym_names[] = {
 #define SYM_OP(NAME, ARITY, TEXT) #NAME,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 

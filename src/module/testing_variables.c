@@ -142,7 +142,7 @@ done:
 
 static const char *const sym_op_names[] = {
 #define SYM_OP(NAME, ARITY, TEXT) #NAME,
-#include "variables/sym_ops.def"
+#include "variables/numbers/sym_ops.def"
 #undef SYM_OP
 };
 

@@ -10,8 +10,8 @@
 
 #include "compat/iterators.h"
 #include "variables/kinds.h"
-#include "variables/payloads.h"
-#include "variables/set_layout.h"
+#include "variables/classes/payloads.h"
+#include "variables/containers/set_layout.h"
 
 DtStatus
 dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values, uint32_t *count)

@@ -15,7 +15,7 @@
 #include "compat/type_names.h"
 #include "sideeffects/entries.h"
 #include "variables/kinds.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 /* Of so many items of one container, each has its own guard. */
 #define MOST_ITEMS 8

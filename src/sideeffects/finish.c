@@ -10,7 +10,7 @@
 
 #include "compat/object.h"
 #include "compat/type.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 typedef struct Reach {
     DtMap seen;

@@ -13,7 +13,7 @@
 #include "sideeffects/entries.h"
 
 #include "variables/kinds.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 DtStatus
 dt_journal_init(DtTrace *trace)

@@ -13,7 +13,7 @@
  */
 #include "compat/messages.h"
 #include "symbolic/inline.h"
-#include "variables/iterators.h"
+#include "variables/iterators/iterators.h"
 #include "variables/kinds.h"
 #include "variables/rules.h"
 

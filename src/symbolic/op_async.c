@@ -5,11 +5,11 @@
  * END_ASYNC_FOR
  *
  * What is awaited is followed like any generator: coroutines, objects with __await__, and the steps
- * of asynchronous generators (variables/v_async.c).
+ * of asynchronous generators (variables/iterators/v_async.c).
  */
 #include "compat/type.h"
 #include "symbolic/inline.h"
-#include "variables/iterators.h"
+#include "variables/iterators/iterators.h"
 
 DtStatus
 dt_op_async_gen_wrap(DtTrace *trace, DtFrame *frame, const DtInstr *instr)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sideeffects/journal.h"
-#include "variables/array_numbers.h"
+#include "variables/numbers/array_numbers.h"
 #include "variables/kinds.h"
 #include "variables/text.h"
 

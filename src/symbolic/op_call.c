@@ -8,7 +8,7 @@
  */
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 /* The names tuple of keyword arguments, out of a constant. */
 static PyObject **

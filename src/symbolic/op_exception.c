@@ -5,7 +5,7 @@
  * type).  Bodies of try statements need nothing: unwind.c finds the handlers.
  *
  * Not in here: with statements (op_with.c); what except* does with groups
- * (variables/v_exception_group.c).
+ * (variables/exceptions/v_exception_group.c).
  */
 #include "symbolic/frame.h"
 #include "variables/kinds.h"

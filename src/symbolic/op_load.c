@@ -6,7 +6,7 @@
 #include "compat/dict.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 /* A constant tuple is a tuple of constants that is loaded as the very object that it is. */
 static DtStatus

@@ -7,7 +7,7 @@
  * names of a module are its globals, an exact dict: nothing that is looked up
  * runs code.
  *
- * Not in here: what becomes of the namespace (variables/class_statement.c).
+ * Not in here: what becomes of the namespace (variables/classes/class_statement.c).
  */
 #include "compat/dict.h"
 #include "symbolic/frame.h"

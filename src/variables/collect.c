@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "variables/iterators.h"
+#include "variables/iterators/iterators.h"
 
 /* What a larger hint would reserve may not be there: CPython may raise MemoryError. */
 #define MAX_HINT (INT64_C(1) << 24)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "variables/array_numbers.h"
+#include "variables/numbers/array_numbers.h"
 
 #include "compat/type.h"
 

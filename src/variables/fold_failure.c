@@ -2,7 +2,7 @@
  * same types: see fold.h.
  */
 #include "compat/type.h"
-#include "variables/array_numbers.h"
+#include "variables/numbers/array_numbers.h"
 #include "variables/fold.h"
 
 /* An instance of a class of the same name, which has no methods at all. */

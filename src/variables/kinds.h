@@ -5,7 +5,7 @@
 #define DT_VARIABLES_KINDS_H
 
 #include "variables/adapter.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 #include "variables/trace.h"
 
 /* The types as written in v_*.c, slots not inherited yet; trackers use dt_var_type_of(). */

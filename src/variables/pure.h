@@ -11,7 +11,7 @@
 #ifndef DT_VARIABLES_PURE_H
 #define DT_VARIABLES_PURE_H
 
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 
 /* Whether the object is of a pure type, and what it looks at can't change, either (a match over a
  * bytearray can). */

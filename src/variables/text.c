@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compat/type.h"
-#include "variables/array_numbers.h"
+#include "variables/numbers/array_numbers.h"
 #include "variables/fold.h"
 #include "variables/proxy.h"
 

@@ -394,7 +394,7 @@ DtStatus dt_inline_class_body(DtTrace *, DtFunctionVar *function, DtVar *names,
 
 /* One step of a generator, coroutine or asynchronous generator: to what it yields (*returned false)
  * or returns. */
-typedef struct DtGeneratorVar DtGeneratorVar; /* variables/payloads.h */
+typedef struct DtGeneratorVar DtGeneratorVar; /* variables/classes/payloads.h */
 DtStatus dt_generator_resume(DtTrace *, DtGeneratorVar *self, DtVar *sent, DtVar **out,
                              bool *returned) DT_MUST_CHECK;
 /* The same with an exception that is raised where it stands; what it delegates to gets it first. */

@@ -20,14 +20,14 @@
 #include "core/status.h"
 #include "core/strbuf.h"
 #include "variables/source.h"
-#include "variables/sym.h"
+#include "variables/numbers/sym.h"
 
 typedef struct DtVar DtVar;
 typedef struct DtVarType DtVarType;
 typedef struct DtCodegen DtCodegen;             /* codegen/codegen.h */
 typedef struct DtAdapter DtAdapter;             /* variables/adapter.h */
 typedef struct DtNode DtNode;                   /* graph/graph.h */
-typedef struct DtNumberRow DtNumberRow;         /* variables/array_numbers.h */
+typedef struct DtNumberRow DtNumberRow;         /* variables/numbers/array_numbers.h */
 typedef struct DtMeta DtMeta;                   /* variables/adapter.h */
 typedef struct DtSymbolicFrame DtSymbolicFrame; /* symbolic/frame.h */
 

@@ -119,7 +119,8 @@ OPERATOR = {
 
 
 def rows(file, table):
-    text = (SOURCES / file).read_text()
+    (path,) = SOURCES.rglob(file)
+    text = path.read_text()
     body = text[text.index(f"{table}[] = {{") :]
     return re.findall(r'\{"(\w+)"', body[: body.index("};")])
 

@@ -64,7 +64,7 @@ def table_rows():
     import re
     from pathlib import Path
 
-    table = Path(__file__).parents[2] / "src" / "variables" / "sym_ops.def"
+    table = Path(__file__).parents[2] / "src" / "variables" / "numbers" / "sym_ops.def"
     return re.findall(r"^SYM_OP\((\w+)", table.read_text(), re.MULTILINE)
 
 

@@ -13,7 +13,7 @@
 #include "adapters/numpy/api.h"
 #include "graph/graph.h"
 #include "variables/adapter.h"
-#include "variables/payloads.h"
+#include "variables/classes/payloads.h"
 #include "variables/trace.h"
 
 #define DT_NP_MAXDIMS 32

@@ -1,0 +1,76 @@
+/* What the handlers of builtins share: arguments by position or name, calls of the real builtin.
+ *
+ * Not in here: binding to Python functions (symbolic/bind.c).
+ */
+#include "variables/builtins/builtin_args.h"
+
+#include <string.h>
+
+#include "variables/fold.h"
+
+DtStatus
+dt_builtin_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value, DtVar **out)
+{
+    *out = value;
+    DtVar *found;
+    DT_TRY(dt_args_keyword(trace, args, name, &found));
+    if (found != NULL) {
+        *out = found;
+    }
+    return DT_OK;
+}
+
+bool
+dt_builtin_knows(const DtArgs *args, const char *const *allowed)
+{
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        bool known = false;
+        for (const char *const *name = allowed; *name != NULL && !known; name++) {
+            known = PyUnicode_CompareWithASCIIString(args->kwnames[i], *name) == 0;
+        }
+        if (!known) {
+            return false;
+        }
+    }
+    return true;
+}
+
+DtStatus
+dt_builtin_bind(DtTrace *trace, DtVar *self, const DtArgs *args, const char *const *names,
+                uint32_t count, DtVar **out)
+{
+    memset(out, 0, count * sizeof(DtVar *));
+    for (uint32_t i = 0; i < args->npos && i < count; i++) {
+        out[i] = args->pos[i];
+    }
+    bool fits = args->npos <= count;
+    for (uint32_t k = 0; k < args->nkw && fits; k++) {
+        uint32_t i = 0;
+        while (i < count && PyUnicode_CompareWithASCIIString(args->kwnames[k], names[i]) != 0) {
+            i++;
+        }
+        fits = i < count && out[i] == NULL;
+        if (fits) {
+            out[i] = args->kw[k];
+        }
+    }
+    return fits ? DT_OK : dt_kinds_mismatch(trace, self, "", args);
+}
+
+DtStatus
+dt_builtin_misfit(DtTrace *trace, DtVar *self, const DtArgs *args)
+{
+    return dt_kinds_mismatch(trace, self, "", args);
+}
+
+DtStatus
+dt_builtin_fold(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    return dt_fold_call(trace, ((DtObjectVar *)self)->object, NULL, args, out);
+}
+
+DtStatus
+dt_builtin_scalar(DtTrace *trace, const char *function)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", function);
+}

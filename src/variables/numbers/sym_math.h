@@ -1,0 +1,24 @@
+/* Functions of module math on symbolic floats. */
+#ifndef DT_VARIABLES_SYM_MATH_H
+#define DT_VARIABLES_SYM_MATH_H
+
+#include "core/status.h"
+#include "variables/numbers/sym.h"
+
+/* Whether the operation is one of them; FLOOR, CEIL and TRUNC give ints. */
+static inline bool
+dt_sym_math_is(DtSymOp op)
+{
+    return op >= DT_SYM_OP_SQRT;
+}
+
+static inline bool
+dt_sym_math_gives_int(DtSymOp op)
+{
+    return op >= DT_SYM_OP_FLOOR;
+}
+
+/* false: plain Python raises, or the result has more than 64 bits. */
+bool dt_sym_math_apply(DtSymOp op, double a, DtNumber *out) DT_MUST_CHECK;
+
+#endif
