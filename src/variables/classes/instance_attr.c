@@ -156,6 +156,20 @@ is_dict_member(PyObject *found, PyObject *name)
            && PyUnicode_CompareWithASCIIString(name, "__dict__") == 0;
 }
 
+/* A class may have a slot of another class, which is no place in its instances, and its own one
+ * under another name, by which the journal does not know it. */
+static DtStatus
+check_slot(DtTrace *trace, DtVar *self, PyObject *member, PyObject *name)
+{
+    PyTypeObject *cls = instance_of(self)->cls;
+    if (PyType_IsSubtype(cls, PyDescr_TYPE(member))
+        && PyUnicode_Compare(PyDescr_NAME(member), name) == 0) {
+        return DT_OK;
+    }
+    return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s is a slot from elsewhere",
+                    dt_kinds_text(name), cls->tp_name);
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static DtStatus
@@ -177,6 +191,7 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
     }
     if (Py_IS_TYPE(attr->found, &PyMemberDescr_Type)) {
         bool found;
+        DT_TRY(check_slot(trace, self, attr->found, name));
         DT_TRY(read_own(trace, self, name, attr->found, &found, out));
         return found ? DT_OK : no_attribute(trace, self, name);
     }
@@ -268,6 +283,7 @@ dt_instance_generic_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *
         if (!Py_IS_TYPE(attr.found, &PyMemberDescr_Type)) {
             return dt_descr_set(trace, &attr, name, self, value);
         }
+        DT_TRY(check_slot(trace, self, attr.found, name));
         member = attr.found;
     }
     else if (!dt_instance_has_dict(self)) {
