@@ -499,6 +499,17 @@ def test_spans_and_bare_numbers_warn_once(number, size):
     same(fn, np.arange(4).astype("m8[h]"), np.ones(size, bool))
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+def test_trial_runs_on_halves_raise_no_flags(dtype):
+    def fn(a):
+        with np.errstate(all="warn"):
+            return np.argmax(a, axis=-1, keepdims=True), np.sum(a, initial=2)
+
+    same(fn, np.ones(20_000, dtype))
+    with np.errstate(all="warn"):
+        same(lambda a: np.max(a, initial=0), np.ones(20_000, dtype))
+
+
 class Bare:
     pass
 

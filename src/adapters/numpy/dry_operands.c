@@ -13,8 +13,9 @@ enum { SMALL = 4 };
 
 /* ---- Dummies --------------------------------------------------------------------------------- */
 
-/* Numbers between 0 and 1; rows are sorted, the diagonal of matrices is large, so that they can be
- * inverted and have roots.  As integers the same, but for the scale. */
+/* Numbers between 0 and 1, none so small that a cast flags it; rows are sorted, the diagonal of
+ * matrices is large, so that they can be inverted and have roots.  As integers the same, but for
+ * the scale. */
 static void
 fill(PyArrayObject *array, bool integers)
 {
@@ -31,6 +32,9 @@ fill(PyArrayObject *array, bool integers)
         }
         if (integers) {
             data[i] = rint(data[i] * (ndim == 1 ? (double)(count + 1) : 128.0));
+        }
+        else if (ndim == 1) {
+            data[i] = (1 + data[i]) / 2;
         }
     }
 }
