@@ -89,6 +89,7 @@ def test_a_number_of_an_array_is_put():
         lambda c: c.imag.prod(axis=0, initial=np.complex64(1j)),
         lambda c: np.hypot.reduce(c.real, axis=1, initial=np.array(1j), keepdims=True),
         lambda c: np.max([1.0, 2.0], initial=c.sum()),
+        lambda c: np.minimum.reduce(c.real.astype(int), axis=(0, -1), initial=np.complex64(1j)),
         lambda c: np.put(np.zeros(4), [0], complex(c[0, 0])),
     ],
 )

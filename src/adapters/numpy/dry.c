@@ -238,10 +238,6 @@ static DtStatus
 learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtVar **out)
 {
     DtMeta results[DT_NP_MAXARGS];
-    if (drops_imaginary(dry, args, kwargs)) {
-        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
-                        dry->function);
-    }
     PyObject *result = run_dry(spec->callee, args, kwargs);
     if (result == NULL) {
         return dt_break_on_exception(dry->trace);
@@ -382,6 +378,10 @@ read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *
              PyObject *kwargs, DtVar **out)
 {
     DT_TRY(read_arguments(dry, operands, args, pos, kwargs));
+    if (drops_imaginary(dry, pos, kwargs)) {
+        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
+                        dry->function);
+    }
     if (dry->integers && !dry->about) {
         PyObject *result = run_dry(spec->callee, pos, kwargs);
         if (result == NULL) {
