@@ -615,3 +615,18 @@ def test_loops_take_other_code_where_they_read_what_they_write(into, written, re
         with np.errstate(all="ignore"):
             same(views, a)
             same(arguments, a[written], a[read])
+
+
+@pytest.mark.parametrize("exponent", [-1, 0, 1, 2, 3, 0.5, 1.0, 2.0, True])
+@pytest.mark.parametrize("step", [1, 2])
+def test_powers_of_complex_zeros_have_the_signs_of_numpys(exponent, step):
+    def out_of_place(c):
+        return c**exponent
+
+    def in_place(c):
+        c **= exponent
+        return c
+
+    zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
+    for fn in (out_of_place, in_place):
+        same(fn, np.array(zeros * 2 + [2 - 0j, -3.5 + 1j])[::step])

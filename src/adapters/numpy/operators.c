@@ -101,9 +101,11 @@ power_takes_all_exponents(DtTrace *trace, bool *out)
     return DT_OK;
 }
 
-/* The ufunc that replaces power for a float or complex base, or power itself. */
+/* The ufunc that replaces power for a float or complex base, or power itself.  Where NumPy takes
+ * power for an exponent of 1, that is seen in the zeros of complex numbers alone: they lose their
+ * signs. */
 static DtNpOp
-fast_power(PyObject *exponent, bool all)
+fast_power(PyObject *exponent, bool all, bool complex_base)
 {
     static const struct {
         double value;
@@ -120,7 +122,8 @@ fast_power(PyObject *exponent, bool all)
         return DT_NP_power;
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
-        if (value == rows[i].value && (all || is_int || value == 0.5)) {
+        bool seen = complex_base && rows[i].op == DT_NP_positive;
+        if (value == rows[i].value && (all || (is_int && !seen) || value == 0.5)) {
             return rows[i].op;
         }
     }
@@ -155,7 +158,7 @@ power(DtTrace *trace, DtNpOperand *operands, DtVar *right, DtVar **out)
     operands[1].constant = exponent;
     operands[1].operand = dt_np_const(exponent);
     int num = dt_np_descr(operands[0].dtype)->type_num;
-    DtNpOp op = fast_power(exponent, all);
+    DtNpOp op = fast_power(exponent, all, PyTypeNum_ISCOMPLEX(num));
     if (PyTypeNum_ISFLOAT(num) || PyTypeNum_ISCOMPLEX(num)) {
         return dt_np_apply(trace, op, operands, op == DT_NP_power ? 2 : 1, out);
     }
@@ -314,7 +317,7 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
         return need_exponents(trace, exponents, all);
     }
     PyObject *exponent = dt_var_as_constant(trace, other);
-    *direct = exponent != NULL && fast_power(exponent, all) == DT_NP_power;
+    *direct = exponent != NULL && fast_power(exponent, all, complex_kind) == DT_NP_power;
     if (!*direct && complex_kind) {
         return PyErr_Occurred()
                    ? DT_ERROR
