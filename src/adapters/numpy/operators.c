@@ -112,7 +112,7 @@ fast_power(PyObject *exponent, bool all, bool complex_base)
         DtNpOp op;
     } rows[] = {
         {1.0, DT_NP_positive}, {-1.0, DT_NP_reciprocal}, {0.5, DT_NP_sqrt}, {2.0, DT_NP_square}};
-    bool is_int = PyLong_CheckExact(exponent);
+    bool is_int = PyLong_CheckExact(exponent) || (all && PyBool_Check(exponent));
     if (!is_int && !PyFloat_CheckExact(exponent)) {
         return DT_NP_power;
     }
