@@ -190,8 +190,7 @@ prepare(const DtStage *stage, const DtNode *node, uint8_t flags, DtNativeRun *ru
         return DT_RUN_OK;
     }
     if (stage->writes == DT_WRITES_LAST) {
-        return DT_RUN_OK; /* an error that it raises is as much as the run being dropped before it
-                           */
+        return DT_RUN_OK; /* if it fails, it has not written: as if the run was dropped before */
     }
     if (stage->writes == DT_WRITES_SAVED) {
         DtRun saved = dt_written_save(&run->log, node, run->values, run->symbols);
