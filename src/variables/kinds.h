@@ -174,6 +174,7 @@ int dt_math_init(void); /* -1 with an exception */
 /* ---- sequences ---- */
 DtStatus dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count,
                          DtVar **out) DT_MUST_CHECK;
+DtStatus dt_sequence_length(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right,
                              DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
@@ -214,6 +215,8 @@ DtStatus dt_dict_new(DtTrace *trace, DtDictVar **out) DT_MUST_CHECK;
 DtStatus dt_dict_view(DtTrace *trace, DtDictVar *dict, int what, DtVar **out) DT_MUST_CHECK;
 /* Copies entries of a mapping, or of an iterable of pairs, into `dict`. */
 DtStatus dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other) DT_MUST_CHECK;
+/* The same of the arguments of dict() or update(): at most one such, and keywords. */
+DtStatus dt_dict_update_args(DtTrace *trace, DtDictVar *dict, const DtArgs *args) DT_MUST_CHECK;
 /* Copies what a mapping holds: a dict, or an instance with a method keys().  *done false: it is
  * none. */
 DtStatus dt_dict_merge(DtTrace *trace, DtDictVar *dict, DtVar *mapping, bool *done) DT_MUST_CHECK;
@@ -532,6 +535,13 @@ extern const DtVarType dt_instance_ops; /* slots of instance_ops.c */
 /* A special method of an instance's type, bound to it; NULL if the type has none but object's. */
 DtStatus dt_instance_special(DtTrace *trace, DtVar *instance, const char *name,
                              DtVar **out) DT_MUST_CHECK;
+
+/* Attributes of what has Python's hooks: __getattribute__, or `generic` where there is none, and
+ * after an AttributeError __getattr__.  Mirrors slot_tp_getattr_hook(). */
+typedef DtStatus DtFindSpecial(DtTrace *trace, DtVar *self, const char *name, DtVar **out);
+typedef DtStatus DtGetattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out);
+DtStatus dt_getattr_by_hooks(DtTrace *trace, DtVar *self, PyObject *name, DtFindSpecial *special,
+                             DtGetattr *generic, DtVar **out) DT_MUST_CHECK;
 /* The reflected method of an operator, `self` being the right operand; NotImplemented if it has
  * none.
  */

@@ -91,14 +91,7 @@ call_dict(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     (void)self;
     DtDictVar *dict;
     DT_TRY(dt_dict_new(trace, &dict));
-    if (args->npos > 0) {
-        DT_TRY(dt_dict_update_from(trace, dict, args->pos[0]));
-    }
-    for (uint32_t i = 0; i < args->nkw; i++) {
-        DtVar *key;
-        DT_TRY(dt_var_const(trace, args->kwnames[i], &key));
-        DT_TRY(dt_dict_store(trace, dict, key, args->kw[i]));
-    }
+    DT_TRY(dt_dict_update_args(trace, dict, args));
     *out = &dict->base;
     return DT_OK;
 }

@@ -246,22 +246,30 @@ call_with_name(DtTrace *trace, DtVar *method, PyObject *name, DtVar **out)
 }
 
 DtStatus
+dt_getattr_by_hooks(DtTrace *trace, DtVar *self, PyObject *name, DtFindSpecial *special,
+                    DtGetattr *generic, DtVar **out)
+{
+    DtVar *own, *fallback, *exception;
+    DT_TRY(special(trace, self, "__getattribute__", &own));
+    DtStatus status =
+        own != NULL ? call_with_name(trace, own, name, out) : generic(trace, self, name, out);
+    if (!dt_kinds_take_raised(trace, status, PyExc_AttributeError, &exception)) {
+        return status;
+    }
+    DT_TRY(special(trace, self, "__getattr__", &fallback));
+    return fallback != NULL ? call_with_name(trace, fallback, name, out)
+                            : dt_kinds_raise_again(trace, exception);
+}
+
+DtStatus
 dt_instance_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     PyTypeObject *cls = instance_of(self)->cls;
     if (cls->tp_getattro == PyObject_GenericGetAttr) {
         return dt_instance_generic_getattr(trace, self, name, out);
     }
-    DtVar *own, *fallback, *exception;
-    DT_TRY(dt_instance_special(trace, self, "__getattribute__", &own));
-    DtStatus status = own != NULL ? call_with_name(trace, own, name, out)
-                                  : dt_instance_generic_getattr(trace, self, name, out);
-    if (!dt_kinds_take_raised(trace, status, PyExc_AttributeError, &exception)) {
-        return status;
-    }
-    DT_TRY(dt_instance_special(trace, self, "__getattr__", &fallback));
-    return fallback != NULL ? call_with_name(trace, fallback, name, out)
-                            : dt_kinds_raise_again(trace, exception);
+    return dt_getattr_by_hooks(trace, self, name, dt_instance_special, dt_instance_generic_getattr,
+                               out);
 }
 
 /* ---- Storing --------------------------------------------------------------------------------- */

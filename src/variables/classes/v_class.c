@@ -460,31 +460,13 @@ dt_class_special(DtTrace *trace, DtVar *self, const char *text, DtVar **out)
 }
 
 static DtStatus
-call_with_name(DtTrace *trace, DtVar *method, PyObject *name, DtVar **out)
-{
-    DtVar *text;
-    DT_TRY(dt_var_const(trace, name, &text));
-    DtArgs args = dt_args_of(&text, 1);
-    return dt_var_call(trace, method, &args, out);
-}
-
-static DtStatus
 class_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     PyTypeObject *meta = Py_TYPE(class_of(self));
     if (meta->tp_getattro == PyType_Type.tp_getattro) {
         return dt_class_generic_getattr(trace, self, name, out);
     }
-    DtVar *own, *fallback, *exception;
-    DT_TRY(dt_class_special(trace, self, "__getattribute__", &own));
-    DtStatus status = own != NULL ? call_with_name(trace, own, name, out)
-                                  : dt_class_generic_getattr(trace, self, name, out);
-    if (!dt_kinds_take_raised(trace, status, PyExc_AttributeError, &exception)) {
-        return status;
-    }
-    DT_TRY(dt_class_special(trace, self, "__getattr__", &fallback));
-    return fallback != NULL ? call_with_name(trace, fallback, name, out)
-                            : dt_kinds_raise_again(trace, exception);
+    return dt_getattr_by_hooks(trace, self, name, dt_class_special, dt_class_generic_getattr, out);
 }
 
 static PyTypeObject *

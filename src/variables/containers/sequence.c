@@ -204,6 +204,12 @@ dt_sequence_count(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 }
 
 DtStatus
+dt_sequence_length(DtTrace *trace, DtVar *self, DtVar **out)
+{
+    return dt_var_int(trace, ((DtSeqVar *)self)->count, out);
+}
+
+DtStatus
 dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right, DtVar **out)
 {
     /* An item's __eq__ may change the lists; CPython looks at their sizes each time. */

@@ -343,10 +343,9 @@ dict_popitem(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_var_tuple(trace, pair, 2, out);
 }
 
-static DtStatus
-dict_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+DtStatus
+dt_dict_update_args(DtTrace *trace, DtDictVar *dict, const DtArgs *args)
 {
-    DtDictVar *dict = (DtDictVar *)self;
     if (args->npos > 0) {
         DT_TRY(dt_dict_update_from(trace, dict, args->pos[0]));
     }
@@ -355,6 +354,13 @@ dict_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         DT_TRY(dt_var_const(trace, args->kwnames[i], &key));
         DT_TRY(dt_dict_store(trace, dict, key, args->kw[i]));
     }
+    return DT_OK;
+}
+
+static DtStatus
+dict_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DT_TRY(dt_dict_update_args(trace, (DtDictVar *)self, args));
     *out = dt_none(trace);
     return DT_OK;
 }

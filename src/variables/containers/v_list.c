@@ -448,12 +448,6 @@ list_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 }
 
 static DtStatus
-list_length(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    return dt_var_int(trace, ((DtSeqVar *)self)->count, out);
-}
-
-static DtStatus
 list_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
     if (left->type->kind != DT_KIND_LIST || right->type->kind != DT_KIND_LIST) {
@@ -504,7 +498,7 @@ static const DtMethodRow list_methods[] = {
 const DtVarType dt_kind_type_LIST = {
     .kind = DT_KIND_LIST,
     .nb_binary = list_binary,
-    .sq_length = list_length,
+    .sq_length = dt_sequence_length,
     .mp_subscript = dt_sequence_subscript,
     .mp_ass_subscript = list_ass_subscript,
     .sq_contains = dt_sequence_contains,

@@ -107,12 +107,6 @@ tuple_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **o
 }
 
 static DtStatus
-tuple_length(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    return dt_var_int(trace, ((DtSeqVar *)self)->count, out);
-}
-
-static DtStatus
 tuple_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
     if (left->type->kind != DT_KIND_TUPLE || right->type->kind != DT_KIND_TUPLE) {
@@ -200,7 +194,7 @@ static const DtMethodRow tuple_methods[] = {
 const DtVarType dt_kind_type_TUPLE = {
     .kind = DT_KIND_TUPLE,
     .nb_binary = tuple_binary,
-    .sq_length = tuple_length,
+    .sq_length = dt_sequence_length,
     .mp_subscript = dt_sequence_subscript,
     .sq_contains = dt_sequence_contains,
     .tp_getattro = tuple_getattro,

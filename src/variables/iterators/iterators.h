@@ -63,6 +63,9 @@ DtStatus dt_iter_rebuild_parts(DtTrace *trace, DtIterVar *self, DtVar **args, ui
 /* From the function and the parts. */
 DtStatus dt_iter_rebuild_function(DtTrace *trace, DtIterVar *self, DtVar **args, uint32_t *count);
 
+/* The row of __next__: a step, or StopIteration. */
+DtStatus dt_iter_call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out);
+
 /* Arguments of those that take keywords: argument `index`, *out being left alone when it was not
  * given; every keyword is one of the names, and none says what a positional argument says already;
  * `var`, called `name`, was given. */

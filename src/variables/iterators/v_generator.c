@@ -124,14 +124,6 @@ call_close(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static DtStatus
-call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
-{
-    (void)args;
-    DT_TRY(dt_iter_next(trace, self, out));
-    return *out != NULL ? DT_OK : dt_iter_raise_stop(trace, dt_none(trace));
-}
-
-static DtStatus
 call_iter(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)args;
@@ -218,7 +210,7 @@ generator_repr(DtVar *self, DtStrbuf *buf)
 
 static const DtMethodRow generator_methods[] = {
     {"send", call_send, 1, 1, false},     {"throw", call_throw, 1, 3, false},
-    {"close", call_close, 0, 0, false},   {"__next__", call_next, 0, 0, false},
+    {"close", call_close, 0, 0, false},   {"__next__", dt_iter_call_next, 0, 0, false},
     {"__iter__", call_iter, 0, 0, false}, {NULL, NULL, 0, 0, false},
 };
 

@@ -315,8 +315,8 @@ iterator_children(DtTrace *trace, DtVar *var, DtStatus (*visit)(DtTrace *, DtVar
     return self->function != NULL ? visit(trace, self->function, arg) : DT_OK;
 }
 
-static DtStatus
-call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+DtStatus
+dt_iter_call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)args;
     DT_TRY(dt_iter_next(trace, self, out));
@@ -350,7 +350,7 @@ iterator_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 }
 
 static const DtMethodRow iterator_methods[] = {
-    {"__next__", call_next, 0, 0, false},
+    {"__next__", dt_iter_call_next, 0, 0, false},
     {"__iter__", call_iter, 0, 0, false},
     {NULL, NULL, 0, 0, false},
 };
