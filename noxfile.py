@@ -139,6 +139,19 @@ def stress(session: nox.Session) -> None:
 
 
 @nox.session(python=list(run_tests.VERSIONS))
+def processors(session: nox.Session) -> None:
+    """tests/backend with the loops that NumPy takes on lesser processors: one extension less each time."""
+    session.install(".[test]")
+    features = session.run(
+        "python", "-c",
+        "from numpy._core._multiarray_umath import __cpu_features__ as f, __cpu_dispatch__ as d;"
+        "print(*[name for name in d if f[name]])", silent=True).split()  # fmt: skip
+    for first in range(len(features)):
+        session.run("python", "-m", "pytest", "-q", "tests/backend", *session.posargs,
+                    env={"NPY_DISABLE_CPU_FEATURES": " ".join(features[first:])})  # fmt: skip
+
+
+@nox.session(python=list(run_tests.VERSIONS))
 def cpython(session: nox.Session) -> None:
     """CPython's own test files, plainly and with every frame traced: a table of what differs and is
     not in tests/cpython/expected.toml. Hours; `-- --fast` takes a chosen set, `-- test_json` files,

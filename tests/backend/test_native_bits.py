@@ -108,6 +108,17 @@ def test_every_ufunc(name):
                 assert_same(value, expected[i])
 
 
+@pytest.mark.parametrize("bounds", [((1,), (1,)), ((3, 1), (1,)), ((40,), (1,)), ((1, 1), (3, 40))])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_zeros_between_zeros_keep_their_sign(bounds, dtype):
+    """NumPy's clip compares in another way where both bounds are repeated."""
+    zeros = np.array([0.0, -0.0, -0.0], dtype)
+    x = np.resize(zeros, (3, 40))
+    low, high = (np.resize(zeros[1:], shape) for shape in bounds)
+    got = compile_graph([x, low, high], [call("clip", v(0), v(1), v(2))], [3])(x, low, high)
+    assert_same(got[0], umath.clip(x, low, high))
+
+
 def test_one_program_for_all_sizes():
     """Sizes are no part of the compiled program."""
     rng = np.random.default_rng(2)
