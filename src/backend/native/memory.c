@@ -16,14 +16,13 @@
 #include <sys/mman.h>
 #endif
 
-#include "backend/native/native.h"
+#include "backend/native/memory.h"
 
 enum {
-    HEADER = 64,           /* keeps the data aligned for vectors */
-    GRAIN = 1 << 16,       /* capacities are multiples of it */
-    SLOTS = 16,            /* blocks kept at most */
-    TRACE_DOMAIN = 389047, /* NumPy's, as numpy.lib.tracemalloc_domain says */
-    HUGE = 4 << 20,        /* from here on huge pages are asked for, as NumPy does */
+    HEADER = 64,     /* keeps the data aligned for vectors */
+    GRAIN = 1 << 16, /* capacities are multiples of it */
+    SLOTS = 16,      /* blocks kept at most */
+    HUGE = 4 << 20,  /* from here on huge pages are asked for, as NumPy does */
 };
 static const size_t keep_bytes = (size_t)64 << 20; /* kept at most, all blocks together */
 
@@ -183,7 +182,16 @@ dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape, const
                     int order)
 {
     int flags = order == NPY_ARRAY_F_CONTIGUOUS ? NPY_ARRAY_F_CONTIGUOUS : 0;
-    npy_intp bytes = PyArray_MultiplyList(shape, ndim) * PyDataType_ELSIZE(descr);
+    npy_intp bytes = PyDataType_ELSIZE(descr);
+    for (int i = 0; i < ndim; i++) {
+        bytes *= shape[i];
+    }
+    if (DT_LIKELY(bytes < DT_MEMORY_POOLED && strides == NULL)) {
+        PyObject *small = dt_memory_new_small(descr, ndim, shape, bytes, flags != 0);
+        if (DT_LIKELY(small != NULL)) {
+            return small;
+        }
+    }
     int usual = bytes < DT_MEMORY_POOLED ? 0 : default_is_current();
     Py_INCREF(descr);
     if (usual <= 0) {
@@ -206,7 +214,7 @@ dt_memory_new_array(PyArray_Descr *descr, int ndim, const npy_intp *shape, const
     }
     PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
     ((PyArrayObject_fields *)array)->mem_handler = Py_NewRef(handler_capsule);
-    (void)PyTraceMalloc_Track(TRACE_DOMAIN, (uintptr_t)data, (size_t)bytes);
+    (void)PyTraceMalloc_Track(DT_MEMORY_TRACE_DOMAIN, (uintptr_t)data, (size_t)bytes);
     return array;
 }
 
