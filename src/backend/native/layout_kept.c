@@ -21,13 +21,12 @@ new_layout(const DtFused *fused)
 {
     size_t nin = fused->ninputs, nout = fused->noutputs, row = sizeof(DtStrides);
     size_t key = (nin + nout) * key_items(fused) * sizeof(npy_intp);
-    DtLayout *layout =
-        malloc(sizeof(DtLayout) + (nin + 2 * nout) * row + nin * sizeof(DtReader) + key);
+    size_t size = sizeof(DtLayout) + (nin + 2 * nout) * row + nin * sizeof(DtReader) + key;
+    DtLayout *layout = calloc(1, size); /* its first key is compared with none */
     if (layout == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
-    layout->is_known = false;
     layout->walk_strides = (DtStrides *)(layout + 1);
     layout->strides = layout->walk_strides + nin;
     layout->target_strides = layout->strides + nout;
