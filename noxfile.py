@@ -115,7 +115,7 @@ def asan(session: nox.Session) -> None:
                 env={"ASAN_OPTIONS": "detect_leaks=0"})  # fmt: skip
     session.run("python", "-m", "pytest", "tests", "-p", "no:cacheprovider", *session.posargs,
                 env={"PYTHONPATH": str(folder / "python_package"), "LD_PRELOAD": preload,
-                     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
+                     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
                      "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
                      "PYTHONMALLOC": "malloc",
                      "DYNTRACE_LEAK_ROUNDS": os.environ.get("DYNTRACE_LEAK_ROUNDS", "100")})  # fmt: skip
