@@ -405,8 +405,7 @@ dt_eager_compile(DtGraph *graph, DtExecutable **out)
     EagerExecutable *exe =
         calloc(1, sizeof(EagerExecutable) + graph->nodes.count * sizeof(uint32_t));
     if (exe == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     dt_executable_init(&exe->base, &eager_type, graph);
     dt_eager_last_uses(graph, exe->last_use);

@@ -156,8 +156,7 @@ dt_user_compile(PyObject *backend, const char *name, DtGraph *graph, PyObject *c
     UserExecutable *exe = calloc(1, sizeof(UserExecutable) + length);
     if (exe == NULL) {
         Py_DECREF(callable);
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     dt_executable_init(&exe->base, &user_type, graph);
     exe->base.replayable = false;

@@ -1,6 +1,8 @@
 /* Basic blocks; see cfg.h. */
 #include "bytecode/cfg.h"
 
+#include "compat/errors.h"
+
 static bool
 starts_block(const DtBytecode *bytecode, uint32_t index)
 {
@@ -53,14 +55,12 @@ dt_cfg_build(DtArena *arena, const DtBytecode *bytecode, DtCfg *cfg)
 {
     cfg->block_of = DT_ARENA_ARRAY(arena, int32_t, bytecode->count + 1);
     if (cfg->block_of == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     cfg->count = number_blocks(bytecode, cfg, NULL);
     cfg->blocks = DT_ARENA_ARRAY(arena, DtBlock, cfg->count + 1);
     if (cfg->blocks == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     number_blocks(bytecode, cfg, cfg->blocks);
     for (uint32_t i = 0; i < cfg->count; i++) {

@@ -13,6 +13,7 @@
 #include "bytecode/line_table.h"
 #include "bytecode/opcodes.h"
 #include "bytecode/stack.h"
+#include "compat/errors.h"
 #include "core/vec.h"
 
 enum { OPARG_LIMIT = 1 << 28, UNIT_BYTES = 2 };
@@ -35,13 +36,6 @@ broken(const Decoder *decoder, uint32_t unit, const char *what)
 {
     PyErr_Format(PyExc_ValueError, "broken code object %R: %s at offset %u",
                  dt_code_name(decoder->bytecode->code), what, (unsigned)unit * UNIT_BYTES);
-    return DT_ERROR;
-}
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
     return DT_ERROR;
 }
 
@@ -148,7 +142,7 @@ add_instr(Decoder *decoder, const RealInstr *real, uint16_t op, uint16_t flags, 
         .handler = -1,
         .depth = -1,
     };
-    return dt_vec_push(decoder->arena, &decoder->instrs, instr) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(decoder->arena, &decoder->instrs, instr) == 0 ? DT_OK : dt_no_memory();
 }
 
 static DtStatus
@@ -166,7 +160,7 @@ add_real(Decoder *decoder, const RealInstr *real)
         decoder->first[unit] = (int32_t)decoder->instrs.count;
     }
     if (dt_vec_push(decoder->arena, &decoder->reals, decoder->instrs.count) != 0) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (int i = 0; i < decoder->expand.count; i++) {
         DT_TRY(add_instr(decoder, real, decoder->expand.ops[i].op, decoder->expand.ops[i].flags,
@@ -314,7 +308,7 @@ add_handlers(Decoder *decoder)
                                      (size_t)PyBytes_GET_SIZE(table), &entries, &count));
     bytecode->handlers = DT_ARENA_ARRAY(decoder->arena, DtHandler, count + 1);
     if (bytecode->handlers == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     bytecode->handler_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -348,7 +342,7 @@ run_decoder(Decoder *decoder)
     DtBytecode *bytecode = decoder->bytecode;
     decoder->first = DT_ARENA_ARRAY(decoder->arena, int32_t, decoder->units + 1);
     if (decoder->first == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     DT_TRY(dt_code_layout(decoder->arena, bytecode->code, &bytecode->layout));
     decoder->expand.layout = &bytecode->layout;
@@ -370,7 +364,7 @@ dt_decode_parts(DtArena *arena, PyCodeObject *code, PyObject *bytes, PyObject *l
     Decoder *decoder = DT_ARENA_NEW(arena, Decoder);
     DtBytecode *bytecode = DT_ARENA_NEW(arena, DtBytecode);
     if (decoder == NULL || bytecode == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     bytecode->code = code;
     bytecode->consts = dt_code_consts(code);

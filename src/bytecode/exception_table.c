@@ -6,6 +6,7 @@
  */
 #include "bytecode/exception_table.h"
 
+#include "compat/errors.h"
 #include "compat/python.h"
 #include "core/vec.h"
 
@@ -18,13 +19,6 @@ static DtStatus
 broken(const char *what)
 {
     PyErr_Format(PyExc_ValueError, "broken exception table: %s", what);
-    return DT_ERROR;
-}
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
     return DT_ERROR;
 }
 
@@ -70,7 +64,7 @@ dt_exception_table_decode(DtArena *arena, const uint8_t *data, size_t size,
             .lasti = number[3] & 1,
         };
         if (dt_vec_push(arena, &out, entry) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     *entries = out.items;
@@ -108,7 +102,7 @@ dt_exception_table_encode(DtArena *arena, const DtExceptionEntry *entries, uint3
             || push_number(arena, &out, entry->end - entry->start, false) != 0
             || push_number(arena, &out, entry->target, false) != 0
             || push_number(arena, &out, entry->depth << 1 | entry->lasti, false) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     *data = out.items;

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 
+#include "compat/errors.h"
 #include "compat/python.h"
 #include "core/vec.h"
 
@@ -40,13 +41,6 @@ static DtStatus
 broken(const char *what)
 {
     PyErr_Format(PyExc_ValueError, "broken line table: %s", what);
-    return DT_ERROR;
-}
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
     return DT_ERROR;
 }
 
@@ -87,7 +81,7 @@ decode_pairs(DtArena *arena, const uint8_t *data, size_t size, int32_t firstline
             entry.position.end_line = entry.position.line;
         }
         if (entry.end > entry.start && dt_vec_push(arena, out, entry) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     return DT_OK;
@@ -250,7 +244,7 @@ decode_locations(DtArena *arena, const uint8_t *data, size_t size, int32_t first
             DT_TRY(checked_line(end_line, &entry.position.end_line));
         }
         if (dt_vec_push(arena, out, entry) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     return DT_OK;
@@ -376,7 +370,7 @@ dt_line_table_encode(DtArena *arena, DtLineFormat format, const DtLineEntry *ent
                      ? encode_pairs(arena, entries, count, firstlineno, &out)
                      : encode_locations(arena, entries, count, firstlineno, &out);
     if (failed) {
-        return no_memory();
+        return dt_no_memory();
     }
     *data = out.items;
     *size = out.count;

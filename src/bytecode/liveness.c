@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "compat/errors.h"
+
 typedef enum SlotUse {
     USE_NONE,
     USE_READ,
@@ -107,8 +109,7 @@ dt_liveness_build(DtArena *arena, const DtBytecode *bytecode, const DtCfg *cfg,
     liveness->live = DT_ARENA_ARRAY(arena, uint64_t, (size_t)bytecode->count * liveness->words);
     uint64_t *scratch = DT_ARENA_ARRAY(arena, uint64_t, liveness->words);
     if (liveness->live == NULL || scratch == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     for (bool changed = true; changed;) {
         changed = false;

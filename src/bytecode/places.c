@@ -7,6 +7,7 @@
  */
 #include "bytecode/places.h"
 
+#include "compat/errors.h"
 #include "core/vec.h"
 
 enum { UNSEEN = -2, UNCLEAR = -1, MAX_STEPS = 16 };
@@ -371,13 +372,6 @@ fill_places(Walk *walk)
 
 /* --- entry --------------------------------------------------------------- */
 
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
 DtStatus
 dt_places_build(DtArena *arena, const DtBytecode *bytecode, DtPlaces *places)
 {
@@ -387,7 +381,7 @@ dt_places_build(DtArena *arena, const DtBytecode *bytecode, DtPlaces *places)
     walk.states = DT_ARENA_ARRAY(arena, State, bytecode->count + 1);
     walk.work = DT_ARENA_ARRAY(arena, uint32_t, 2 * bytecode->count + 1); /* seen, then unclear */
     if (places->places == NULL || walk.states == NULL || walk.work == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < bytecode->count; i++) {
         walk.states[i] = (State){UNSEEN, -1};
@@ -398,7 +392,7 @@ dt_places_build(DtArena *arena, const DtBytecode *bytecode, DtPlaces *places)
         step(&walk, walk.work[--walk.work_count]);
     }
     if (walk.no_memory) {
-        return no_memory();
+        return dt_no_memory();
     }
     places->contexts = walk.contexts.items;
     places->context_count = walk.contexts.count;

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "compat/errors.h"
 #include "core/vec.h"
 
 typedef struct Walk {
@@ -28,13 +29,6 @@ broken(const Walk *walk, uint32_t index, const char *what)
     PyErr_Format(PyExc_ValueError, "broken code object %R: %s at offset %u",
                  dt_code_name(walk->bytecode->code), what,
                  (unsigned)walk->bytecode->instrs[index].offset);
-    return DT_ERROR;
-}
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
     return DT_ERROR;
 }
 
@@ -111,12 +105,12 @@ setup_block(Walk *walk, uint32_t index, int32_t depth, const DtTryBlock **blocks
         return broken(walk, index, "a block below the stack");
     }
     if (dt_vec_push(walk->arena, &walk->handlers, handler) != 0) {
-        return no_memory();
+        return dt_no_memory();
     }
     const DtTryBlock *running = push_block(walk, *blocks, true, number);
     *blocks = push_block(walk, *blocks, false, number);
     if (running == NULL || *blocks == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     return arrive(walk, handler.target, handler.depth + DT_HANDLER_PUSHED(&handler), running);
 }
@@ -225,7 +219,7 @@ dt_stack_compute(DtArena *arena, DtBytecode *bytecode)
     walk.blocks = DT_ARENA_ARRAY(arena, const DtTryBlock *, bytecode->count);
     walk.work = DT_ARENA_ARRAY(arena, uint32_t, bytecode->count);
     if (walk.blocks == NULL || walk.work == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     DT_TRY(arrive(&walk, 0, entry_depth(bytecode), NULL));
     while (walk.work_count > 0) {

@@ -14,6 +14,7 @@
 #include "bytecode/opcodes.h"
 #include "codegen/legalise.h"
 #include "codegen/lower.h"
+#include "compat/errors.h"
 
 enum { UNIT_BYTES = 2, BLOCK_VALUES = 6 };
 
@@ -33,13 +34,6 @@ typedef struct Assembler {
     int extended_arg;
     DtExpand expand;
 } Assembler;
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
 
 static DtStatus
 fault(uint32_t index, const char *what)
@@ -122,7 +116,7 @@ place(Assembler *as)
     uint32_t count = as->legal.instrs.count;
     uint32_t *sizes = DT_ARENA_ARRAY(&as->arena, uint32_t, count + 1);
     if (sizes == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (bool grown = true; grown;) {
         grown = false;
@@ -474,7 +468,7 @@ make_layout(Assembler *as, DtCodeLayout *layout)
     *layout = (DtCodeLayout){.nderef = (int)as->emit->slots.count};
     layout->deref = DT_ARENA_ARRAY(&as->arena, int, layout->nderef + 1);
     as->expand.layout = layout;
-    return layout->deref != NULL ? DT_OK : no_memory();
+    return layout->deref != NULL ? DT_OK : dt_no_memory();
 }
 
 static DtStatus
@@ -490,7 +484,7 @@ allocate(Assembler *as)
     return as->offsets != NULL && as->depths != NULL && as->try_of != NULL && as->try_depth != NULL
                    && as->flooded != NULL && as->work != NULL
                ? DT_OK
-               : no_memory();
+               : dt_no_memory();
 }
 
 static DtStatus
@@ -515,7 +509,7 @@ dt_assemble_code(const DtEmit *emit, const DtAssembleMeta *meta, DT_OWNED PyCode
 {
     Assembler *as = PyMem_Calloc(1, sizeof(Assembler));
     if (as == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     as->emit = emit;
     as->meta = meta;

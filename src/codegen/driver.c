@@ -26,6 +26,7 @@
 #include "bytecode/opcodes.h"
 #include "codegen/driver_code.h"
 #include "codegen/driver_map.h"
+#include "compat/errors.h"
 
 enum { UNIT_BYTES = 2, SPARE = 4 };
 
@@ -50,13 +51,6 @@ typedef struct Builder {
     int32_t **ladder; /* per context: label per stack depth; NULL: nothing comes from there */
     int32_t *ways;    /* per canonical instruction: label of its point's quick edge */
 } Builder;
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
 
 /* The instruction whose line and handler what leads to q has; -1: none. */
 static int32_t
@@ -169,7 +163,7 @@ read_raws(Builder *builder, const uint8_t *bytes, uint32_t units)
     builder->raws = DT_ARENA_ARRAY(builder->arena, RawSource, bytecode->count + 1);
     builder->raw_of = DT_ARENA_ARRAY(builder->arena, int32_t, bytecode->count + 1);
     if (raw_at == NULL || builder->raws == NULL || builder->raw_of == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < bytecode->count; i++) {
         const DtInstr *instr = &bytecode->instrs[i];
@@ -257,7 +251,7 @@ take_points(Builder *builder, const DtDriverPoint *points, uint32_t npoints)
     builder->ways = DT_ARENA_ARRAY(builder->arena, int32_t, count + 1);
     builder->ladder = DT_ARENA_ARRAY(builder->arena, int32_t *, contexts + 1);
     if (builder->point_of == NULL || builder->ways == NULL || builder->ladder == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < npoints; i++) {
         DT_TRY(take_point(builder, &points[i]));
@@ -445,7 +439,7 @@ find_landings(Builder *builder, int32_t context, int32_t **landings, uint32_t *c
     int32_t *found = DT_ARENA_ARRAY(builder->arena, int32_t, 2 * builder->bytecode->count + 1);
     uint32_t used = 0;
     if (found == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (int32_t i = (int32_t)builder->bytecode->count - 1; context == 0 && i >= 0; i--) {
         if (is_return(&builder->bytecode->instrs[i])) {
@@ -543,7 +537,7 @@ label_handlers(Builder *builder)
     const DtBytecode *bytecode = builder->bytecode;
     int32_t *labels = DT_ARENA_ARRAY(builder->arena, int32_t, bytecode->handler_count + 1);
     if (labels == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < bytecode->handler_count; i++) {
         labels[i] = entry_label(builder, bytecode->handlers[i].target);

@@ -9,15 +9,9 @@
 
 #include "bytecode/exception_table.h"
 #include "bytecode/opcodes.h"
+#include "compat/errors.h"
 
 enum { UNIT_BYTES = 2 };
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
 
 static DtStatus
 fault(const char *what)
@@ -281,7 +275,7 @@ measure(DtDriverCode *code, uint32_t *sizes, uint32_t **jumps, uint32_t *njumps)
     *njumps = 0;
     *jumps = DT_ARENA_ARRAY(code->arena, uint32_t, count + 1);
     if (*jumps == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < count; i++) {
         const DtRawInstr *instr = &code->instrs.items[i];
@@ -306,12 +300,12 @@ dt_driver_code_place(DtDriverCode *code)
 {
     uint32_t count = code->instrs.count, *jumps, njumps;
     if (code->no_memory) {
-        return no_memory();
+        return dt_no_memory();
     }
     uint32_t *sizes = DT_ARENA_ARRAY(code->arena, uint32_t, count + 1);
     code->offsets = DT_ARENA_ARRAY(code->arena, uint32_t, count + 2);
     if (sizes == NULL || code->offsets == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     DT_TRY(measure(code, sizes, &jumps, &njumps));
     for (bool grown = true; grown;) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "compat/errors.h"
+
 static void
 map_dealloc(PyObject *self)
 {
@@ -36,8 +38,7 @@ fill_blocks(DtDriverMap *map, const DtPlaces *places)
     }
     map->blocks = PyMem_Calloc(total + 1, sizeof(DtPyBlock));
     if (map->blocks == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < map->count; i++) {
         int32_t at = map->places[i].block + map->places[i].nblocks;
@@ -71,8 +72,7 @@ fill(DtDriverMap *map, const DtPlaces *places)
     map->memory = PyMem_Calloc(nslots + 1, sizeof(int));
     map->around = PyMem_Calloc(places->context_count + 1, sizeof(int32_t));
     if (map->places == NULL || map->memory == NULL || map->around == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     map->count = bytecode->count;
     map->nslots = bytecode->layout.nslots;

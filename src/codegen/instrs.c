@@ -1,12 +1,7 @@
 /* The list of emitted instructions; see instrs.h. */
 #include "codegen/instrs.h"
 
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
+#include "compat/errors.h"
 
 void
 dt_emit_init(DtEmit *emit, DtArena *arena)
@@ -19,7 +14,7 @@ dt_emit_add_slot(DtEmit *emit, PyObject *name, int kind, int *slot)
 {
     DtSlot added = {name, kind};
     *slot = (int)emit->slots.count;
-    return dt_vec_push(emit->arena, &emit->slots, added) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(emit->arena, &emit->slots, added) == 0 ? DT_OK : dt_no_memory();
 }
 
 DtStatus
@@ -48,7 +43,7 @@ add(DtEmit *emit, int op, int32_t arg, DtLabel label, PyObject *object)
         .object = object,
         .position = emit->position,
     };
-    return dt_vec_push(emit->arena, &emit->instrs, instr) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(emit->arena, &emit->instrs, instr) == 0 ? DT_OK : dt_no_memory();
 }
 
 DtStatus
@@ -109,7 +104,7 @@ DtStatus
 dt_emit_new_label(DtEmit *emit, DtLabel *label)
 {
     *label = (DtLabel)emit->labels.count;
-    return dt_vec_push(emit->arena, &emit->labels, UINT32_MAX) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(emit->arena, &emit->labels, UINT32_MAX) == 0 ? DT_OK : dt_no_memory();
 }
 
 void
@@ -122,7 +117,7 @@ DtStatus
 dt_emit_try(DtEmit *emit, DtLabel start, DtLabel end, DtLabel handler, DtLabel handler_end)
 {
     DtEmitTry region = {start, end, handler, handler_end};
-    return dt_vec_push(emit->arena, &emit->tries, region) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(emit->arena, &emit->tries, region) == 0 ? DT_OK : dt_no_memory();
 }
 
 /* Calls are the only operations whose picture here has fewer values than the

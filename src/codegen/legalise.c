@@ -2,13 +2,7 @@
 #include "codegen/legalise.h"
 
 #include "codegen/lower.h"
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
+#include "compat/errors.h"
 
 DtStatus
 dt_legal_put(DtLegal *legal, const DtEmitInstr *instr, int opcode_number, int arg)
@@ -19,7 +13,7 @@ dt_legal_put(DtLegal *legal, const DtEmitInstr *instr, int opcode_number, int ar
         .jump = -1,
         .position = instr->position,
     };
-    return dt_vec_push(legal->arena, &legal->instrs, real) == 0 ? DT_OK : no_memory();
+    return dt_vec_push(legal->arena, &legal->instrs, real) == 0 ? DT_OK : dt_no_memory();
 }
 
 DtStatus
@@ -38,7 +32,7 @@ dt_legal_const(DtLegal *legal, PyObject *constant, int *number)
         known = legal->consts.count + 1;
         if (dt_vec_push(legal->arena, &legal->consts, constant) != 0
             || dt_map_set(legal->arena, &legal->const_numbers, constant, (void *)known) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     *number = (int)known - 1;
@@ -53,7 +47,7 @@ dt_legal_name(DtLegal *legal, PyObject *name, int *number)
         known = legal->names.count + 1;
         if (dt_vec_push(legal->arena, &legal->names, name) != 0
             || dt_map_set(legal->arena, &legal->name_numbers, name, (void *)known) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     *number = (int)known - 1;
@@ -78,7 +72,7 @@ place_slots(DtLegal *legal)
     legal->frame_slot = DT_ARENA_ARRAY(legal->arena, int, count + 1);
     legal->deref_slot = DT_ARENA_ARRAY(legal->arena, int, count + 1);
     if (legal->frame_slot == NULL || legal->deref_slot == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     int next = 0;
     int deref = 0;
@@ -200,7 +194,7 @@ put_regions(DtLegal *legal)
                                         &emit->instrs.items[emit->labels.items[region->handler]]));
         if (dt_vec_push(legal->arena, &legal->tries, real) != 0
             || dt_vec_push(legal->arena, &legal->tries, cleanup) != 0) {
-            return no_memory();
+            return dt_no_memory();
         }
     }
     return DT_OK;
@@ -276,7 +270,7 @@ make_tables(DtLegal *legal)
     legal->landings = DT_ARENA_ARRAY(legal->arena, uint32_t, count + 1);
     legal->is_loop_end = DT_ARENA_ARRAY(legal->arena, uint8_t, count + 1);
     if (legal->starts == NULL || legal->landings == NULL || legal->is_loop_end == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i < count; i++) {
         const DtEmitInstr *instr = &emit->instrs.items[i];

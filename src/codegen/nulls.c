@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "compat/errors.h"
+
 typedef struct Value {
     int32_t start;
     bool callable;
@@ -35,13 +37,6 @@ typedef struct Placer {
     Stack *at_label;
     uint8_t *bound; /* per instruction: a label leads here */
 } Placer;
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
 
 static DtStatus
 fault(uint32_t index, const char *what)
@@ -68,7 +63,7 @@ reach_label(Placer *placer, uint32_t index, DtLabel label, uint32_t depth, uint3
     }
     at->items = DT_ARENA_ARRAY(placer->arena, Value, depth + extra + 1);
     if (at->items == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     memcpy(at->items, placer->now.items, depth * sizeof(Value));
     memset(at->items + depth, 0, extra * sizeof(Value));
@@ -84,7 +79,7 @@ grow(Placer *placer, uint32_t need)
                           placer->now.depth, need, sizeof(Value))
                    == 0
                ? DT_OK
-               : no_memory();
+               : dt_no_memory();
 }
 
 /* Joins what is known at a label with the stack that falls into it. */
@@ -261,7 +256,7 @@ dt_nulls_place(DtArena *arena, const DtEmit *emit, DtNulls *nulls)
     uint8_t *bytes = DT_ARENA_ARRAY(arena, uint8_t, (size_t)(count + 1) * 5);
     placer.at_label = DT_ARENA_ARRAY(arena, Stack, emit->labels.count + 1);
     if (bytes == NULL || placer.at_label == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     nulls->before = bytes;
     nulls->after = bytes + (count + 1);

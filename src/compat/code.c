@@ -6,6 +6,8 @@
  */
 #include "compat/code.h"
 
+#include "compat/errors.h"
+
 DT_OWNED void
 dt_code_patch(PyCodeObject *code, int32_t unit, int opcode_was, int opcode_new, int arg)
 {
@@ -139,8 +141,7 @@ dt_code_layout(DtArena *arena, PyCodeObject *code, DtCodeLayout *layout)
     layout->deref = DT_ARENA_ARRAY(arena, int, layout->nderef + 1);
     layout->memory = DT_ARENA_ARRAY(arena, int, layout->nslots + 1);
     if (layout->slots == NULL || layout->deref == NULL || layout->memory == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     fill_slots(code, layout);
     return DT_OK;

@@ -135,8 +135,7 @@ find_definitions(DtArena *arena, const DtBytecode *bytecode, const Definition *l
 {
     *behind = DT_ARENA_ARRAY(arena, PyObject *, bytecode->count + 1);
     if (*behind == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     for (uint32_t i = 0; i + 1 < bytecode->count; i++) {
         if (bytecode->instrs[i].op != DT_OP_MAKE_FUNCTION || bytecode->instrs[i].depth < 0

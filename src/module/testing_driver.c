@@ -13,6 +13,7 @@
 #include "bytecode/decode.h"
 #include "bytecode/places.h"
 #include "codegen/driver.h"
+#include "compat/errors.h"
 #include "module/testing.h"
 
 typedef struct Probe {
@@ -215,8 +216,7 @@ make_points(DtArena *arena, PyObject *list, PyObject *answer, PyObject *null, Py
     Py_ssize_t count = PyList_GET_SIZE(list);
     DtDriverPoint *points = DT_ARENA_ARRAY(arena, DtDriverPoint, count + 1);
     if (points == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         int at;

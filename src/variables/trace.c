@@ -162,13 +162,6 @@ dt_trace_keep_take(DtTrace *trace, PyObject *object)
     return status == DT_OK ? object : NULL;
 }
 
-DtStatus
-dt_no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
 /* ---- Breaks ---------------------------------------------------------------------------------- */
 
 DtPosition

@@ -8,6 +8,7 @@
 #define DT_VARIABLES_TRACE_H
 
 #include "core/arena.h"
+#include "compat/errors.h"
 #include "core/map.h"
 #include "core/vec.h"
 #include "variables/var.h"
@@ -233,8 +234,6 @@ dt_trace_search(DtTrace *trace, uint32_t items)
 
 /* Records the reason (with the position of the current instruction) and returns DT_BREAK. */
 DtStatus dt_break(DtTrace *trace, DtBreakId id, const char *format, ...) DT_PRINTF(3, 4);
-/* Sets MemoryError and returns DT_ERROR. */
-DtStatus dt_no_memory(void);
 /* For a status from a C API call that failed with a Python exception: clears it and breaks with
  * "raises", its text in the message.  For adapters, whose own calls may fail with other texts than
  * the program would see.  MemoryError and KeyboardInterrupt stay set: DT_ERROR. */

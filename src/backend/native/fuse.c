@@ -578,6 +578,5 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
     *out = fused;
     return DT_OK;
 no_memory:
-    PyErr_NoMemory();
-    return DT_ERROR;
+    return dt_no_memory();
 }

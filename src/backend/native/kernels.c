@@ -161,8 +161,7 @@ choose_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, 
     kernel->item = DT_ARENA_NEW(&exe->arena, DtCellItem);
     kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
     if (kernel->item == NULL || kernel->scalars == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     *ok = dt_written_is_setitem(node) && !dt_eager_has_effect(node)
           && dt_cells_plan_item(&node->args[0], &node->args[1], kernel->item)
@@ -197,8 +196,7 @@ dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
             }
             DtKernel *kernel = DT_ARENA_NEW(&exe->arena, DtKernel);
             if (kernel == NULL) {
-                PyErr_NoMemory();
-                return DT_ERROR;
+                return dt_no_memory();
             }
             const DtPlanNode *own = &plan->nodes[node->index];
             *kernel = (DtKernel){.node = node, .cell = own->cells ? own->cell : DT_NO_CELL};

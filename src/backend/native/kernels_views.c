@@ -219,8 +219,7 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     }
     kernel->axes = DT_ARENA_ARRAY(&exe->arena, DtKernelAxis, nitems + ndim + 1);
     if (kernel->axes == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     kernel->run = run_view;
     *ok = named <= ndim;

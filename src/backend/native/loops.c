@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "compat/errors.h"
+
 #define NONE DT_ALLOW_NONE
 #define CONTIG DT_ALLOW_CONTIG
 #define STRIDED DT_ALLOW_STRIDED
@@ -241,8 +243,7 @@ make_loop(PyObject *ufunc, const DtUfuncRow *row, PyObject *const *types, uint32
     if (loop == NULL || tuple == NULL) {
         free(loop);
         Py_XDECREF(tuple);
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     loop->row = row;
     loop->nargs = (uint8_t)(nin + 1);

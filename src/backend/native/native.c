@@ -324,8 +324,7 @@ dt_native_compile(DtGraph *graph, DtExecutable **out)
     }
     DtNative *exe = calloc(1, sizeof(DtNative));
     if (exe == NULL) {
-        PyErr_NoMemory();
-        return DT_ERROR;
+        return dt_no_memory();
     }
     dt_executable_init(&exe->base, &native_type, graph);
     dt_arena_init(&exe->arena);

@@ -13,15 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "compat/errors.h"
 #include "compat/python.h"
 #include "core/status.h"
-
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
 
 /* ---- One operation on numbers ---------------------------------------------------------------- */
 
@@ -378,7 +372,7 @@ to_float(DtArena *arena, const DtSym *sym, const DtSym **out)
         }
         *out = node;
     }
-    return *out != NULL ? DT_OK : no_memory();
+    return *out != NULL ? DT_OK : dt_no_memory();
 }
 
 /* Identities of integers that need no node. */
@@ -447,7 +441,7 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
     DtSymType type = result_type(op, is_float);
     if (dt_sym_is_const(a) && dt_sym_is_const(b)) {
         *out = new_sym(arena, DT_SYM_OP_CONST, type, hint);
-        return *out != NULL ? DT_OK : no_memory();
+        return *out != NULL ? DT_OK : dt_no_memory();
     }
     const DtSym *folded = fold_identity(arena, op, a, b);
     if (folded != NULL) {
@@ -461,7 +455,7 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
     }
     DtSym *node = new_sym(arena, op, type, hint);
     if (node == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     node->size = (uint16_t)(a->size + b->size + 1);
     node->a = a;
@@ -492,7 +486,7 @@ dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out)
     DtSym *node =
         new_sym(arena, dt_sym_is_const(a) ? DT_SYM_OP_CONST : op, result_type(op, is_float), hint);
     if (node == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     node->size = dt_sym_is_const(a) ? 1 : (uint16_t)(a->size + 1);
     node->a = dt_sym_is_const(a) ? NULL : a;
@@ -628,7 +622,7 @@ dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out)
     struct DtSymInstr *instrs = DT_ARENA_ARRAY(arena, struct DtSymInstr, count);
     DtNumber *consts = DT_ARENA_ARRAY(arena, DtNumber, nconsts);
     if (instrs == NULL || consts == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     Emitter emitter = {instrs, consts, 0};
     emit_code(&emitter, sym);

@@ -1,6 +1,6 @@
 /* Whole numbers that are another one and a constant: x + 3, x - 1, x.  They are written in one way.
  */
-#include "compat/python.h"
+#include "compat/errors.h"
 #include "variables/numbers/sym.h"
 
 void
@@ -20,13 +20,6 @@ dt_sym_split_offset(const DtSym *sym, const DtSym **base, int64_t *offset)
     }
 }
 
-static DtStatus
-no_memory(void)
-{
-    PyErr_NoMemory();
-    return DT_ERROR;
-}
-
 DtStatus
 dt_sym_offset(DtArena *arena, const DtSym *sym, int64_t offset, const DtSym **out)
 {
@@ -39,11 +32,11 @@ dt_sym_offset(DtArena *arena, const DtSym *sym, int64_t offset, const DtSym **ou
     }
     if (base == NULL || offset == 0) {
         *out = base == NULL ? dt_sym_int(arena, offset) : base;
-        return *out != NULL ? DT_OK : no_memory();
+        return *out != NULL ? DT_OK : dt_no_memory();
     }
     shift = dt_sym_int(arena, offset < 0 ? -offset : offset);
     if (shift == NULL) {
-        return no_memory();
+        return dt_no_memory();
     }
     return dt_sym_binary(arena, offset > 0 ? DT_SYM_OP_ADD : DT_SYM_OP_SUB, base, shift, out);
 }
