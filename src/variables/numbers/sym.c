@@ -5,245 +5,16 @@
  * Folding keeps the value exactly, floats included (x + 0.0 is not x for -0.0,
  * so float identities are not folded).
  *
- * Not in here: printing (sym_print.c), where symbols get their values (graph) and guards on them
- * (trace.c).
+ * Not in here: what an operation computes (sym_apply.c), the programs that evaluate at every call
+ * (sym_program.c), printing (sym_print.c), where symbols get their values (graph) and guards on
+ * them (trace.c).
  */
 #include "variables/numbers/sym_math.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "compat/errors.h"
-#include "compat/python.h"
-#include "core/status.h"
-
-/* ---- One operation on numbers ---------------------------------------------------------------- */
-
-/* Quotient rounded down; false for a zero divisor or an overflow. */
-static bool
-floor_divide(int64_t a, int64_t b, int64_t *out)
-{
-    if (b == 0 || (a == INT64_MIN && b == -1)) {
-        return false;
-    }
-    int64_t quotient = a / b;
-    if (a % b != 0 && ((a < 0) != (b < 0))) {
-        quotient--;
-    }
-    *out = quotient;
-    return true;
-}
-
-static bool
-floor_modulo(int64_t a, int64_t b, int64_t *out)
-{
-    if (b == 0) {
-        return false;
-    }
-    if (b == -1) {
-        *out = 0;
-        return true;
-    }
-    int64_t rest = a % b;
-    if (rest != 0 && ((rest < 0) != (b < 0))) {
-        rest += b;
-    }
-    *out = rest;
-    return true;
-}
-
-/* Python's float %: the result has the divisor's sign. */
-static double
-float_modulo(double a, double b)
-{
-    double rest = fmod(a, b);
-    if (rest != 0.0) {
-        if ((b < 0) != (rest < 0)) {
-            rest += b;
-        }
-    }
-    else {
-        rest = copysign(0.0, b);
-    }
-    return rest;
-}
-
-/* Python's float //. */
-static double
-float_floor_divide(double a, double b)
-{
-    double rest = fmod(a, b);
-    double quotient = (a - rest) / b;
-    if (rest != 0.0 && (b < 0) != (rest < 0)) {
-        quotient -= 1.0;
-    }
-    if (quotient == 0.0) {
-        return copysign(0.0, a / b);
-    }
-    double floored = floor(quotient);
-    return quotient - floored > 0.5 ? floored + 1.0 : floored;
-}
-
-/* Whether an int converts to double without rounding; int/int and int-float comparisons need it. */
-static bool
-is_exact_double(int64_t value)
-{
-    return value >= -(INT64_C(1) << 53) && value <= (INT64_C(1) << 53);
-}
-
-static bool
-apply_int(DtSymOp op, int64_t a, int64_t b, DtNumber *out)
-{
-    switch (op) {
-    case DT_SYM_OP_ADD:
-        return !__builtin_add_overflow(a, b, &out->i);
-    case DT_SYM_OP_SUB:
-        return !__builtin_sub_overflow(a, b, &out->i);
-    case DT_SYM_OP_MUL:
-        return !__builtin_mul_overflow(a, b, &out->i);
-    case DT_SYM_OP_TRUEDIV:
-        if (b == 0 || !is_exact_double(a) || !is_exact_double(b)) {
-            return false;
-        }
-        out->d = (double)a / (double)b;
-        return true;
-    case DT_SYM_OP_FLOORDIV:
-        return floor_divide(a, b, &out->i);
-    case DT_SYM_OP_MOD:
-        return floor_modulo(a, b, &out->i);
-    case DT_SYM_OP_MIN:
-        out->i = b < a ? b : a;
-        return true;
-    case DT_SYM_OP_MAX:
-        out->i = b > a ? b : a;
-        return true;
-    case DT_SYM_OP_EQ:
-        out->i = a == b;
-        return true;
-    case DT_SYM_OP_NE:
-        out->i = a != b;
-        return true;
-    case DT_SYM_OP_LT:
-        out->i = a < b;
-        return true;
-    case DT_SYM_OP_LE:
-        out->i = a <= b;
-        return true;
-    case DT_SYM_OP_GT:
-        out->i = a > b;
-        return true;
-    case DT_SYM_OP_GE:
-        out->i = a >= b;
-        return true;
-    case DT_SYM_OP_AND:
-        out->i = a && b;
-        return true;
-    case DT_SYM_OP_OR:
-        out->i = a || b;
-        return true;
-    case DT_SYM_OP_NEG:
-        return !__builtin_sub_overflow((int64_t)0, a, &out->i);
-    case DT_SYM_OP_ABS:
-        if (a == INT64_MIN) {
-            return false;
-        }
-        out->i = a < 0 ? -a : a;
-        return true;
-    case DT_SYM_OP_NOT:
-        out->i = !a;
-        return true;
-    case DT_SYM_OP_FLOAT:
-        out->d = (double)a;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool
-apply_float(DtSymOp op, double a, double b, DtNumber *out)
-{
-    switch (op) {
-    case DT_SYM_OP_ADD:
-        out->d = a + b;
-        return true;
-    case DT_SYM_OP_SUB:
-        out->d = a - b;
-        return true;
-    case DT_SYM_OP_MUL:
-        out->d = a * b;
-        return true;
-    case DT_SYM_OP_TRUEDIV:
-        if (b == 0.0) {
-            return false;
-        }
-        out->d = a / b;
-        return true;
-    case DT_SYM_OP_FLOORDIV:
-        if (b == 0.0) {
-            return false;
-        }
-        out->d = float_floor_divide(a, b);
-        return true;
-    case DT_SYM_OP_MOD:
-        if (b == 0.0) {
-            return false;
-        }
-        out->d = float_modulo(a, b);
-        return true;
-    case DT_SYM_OP_MIN:
-        out->d = b < a ? b : a;
-        return true;
-    case DT_SYM_OP_MAX:
-        out->d = b > a ? b : a;
-        return true;
-    case DT_SYM_OP_EQ:
-        out->i = a == b;
-        return true;
-    case DT_SYM_OP_NE:
-        out->i = a != b;
-        return true;
-    case DT_SYM_OP_LT:
-        out->i = a < b;
-        return true;
-    case DT_SYM_OP_LE:
-        out->i = a <= b;
-        return true;
-    case DT_SYM_OP_GT:
-        out->i = a > b;
-        return true;
-    case DT_SYM_OP_GE:
-        out->i = a >= b;
-        return true;
-    case DT_SYM_OP_NEG:
-        out->d = -a;
-        return true;
-    case DT_SYM_OP_ABS:
-        out->d = fabs(a);
-        return true;
-    case DT_SYM_OP_NOT:
-        out->i = a == 0.0;
-        return true;
-    case DT_SYM_OP_FLOAT:
-        out->d = a;
-        return true;
-    default:
-        return dt_sym_math_is(op) && dt_sym_math_apply(op, a, out);
-    }
-}
-
-static bool
-op_is_comparison(DtSymOp op)
-{
-    return op >= DT_SYM_OP_EQ && op <= DT_SYM_OP_GE;
-}
-
-/* Operand types of a node after conversion, and its own type. */
-static bool
-apply(DtSymOp op, bool is_float, DtNumber a, DtNumber b, DtNumber *out)
-{
-    return is_float ? apply_float(op, a.d, b.d, out) : apply_int(op, a.i, b.i, out);
-}
+#include "variables/numbers/sym_apply.h"
 
 /* ---- Constructors ---------------------------------------------------------------------------- */
 
@@ -341,7 +112,7 @@ dt_sym_hash(const DtSym *sym)
 static DtSymType
 result_type(DtSymOp op, bool is_float)
 {
-    if (op_is_comparison(op) || op == DT_SYM_OP_AND || op == DT_SYM_OP_OR || op == DT_SYM_OP_NOT) {
+    if (dt_sym_compares(op) || op == DT_SYM_OP_AND || op == DT_SYM_OP_OR || op == DT_SYM_OP_NOT) {
         return DT_SYM_BOOL;
     }
     if (dt_sym_math_is(op)) {
@@ -425,17 +196,17 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
     if (is_float && a->type != b->type) {
         /* Beyond 2**53 the comparison and the conversion of ints are not those of doubles. */
         const DtSym *whole = a->type == DT_SYM_FLOAT ? b : a;
-        if (!dt_sym_is_const(whole) && op_is_comparison(op)) {
+        if (!dt_sym_is_const(whole) && dt_sym_compares(op)) {
             return DT_OK;
         }
-        if (!is_exact_double(whole->hint.i) && op_is_comparison(op)) {
+        if (!dt_sym_is_exact(whole->hint.i) && dt_sym_compares(op)) {
             return DT_OK;
         }
         DT_TRY(to_float(arena, a, &a));
         DT_TRY(to_float(arena, b, &b));
     }
     DtNumber hint = {0};
-    if (!apply(op, is_float, a->hint, b->hint, &hint)) {
+    if (!dt_sym_apply(op, is_float, a->hint, b->hint, &hint)) {
         return DT_OK;
     }
     DtSymType type = result_type(op, is_float);
@@ -450,7 +221,7 @@ dt_sym_binary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b, const 
     }
     /* A loop that computes makes an expression that no guard should evaluate, or a recursion walk.
      */
-    if (a->size + b->size > DT_SYM_MAX_SIZE && !op_is_comparison(op)) {
+    if (a->size + b->size > DT_SYM_MAX_SIZE && !dt_sym_compares(op)) {
         return DT_OK;
     }
     DtSym *node = new_sym(arena, op, type, hint);
@@ -477,7 +248,7 @@ dt_sym_unary(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym **out)
         return DT_OK;
     }
     DtNumber hint = {0};
-    if (!apply(op, is_float, a->hint, (DtNumber){.i = 0}, &hint)) {
+    if (!dt_sym_apply(op, is_float, a->hint, (DtNumber){.i = 0}, &hint)) {
         return DT_OK;
     }
     if (a->size > DT_SYM_MAX_SIZE && op != DT_SYM_OP_NOT) {
@@ -531,173 +302,5 @@ dt_sym_eval(const DtSym *sym, const DtNumber *values, DtNumber *out)
     if (sym->b != NULL && !dt_sym_eval(sym->b, values, &b)) {
         return false;
     }
-    return apply((DtSymOp)sym->op, sym->a->type == DT_SYM_FLOAT, a, b, out);
-}
-
-/* A flat program: the left operand is in the accumulator (what was there before is on a stack), the
- * right one is a symbol, a constant, or what the accumulator was before. */
-typedef enum Form { PUSH_SYMBOL, PUSH_CONST, WITH_SYMBOL, WITH_CONST, WITH_STACK, ALONE } Form;
-
-struct DtSymInstr {
-    uint8_t op;
-    uint8_t form;
-    bool is_float;    /* of the operands */
-    uint32_t operand; /* id of a symbol, index of a constant */
-};
-
-static bool
-is_leaf(const DtSym *sym)
-{
-    return sym->op == DT_SYM_OP_CONST || sym->op == DT_SYM_OP_SYMBOL;
-}
-
-static void
-measure(const DtSym *sym, uint32_t *count, uint32_t *nconsts, uint32_t *depth)
-{
-    uint32_t left = 0, right = 0;
-    *nconsts += sym->op == DT_SYM_OP_CONST;
-    *count += 1;
-    if (sym->a != NULL) {
-        measure(sym->a, count, nconsts, &left);
-    }
-    if (sym->b != NULL && is_leaf(sym->b)) {
-        *nconsts += sym->b->op == DT_SYM_OP_CONST;
-    }
-    else if (sym->b != NULL) {
-        measure(sym->b, count, nconsts, &right);
-        right++;
-    }
-    *depth = left > right ? left : right;
-    *depth = *depth == 0 ? 1 : *depth;
-}
-
-typedef struct Emitter {
-    struct DtSymInstr *next;
-    DtNumber *consts;
-    uint32_t nconsts;
-} Emitter;
-
-static uint32_t
-emit_operand(Emitter *emitter, const DtSym *leaf)
-{
-    if (leaf->op == DT_SYM_OP_SYMBOL) {
-        return leaf->id;
-    }
-    emitter->consts[emitter->nconsts] = leaf->hint;
-    return emitter->nconsts++;
-}
-
-static void
-emit_code(Emitter *emitter, const DtSym *sym)
-{
-    struct DtSymInstr instr = {.op = sym->op, .form = ALONE};
-    if (is_leaf(sym)) {
-        instr.form = sym->op == DT_SYM_OP_SYMBOL ? PUSH_SYMBOL : PUSH_CONST;
-        instr.operand = emit_operand(emitter, sym);
-        *emitter->next++ = instr;
-        return;
-    }
-    emit_code(emitter, sym->a);
-    instr.is_float = sym->a->type == DT_SYM_FLOAT;
-    if (sym->b != NULL && is_leaf(sym->b)) {
-        instr.form = sym->b->op == DT_SYM_OP_SYMBOL ? WITH_SYMBOL : WITH_CONST;
-        instr.operand = emit_operand(emitter, sym->b);
-    }
-    else if (sym->b != NULL) {
-        emit_code(emitter, sym->b);
-        instr.form = WITH_STACK;
-    }
-    *emitter->next++ = instr;
-}
-
-DtStatus
-dt_sym_compile(DtArena *arena, const DtSym *sym, DtSymProgram *out)
-{
-    memset(out, 0, sizeof(*out));
-    uint32_t depth = 0, count = 0, nconsts = 0;
-    measure(sym, &count, &nconsts, &depth);
-    if (depth > DT_SYM_MAX_DEPTH) {
-        return DT_OK;
-    }
-    struct DtSymInstr *instrs = DT_ARENA_ARRAY(arena, struct DtSymInstr, count);
-    DtNumber *consts = DT_ARENA_ARRAY(arena, DtNumber, nconsts);
-    if (instrs == NULL || consts == NULL) {
-        return dt_no_memory();
-    }
-    Emitter emitter = {instrs, consts, 0};
-    emit_code(&emitter, sym);
-    out->instrs = instrs;
-    out->consts = consts;
-    out->count = count;
-    out->nconsts = nconsts;
-    out->type = sym->type;
-    return DT_OK;
-}
-
-size_t
-dt_sym_program_size(const DtSymProgram *program)
-{
-    return program->count * sizeof(struct DtSymInstr) + program->nconsts * sizeof(DtNumber);
-}
-
-/* The operations that conditions on floats are mostly made of; the rest, and what can fail, goes to
- * apply(). */
-static inline bool
-apply_fast(const struct DtSymInstr *instr, DtNumber a, DtNumber b, DtNumber *out)
-{
-    if (instr->is_float) {
-        switch ((DtSymOp)instr->op) {
-        case DT_SYM_OP_ADD:
-            out->d = a.d + b.d;
-            return true;
-        case DT_SYM_OP_SUB:
-            out->d = a.d - b.d;
-            return true;
-        case DT_SYM_OP_MUL:
-            out->d = a.d * b.d;
-            return true;
-        default:
-            break;
-        }
-    }
-    return apply((DtSymOp)instr->op, instr->is_float, a, b, out);
-}
-
-bool
-dt_sym_run(const DtSymProgram *program, const DtNumber *values, DtNumber *out)
-{
-    DtNumber stack[DT_SYM_MAX_DEPTH + 1];
-    DtNumber top = {0}, b;
-    uint32_t depth = 0;
-    const struct DtSymInstr *instr = program->instrs;
-    for (const struct DtSymInstr *end = instr + program->count; instr < end; instr++) {
-        switch ((Form)instr->form) {
-        case PUSH_SYMBOL:
-            stack[depth++] = top;
-            top = values[instr->operand];
-            continue;
-        case PUSH_CONST:
-            stack[depth++] = top;
-            top = program->consts[instr->operand];
-            continue;
-        case WITH_SYMBOL:
-            b = values[instr->operand];
-            break;
-        case WITH_CONST:
-            b = program->consts[instr->operand];
-            break;
-        case WITH_STACK:
-            b = top;
-            top = stack[--depth];
-            break;
-        case ALONE:
-            b.i = 0;
-            break;
-        }
-        if (!apply_fast(instr, top, b, &top)) {
-            return false;
-        }
-    }
-    *out = top;
-    return true;
+    return dt_sym_apply((DtSymOp)sym->op, sym->a->type == DT_SYM_FLOAT, a, b, out);
 }
