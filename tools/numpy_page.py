@@ -20,7 +20,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "guide" / "numpy-functions.md"
 OPS = ROOT / "src" / "adapters" / "numpy" / "ops.def"
-POLYFILLS = ROOT / "python" / "dyntrace" / "polyfills" / "numpy.py"
+POLYFILLS = sorted((ROOT / "python" / "dyntrace" / "polyfills").glob("numpy*.py"))
 LOOPS = ROOT / "src" / "backend" / "native" / "ufuncs.def"
 
 HEAD = """\
@@ -56,12 +56,14 @@ def rows(path: Path, macro: str) -> list[list[str]]:
 
 def followed() -> list[str]:
     """The functions that the polyfills' decorators name, also those that not every NumPy has."""
-    tree = ast.parse(POLYFILLS.read_text())
-    marks = [m for f in tree.body if isinstance(f, ast.FunctionDef) for m in f.decorator_list]
+    bodies = [statement for path in POLYFILLS for statement in ast.parse(path.read_text()).body]
+    marks = [m for f in bodies if isinstance(f, ast.FunctionDef) for m in f.decorator_list]
     names = []
     for original in (a for m in marks if isinstance(m, ast.Call) for a in m.args):
         match original:
-            case ast.Starred(ast.Call(args=[module, ast.Constant(str(name))])):  # *_present(np, "name")
+            case ast.Starred(
+                ast.Call(args=[module, ast.Constant(str(name))])
+            ):  # *_present(np, "name")
                 names.append(f"{ast.unparse(module)}.{name}")
             case _:
                 names.append(ast.unparse(original))

@@ -342,7 +342,7 @@ DtStatus dt_np_setattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *nam
                        DtVar *value) DT_MUST_CHECK;
 DtStatus dt_np_contains(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *item,
                         DtVar **out) DT_MUST_CHECK;
-/* Calls what stands for the method or attribute `name` (polyfills/numpy.py), with self before
+/* Calls what stands for the method or attribute `name` (polyfills/numpy_objects.py), with self before
  * `args`; breaks with `id`, naming `what` it is, if nothing does. */
 DtStatus dt_np_call_followed(DtTrace *, DtArrayVar *self, PyObject *name, const DtArgs *args,
                              DtBreakId id, const char *what, DtVar **out) DT_MUST_CHECK;
