@@ -2,13 +2,15 @@
  *
  *   [level, fromlist] ──► sys.modules[name], or its first package ──► [module]
  *
- * Importing anything else runs code: a graph break.  The builtin __import__ and
+ * Importing anything else runs code: a graph break; a part of an array library, which it loads when
+ * it is first asked for, is imported before the trace begins anew.  The builtin __import__ and
  * the entry of sys.modules are guarded.
  */
 #include "compat/dict.h"
 #include "compat/modules.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 #include <string.h>
 
@@ -43,6 +45,7 @@ find_module(DtTrace *trace, PyObject *wanted, PyObject *name, DtVar **out)
     PyObject *modules = PyImport_GetModuleDict(), *module = NULL;
     if (!PyDict_CheckExact(modules) || dt_dict_get(modules, name, &module) != 1
         || !PyModule_CheckExact(module)) {
+        DT_TRY(dt_substitute_want_module(trace, name));
         return break_import(trace, wanted, "the module is not imported yet");
     }
     if (dt_modules_is_initializing(module)) { /* by another thread: the statement waits for it */

@@ -44,6 +44,9 @@ struct DtAdapter {
     bool (*is_array)(const DtAdapter *, PyObject *object);
     /* Is this callable (a ufunc, a function of the library, a type such as np.float64) its own? */
     bool (*owns_callable)(const DtAdapter *, PyObject *object);
+    /* Of a function of Python that is its own: is it followed as one of the program?  NULL: none.
+     */
+    bool (*follows)(const DtAdapter *, PyObject *callable);
     /* A tracker for an input array: guards, symbols for its sizes, a graph input. */
     DtStatus (*build)(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
                       DtVar **out);

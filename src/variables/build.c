@@ -351,7 +351,9 @@ choose_builder(PyObject *object)
         if (dt_builtin_find(object) != NULL) {
             return PyType_Check(object) ? dt_class_build : dt_builtin_build;
         }
-        if (dt_adapter_of_callable(object) != NULL) {
+        const DtAdapter *adapter = dt_adapter_of_callable(object);
+        bool follows = adapter != NULL && adapter->follows != NULL;
+        if (adapter != NULL && !(follows && adapter->follows(adapter, object))) {
             return dt_adapter_callable_build;
         }
     }

@@ -20,6 +20,7 @@ static DtMap namespaces; /* globals of polyfills -> themselves */
 static DT_VEC(PyObject *) originals;
 static PyObject *pending; /* dict: module -> name of its polyfills that are not loaded yet */
 static PyObject *loader;
+static PyObject *imported; /* set of names: modules that were imported for a trace, or can't be */
 
 /* ---- Registering ----------------------------------------------------------------------------- */
 
@@ -130,13 +131,58 @@ dt_substitute_load(PyObject *name)
     return forget_pending(name);
 }
 
+/* Each is tried once; what it raises the program meets when it comes there itself. */
+static int
+import_wanted(PyObject *name)
+{
+    if (PySet_Add(imported, name) < 0) {
+        return -1;
+    }
+    PyObject *none = PyTuple_New(0);
+    PyObject *module =
+        none != NULL ? PyImport_ImportModuleLevelObject(name, NULL, NULL, none, 0) : NULL;
+    Py_XDECREF(none);
+    if (module == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) {
+        return -1; /* KeyboardInterrupt */
+    }
+    Py_XDECREF(module);
+    PyErr_Clear(); /* see above */
+    return 0;
+}
+
+DtStatus
+dt_substitute_want_module(DtTrace *trace, PyObject *name)
+{
+    Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+    PyObject *package = dot > 0 ? PyUnicode_Substring(name, 0, dot) : NULL;
+    const char *text = package != NULL ? PyUnicode_AsUTF8(package) : NULL;
+    bool known = text != NULL && dt_adapter_by_name(text) != NULL;
+    Py_XDECREF(package);
+    PyErr_Clear(); /* a name with surrogates is no library's */
+    if (imported == NULL) {
+        imported = PySet_New(NULL);
+    }
+    int tried = known && imported != NULL ? PySet_Contains(imported, name) : 1;
+    if (tried != 0) {
+        return PyErr_Occurred() ? DT_ERROR : DT_OK;
+    }
+    trace->wanted_module = name;
+    DT_TRY(dt_trace_keep(trace, name));
+    return DT_RESTART;
+}
+
 int
 dt_substitute_load_wanted(DT_STEALS DtTrace *trace)
 {
     PyObject *wanted = Py_XNewRef(trace->wanted_polyfills);
+    PyObject *module = Py_XNewRef(trace->wanted_module);
     dt_trace_release(trace);
     int status = wanted != NULL ? dt_substitute_load(wanted) : 0;
+    if (status == 0 && module != NULL) {
+        status = import_wanted(module);
+    }
     Py_XDECREF(wanted);
+    Py_XDECREF(module);
     return status;
 }
 
@@ -231,13 +277,10 @@ fills_all(PyFunctionObject *function, const DtArgs *args)
 }
 
 bool
-dt_substitute_fits(PyObject *function, const DtArgs *args)
+dt_substitute_takes(PyObject *function, const DtArgs *args)
 {
     PyCodeObject *code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
     int flags = dt_code_flags(code);
-    if (!dt_substitute_is_namespace(((PyFunctionObject *)function)->func_globals)) {
-        return true;
-    }
     if (args->npos > (uint32_t)dt_code_argcount(code) && !(flags & CO_VARARGS)) {
         return false;
     }
@@ -247,6 +290,13 @@ dt_substitute_fits(PyObject *function, const DtArgs *args)
         }
     }
     return fills_all((PyFunctionObject *)function, args);
+}
+
+bool
+dt_substitute_fits(PyObject *function, const DtArgs *args)
+{
+    return !dt_substitute_is_namespace(((PyFunctionObject *)function)->func_globals)
+           || dt_substitute_takes(function, args);
 }
 
 bool
@@ -270,13 +320,24 @@ dt_substitute_hides_class(PyTypeObject *cls)
     return hides;
 }
 
-/* The polyfills that the module (taken; or NULL) still waits for, or NULL. */
+/* The package that a module lies in: a new reference, or NULL. */
+static PyObject *
+package_of(PyObject *module)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(module);
+    Py_ssize_t dot = PyUnicode_FindChar(module, '.', 0, length, -1);
+    return dot > 0 ? PyUnicode_Substring(module, 0, dot) : NULL;
+}
+
+/* The polyfills that the module (taken; or NULL), or a package around it, still waits for, or NULL.
+ */
 static PyObject *
 wanted_by(DT_STEALS PyObject *module)
 {
     PyObject *name = NULL;
-    if (pending != NULL && module != NULL && PyUnicode_CheckExact(module)) {
+    while (pending != NULL && name == NULL && module != NULL && PyUnicode_CheckExact(module)) {
         name = PyDict_GetItemWithError(pending, module);
+        Py_SETREF(module, package_of(module));
     }
     Py_XDECREF(module);
     PyErr_Clear(); /* MemoryError of a name for messages: the callable is taken as it is */

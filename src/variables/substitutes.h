@@ -41,6 +41,9 @@ DtStatus dt_substitute_find_code(DtTrace *trace, const DtFunctionVar *function,
 DtStatus dt_substitute_find_method(DtTrace *trace, PyTypeObject *type, const char *name,
                                    PyObject **out) DT_MUST_CHECK;
 
+/* Whether they fit the signature of any Python function. */
+bool dt_substitute_takes(PyObject *function, const DtArgs *args);
+
 /* Whether this dict is the namespace of polyfills. */
 bool dt_substitute_is_namespace(PyObject *globals);
 
@@ -62,6 +65,10 @@ int dt_substitute_set_loader(PyObject *modules, PyObject *loader);
 int dt_substitute_load(PyObject *name);
 /* Releases a trace that ended with DT_RESTART, and loads what it asked for, if anything. */
 int dt_substitute_load_wanted(DT_STEALS DtTrace *trace);
+
+/* DT_RESTART if the module, which is not imported yet, is one of an array library: it is imported
+ * first, with no trace alive.  Each name once: what is missing then is missing. */
+DtStatus dt_substitute_want_module(DtTrace *trace, PyObject *name) DT_MUST_CHECK;
 
 /* A new list of (original, function) pairs, in order of registration; NULL with an exception. */
 DT_OWNED PyObject *dt_substitute_list(void);

@@ -180,6 +180,7 @@ struct DtTrace {
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);
     PyObject *wanted_polyfills; /* after DT_RESTART: what to load first, or NULL; kept */
+    PyObject *wanted_module;    /* the same: what to import */
     /* A segment: the root is a running frame. */
     bool live;
     int32_t live_at;            /* live: the instruction it begins at */

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dyntrace.polyfills import polyfill, unfollowable
+from dyntrace.polyfills import is_known, polyfill, unfollowable
 from dyntrace.polyfills.numpy_shapes import known_axis, made_array, plain_array
 
 
@@ -34,6 +34,25 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             unfollowable("piecewise with functions, which it does not call for nothing")
         y[condition] = function
     return y
+
+
+@polyfill(np.poly1d.__init__)
+def poly1d_init(self: Any, c_or_r: Any, r: Any = False, variable: Any = None) -> None:
+    if type(c_or_r) not in (list, tuple) or r or not is_known(c_or_r):
+        unfollowable("a polynomial of coefficients that are not known, or by its roots")
+    first = 0
+    for coefficient in c_or_r:
+        if type(coefficient) not in (int, float):
+            unfollowable("a polynomial of such coefficients")
+        if coefficient != 0:
+            break
+        first += 1
+    coefficients = np.atleast_1d(c_or_r)
+    if first == len(c_or_r):
+        self._coeffs = np.array([0], dtype=coefficients.dtype)
+    else:
+        self._coeffs = coefficients[first:]
+    self._variable = "x" if variable is None else variable
 
 
 #: So many calls of a function are followed, one after the other.

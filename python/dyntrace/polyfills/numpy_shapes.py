@@ -7,6 +7,7 @@ up: then the original runs. What the other modules about NumPy need of the kind 
 from __future__ import annotations
 
 from inspect import signature
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,13 @@ def ndarray(
     if buffer is not None or strides is not None or order not in (None, "C", "F"):
         unfollowable("an array over memory that exists, or with strides of its own")
     return np.empty(shape, dtype, "C" if order is None else order)
+
+
+@polyfill(np.lib.array_utils.normalize_axis_index)
+def normalize_axis_index(axis: Any, ndim: Any, msg_prefix: Any = None) -> Any:
+    if type(ndim) is not int:
+        unfollowable("so many dimensions")
+    return known_axis(axis, ndim)
 
 
 REVERSED = slice(None, None, -1)
@@ -340,7 +348,7 @@ def isscalar(element: Any) -> Any:
         return False
     if isinstance(element, (np.generic, int, float, complex, str, bytes)):
         return True
-    unfollowable("isscalar of something else")
+    return isinstance(element, Number)
 
 
 @polyfill(np.iterable)

@@ -16,6 +16,7 @@ const DtAdapter dt_np_adapter = {
     .is_array = dt_np_is_array,
     .owns_callable = dt_np_owns_callable,
     .build = dt_np_build,
+    .follows = dt_np_follows,
     .call = dt_np_call,
     .binary = dt_np_binary,
     .compare = dt_np_compare,

@@ -51,6 +51,16 @@ const char *dt_np_reduce_target(DtNpOp op);
 PyObject *dt_np_module_attr(const char *name);
 
 bool dt_np_owns_callable(const DtAdapter *, PyObject *object);
+/* Has the callable a row of its own? */
+bool dt_np_has_row(PyObject *callable);
+/* Is it a function of Python without one? (follow.c) */
+bool dt_np_follows(const DtAdapter *, PyObject *callable);
+/* A call of a function that dispatches on __array_function__, if an argument has one. */
+DtStatus dt_np_try_array_function(DtTrace *, PyObject *callable, const DtArgs *, bool *found,
+                                  DtVar **out) DT_MUST_CHECK;
+/* A call of such a function without a row: the function of Python behind it, if there is one. */
+DtStatus dt_np_call_implementation(DtTrace *, PyObject *callable, const DtArgs *, bool *found,
+                                   DtVar **out) DT_MUST_CHECK;
 bool dt_np_is_fixed(const DtAdapter *, PyObject *object); /* a dtype of numbers */
 DtStatus dt_np_call(const DtAdapter *, DtTrace *, PyObject *callable, const DtArgs *,
                     DtVar **out) DT_MUST_CHECK;
@@ -342,8 +352,8 @@ DtStatus dt_np_setattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *nam
                        DtVar *value) DT_MUST_CHECK;
 DtStatus dt_np_contains(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *item,
                         DtVar **out) DT_MUST_CHECK;
-/* Calls what stands for the method or attribute `name` (polyfills/numpy_objects.py), with self before
- * `args`; breaks with `id`, naming `what` it is, if nothing does. */
+/* Calls what stands for the method or attribute `name` (polyfills/numpy_objects.py), with self
+ * before `args`; breaks with `id`, naming `what` it is, if nothing does. */
 DtStatus dt_np_call_followed(DtTrace *, DtArrayVar *self, PyObject *name, const DtArgs *args,
                              DtBreakId id, const char *what, DtVar **out) DT_MUST_CHECK;
 /* What an index names. */

@@ -438,6 +438,24 @@ dt_np_fn_part(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return part(trace, op, self, out);
 }
 
+/* A number of Python, by position, becomes the array that NumPy makes of it. */
+static DtStatus
+number_as_array(DtTrace *trace, DtArgs *args, DtVar **made)
+{
+    DtNpOperand operand;
+    bool ok = false;
+    DtVar *var;
+    if (args->npos == 1 && args->nkw == 0) {
+        DT_TRY(dt_var_realize(trace, args->pos[0], &var));
+        DT_TRY(dt_np_operand(trace, dt_var_peek(var), &operand, &ok));
+    }
+    if (ok && operand.array == NULL) {
+        DT_TRY(dt_np_fn_asarray(trace, DT_NP_asarray, args, made));
+        args->pos = made;
+    }
+    return DT_OK;
+}
+
 /* np.shape(a), np.ndim(a), np.size(a) */
 DtStatus
 dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
@@ -449,8 +467,10 @@ dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         {DT_NP_shape, dt_np_a_shape}, {DT_NP_ndim, dt_np_a_ndim}, {DT_NP_size, dt_np_a_size}};
     DtArrayVar *self;
     uint32_t axis;
+    DtVar *made;
     DtArgs first = *args;
     first.npos = args->npos == 2 && op == DT_NP_size ? 1 : args->npos;
+    DT_TRY(number_as_array(trace, &first, &made));
     DT_TRY(only_array(trace, op, &first, &self));
     if (first.npos != args->npos) {
         DtVar *along;

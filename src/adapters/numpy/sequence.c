@@ -171,20 +171,58 @@ is_such_array(DtTrace *trace, const DtArrayVar *array, PyObject *dtype, bool *it
     return DT_OK;
 }
 
-DtStatus
-dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+/* order= that says what is done in any case: "K", or "C" of what comes in C order. */
+static DtStatus
+need_usual_order(DtTrace *trace, const char *function, const DtArrayVar *array, DtVar *order)
 {
-    static const char *const names[] = {"object", "dtype", "copy"};
-    DtVar *slots[3];
-    PyObject *dtype;
-    bool copy = false, itself = false;
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 3, 2, 1, slots));
-    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
-    bool if_needed = slots[2] != NULL && dt_np_is_none(slots[2]);
-    if (!if_needed) {
-        DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), slots[2], true, &copy));
+    PyObject *given = dt_np_is_default(order) ? NULL : dt_var_as_constant(trace, order);
+    if (dt_np_is_default(order)) {
+        return DT_OK;
     }
-    DtArrayVar *array = dt_np_array_of(slots[0]);
+    bool in_c = array == NULL || (array->meta->layout & DT_LAYOUT_C);
+    bool usual = given != NULL && PyUnicode_Check(given)
+                 && (PyUnicode_CompareWithASCIIString(given, "K") == 0
+                     || (in_c && PyUnicode_CompareWithASCIIString(given, "C") == 0));
+    return usual              ? DT_OK
+           : PyErr_Occurred() ? DT_ERROR
+                              : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
+}
+
+/* The view that ndmin= makes of the array *out: axes of one item in front. */
+static DtStatus
+prepend_axes(DtTrace *trace, DtVar *ndmin, DtVar **out)
+{
+    const DtSym *shape[DT_NP_MAXDIMS];
+    int64_t count = 0;
+    if (ndmin != NULL) {
+        DT_TRY(dt_np_int_arg(trace, "numpy.array", ndmin, &count));
+    }
+    DtArrayVar *array = dt_np_array_of(*out);
+    if (array == NULL || array->meta->ndim >= count) {
+        return DT_OK;
+    }
+    if (count > DT_NP_MAXDIMS) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.array of so many dimensions");
+    }
+    uint32_t more = (uint32_t)count - array->meta->ndim;
+    for (uint32_t i = 0; i < count; i++) {
+        shape[i] = i < more ? dt_np_size(trace, 1) : array->meta->shape[i - more];
+        if (shape[i] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    return dt_np_reshape(trace, array, shape, (uint32_t)count, out);
+}
+
+static DtStatus
+make_array(DtTrace *trace, DtNpOp op, DtVar *object, PyObject *dtype, DtVar *if_copied, DtVar **out)
+{
+    bool copy = false, itself = false;
+    bool if_needed = if_copied != NULL && dt_np_is_none(if_copied);
+    if (!if_needed) {
+        DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), if_copied, true, &copy));
+    }
+    DtArrayVar *array = dt_np_array_of(object);
     if (!copy) {
         DT_TRY(is_such_array(trace, array, dtype, &itself));
     }
@@ -195,29 +233,39 @@ dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (!copy && !if_needed) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "array with copy=");
     }
+    op = copy ? DT_NP_array : op; /* asarray() without copy= is made again without */
     return array != NULL ? copy_of(trace, op, array, dtype, out)
-                         : from_sequence(trace, op, slots[0], dtype, out);
+                         : from_sequence(trace, op, object, dtype, out);
+}
+
+DtStatus
+dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    static const char *const names[] = {"object", "dtype", "copy", "order", "subok", "ndmin"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[6];
+    PyObject *dtype;
+    bool subok;
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 6, 2, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
+    DT_TRY(dt_np_bool_arg(trace, function, slots[4], false, &subok));
+    DT_TRY(need_usual_order(trace, function, dt_np_array_of(slots[0]), slots[3]));
+    DT_TRY(make_array(trace, op, slots[0], dtype, slots[2], out));
+    return prepend_axes(trace, slots[5], out);
 }
 
 DtStatus
 dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const names[] = {"a", "dtype"};
-    DtVar *slots[2];
+    static const char *const names[] = {"a", "dtype", "order", "copy"};
+    const char *function = dt_np_target(op);
+    DtVar *slots[4];
     PyObject *dtype;
-    bool itself;
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
-    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
-    DtArrayVar *array = dt_np_array_of(slots[0]);
-    if (array == NULL) {
-        return from_sequence(trace, op, slots[0], dtype, out);
-    }
-    DT_TRY(is_such_array(trace, array, dtype, &itself));
-    if (itself) {
-        *out = &array->base; /* NumPy gives the array itself */
-        return DT_OK;
-    }
-    return copy_of(trace, op, array, dtype, out);
+    DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 3, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
+    DT_TRY(need_usual_order(trace, function, dt_np_array_of(slots[0]), slots[2]));
+    DtVar *copy = slots[3] != NULL ? slots[3] : dt_none(trace);
+    return make_array(trace, op, slots[0], dtype, copy, out);
 }
 
 DtStatus

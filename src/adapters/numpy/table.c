@@ -199,6 +199,16 @@ find_row(PyObject *object)
     return found;
 }
 
+bool
+dt_np_has_row(PyObject *callable)
+{
+    int row = find_row(callable);
+    if (row == -2) {
+        PyErr_Clear(); /* MemoryError of a name: the call will say so */
+    }
+    return row != -1;
+}
+
 /* The ufunc of a bound ufunc method such as np.add.reduce, or NULL. */
 static PyObject *
 method_ufunc(PyObject *object)
@@ -295,6 +305,10 @@ call_dtype(DtTrace *trace, const DtArgs *args, DtVar **out)
     if (dt_np_is_default(slot)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.dtype(None)");
     }
+    if (dt_var_as_constant(trace, slot) == (PyObject *)&PyBaseObject_Type) {
+        dtype = dt_trace_keep_take(trace, (PyObject *)PyArray_DescrFromType(NPY_OBJECT));
+        return dtype != NULL ? dt_build_known(trace, dtype, out) : DT_ERROR;
+    }
     DT_TRY(dt_np_dtype_arg(trace, "numpy.dtype", slot, &dtype));
     const DtSource *source = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, dtype, 0);
     return source != NULL ? dt_var_build(trace, dtype, source, out) : DT_ERROR;
@@ -376,6 +390,13 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (PyType_Check(callable)) {
         return dt_np_call_scalar_type(trace, (PyTypeObject *)callable, args, out);
     }
+    bool found = false;
+    if (Py_IS_TYPE(callable, dispatcher_type())) {
+        DT_TRY(dt_np_try_array_function(trace, callable, args, &found, out));
+    }
+    if (found) {
+        return DT_OK;
+    }
     PyObject *ufunc = method_ufunc(callable);
     int row = find_row(ufunc != NULL ? ufunc : callable);
     if (row == -2) {
@@ -418,6 +439,12 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         DtVar *function;
         DT_TRY(dt_build_known(trace, substitute, &function));
         return dt_var_call(trace, function, args, out);
+    }
+    if (substitute == NULL && Py_IS_TYPE(callable, dispatcher_type())) {
+        DT_TRY(dt_np_call_implementation(trace, callable, args, &found, out));
+    }
+    if (found) {
+        return DT_OK;
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy: %s%s%s is not captured",
                     ufunc != NULL ? ((PyUFuncObject *)ufunc)->name : "", ufunc != NULL ? "." : "",
@@ -480,8 +507,8 @@ dt_np_getattr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObje
         return dt_var_adapter_method(trace, self, name, out);
     }
     if (found == NULL) {
-        return dt_break(trace, DT_BREAK_RAISES, "an array has no attribute %s",
-                        dt_kinds_text(name));
+        return dt_kinds_raise(trace, "AttributeError", "'%s' object has no attribute '%s'",
+                              self->meta->type->tp_name, dt_kinds_text(name));
     }
     if (dt_slot_method_find(self->meta->type, name) == found) {
         DtVar *function;
