@@ -365,15 +365,24 @@ dt_np_same_axes_order(const DtMeta *a, const DtMeta *b)
     return memcmp(a->stride_order, b->stride_order, a->ndim) == 0;
 }
 
-/* Not known from the order of axes alone: the strides of axes of one item, if it is not C's. */
+/* Not known from the order of axes alone: the strides of axes of one item.  They are C's where all
+ * that the array was made of lies in C order; out of other memory comes an array that is contiguous
+ * too, if it has one long axis, but not with these strides. */
 static bool
-strides_are_known(const DtMeta *meta)
+strides_are_known(const DtArrayVar *array)
 {
+    const DtMeta *meta = array->meta;
     bool one = false;
     for (uint32_t i = 0; i < meta->ndim; i++) {
         one = one || dt_np_size_is(meta->shape[i], 1);
     }
-    return !one || (meta->layout & DT_LAYOUT_C);
+    bool c = meta->layout & DT_LAYOUT_C;
+    for (uint32_t i = 0; one && c && i < array->node->nargs; i++) {
+        const DtOperand *from = &array->node->args[i];
+        c = from->kind != DT_OPERAND_NODE
+            || (from->u.node->results[from->result].layout & DT_LAYOUT_C);
+    }
+    return !one || c;
 }
 
 /* May the tracker simply stand for a new value?  The array is the trace's own, and nobody looks at
@@ -382,8 +391,8 @@ static bool
 is_replaceable(const DtTrace *trace, const DtArrayVar *self)
 {
     return (self->meta->layout & DT_LAYOUT_FRESH) && !(self->meta->layout & DT_LAYOUT_VIEW)
-           && self->node->graph == trace->graph && self->meta->ndim > 0
-           && strides_are_known(self->meta) && !has_views(self);
+           && self->node->graph == trace->graph && self->meta->ndim > 0 && strides_are_known(self)
+           && !has_views(self);
 }
 
 /* After self[...] = value: arithmetic may read the value instead.  Laid out alike, so that loops

@@ -289,7 +289,7 @@ build_operand(Builder *builder, DtPlanNode *plan, uint32_t index, int i, Tempora
         fused->chained = true;
         slot = to;
     }
-    if (use->type_num != type_num) {
+    if (!dt_loop_takes(plan->loop, (uint32_t)i, use->type_num)) {
         slot = add_cast(builder, slot, use->type_num, type_num, inner == NULL, flags);
         if (inner != NULL) {
             temporaries->slots[temporaries->count++] = slot;

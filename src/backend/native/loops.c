@@ -95,6 +95,12 @@ legacy_call(PyArrayMethod_Context *Py_UNUSED(context), char *const *data,
 }
 
 bool
+dt_loop_takes(const DtLoop *loop, uint32_t i, int type_num)
+{
+    return type_num == loop->types[i] || PyArray_EquivTypenums(type_num, loop->types[i]);
+}
+
+bool
 dt_loop_knows_type(int type_num)
 {
     return type_num == NPY_BOOL || (type_num >= NPY_BYTE && type_num <= NPY_DOUBLE)

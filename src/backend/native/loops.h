@@ -53,6 +53,10 @@ DtStatus dt_loop_get(PyObject *ufunc, PyObject *const *types, uint32_t nin,
 DtStatus dt_loop_get_core(const char *module, const char *name, PyArray_Descr *descr, uint32_t nin,
                           const DtLoop **out) DT_MUST_CHECK;
 
+/* Items of this type as operand i, with no cast?  Types of other names and the same items (long and
+ * long long, where both have 64 bits) are none to NumPy either. */
+bool dt_loop_takes(const DtLoop *loop, uint32_t i, int type_num);
+
 /* Is it a type number that fused code handles (bool, integers, float32/64, complex64/128)? */
 bool dt_loop_knows_type(int type_num);
 

@@ -127,7 +127,7 @@ rules_hold(const DtPlanNode *plan, const DtMeta *result)
     bool any_array = false;
     for (int i = 0; i < loop->nargs - 1; i++) {
         const DtPlanUse *use = &plan->uses[i];
-        bool casts = use->kind != DT_USE_NUMBER && use->type_num != loop->types[i];
+        bool casts = use->kind != DT_USE_NUMBER && !dt_loop_takes(loop, (uint32_t)i, use->type_num);
         any_array = any_array || use->kind == DT_USE_ARRAY;
         if (casts
             && (power || loop->allow == DT_ALLOW_CONTIG
@@ -200,7 +200,8 @@ static DtOrderRule
 ufunc_rule(const DtPlanNode *plan)
 {
     for (uint32_t i = 0; i < plan->nuses; i++) {
-        if (plan->uses[i].kind == DT_USE_ARRAY && plan->uses[i].type_num != plan->loop->types[i]) {
+        if (plan->uses[i].kind == DT_USE_ARRAY
+            && !dt_loop_takes(plan->loop, i, plan->uses[i].type_num)) {
             return DT_ORDER_ITERATOR;
         }
     }
