@@ -208,6 +208,9 @@ dt_constant_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     }
     else if (!trusted) {
         DT_TRY(dt_guard_constant(trace, source, object));
+        DT_TRY(dt_var_const(trace, object, out));
+        (*out)->source = source; /* a later call has an equal object there */
+        return DT_OK;
     }
     return dt_var_const(trace, object, out);
 }
