@@ -58,6 +58,23 @@ core_reset(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
     Py_RETURN_NONE;
 }
 
+/* Modules die one after the other when the interpreter ends, each with what its names hold, and
+ * their objects' finalisers look at those that are left.  An entry would keep one alive until it is
+ * emptied by force.  What is registered first is called last. */
+static int
+reset_at_exit(PyObject *module)
+{
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *reset = PyObject_GetAttrString(module, "reset");
+    PyObject *done = atexit != NULL && reset != NULL
+                         ? PyObject_CallMethod(atexit, "register", "O", reset)
+                         : NULL;
+    Py_XDECREF(atexit);
+    Py_XDECREF(reset);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
 static PyObject *
 core_validate_backend(PyObject *Py_UNUSED(module), PyObject *backend)
 {
@@ -347,7 +364,8 @@ core_exec(PyObject *module)
     }
     if (dt_pyframe_init() < 0 || dt_callable_init() < 0 || dt_state_init() < 0
         || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
-        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0) {
+        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0
+        || reset_at_exit(module) < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);

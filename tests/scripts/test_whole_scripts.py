@@ -522,7 +522,7 @@ def test_a_loop_with_variables_of_its_own_is_compiled_once(run, tmp_path):
 #: What DYNTRACE=1 adds to a program that imports nothing: each costs every start of Python.
 AT_START = {
     "dyntrace", "dyntrace._core", "dyntrace._options", "dyntrace._script", "dyntrace._start",
-    "dyntrace._support", "math",
+    "dyntrace._support", "atexit", "math",
 }  # fmt: skip
 
 
@@ -1015,3 +1015,36 @@ def test_who_watches_the_program_sees_nothing_else(run, tmp_path, how):
     assert plain[0] == 0 and "watched_part.py" in plain[1]
     assert run("program.py", DYNTRACE="1") == plain
     assert run("program.py", DYNTRACE="1", DYNTRACE_SKIP="other:f") == plain
+
+
+HALF = """
+import pair.{other}
+name = "{name}"
+class Watch:
+    def __del__(self):
+        print(name, pair.{other}.name, len.__name__)
+watch = Watch()
+_watch = Watch()
+def mark():
+    pair.{other}.marked = [1]
+if name == "a":
+    mark()
+    mark()
+"""
+
+
+def test_modules_that_die_at_the_end(run, tmp_path):
+    """What an entry knows of a module does not keep it: finalisers find the names of those that are left."""
+    package = tmp_path / "pair"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for name, other in ("ab", "ba"):
+        (package / f"{name}.py").write_text(HALF.format(name=name, other=other))
+    (tmp_path / "program.py").write_text("from pair import a\n")
+    plain = run("program.py")
+    assert sorted(plain[1].split()) == sorted("a b len a b len b a len b a len".split())
+    for mode in ("1", "everything"):
+        done = run("program.py", DYNTRACE=mode)
+        assert [done[0], sorted(done[1].split()), *done[2:]] == [
+            plain[0], sorted(plain[1].split()), *plain[2:]
+        ]  # fmt: skip
