@@ -13,6 +13,7 @@ from dyntrace._support import core as _core
 TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
     from types import CodeType, FunctionType, ModuleType
     from typing import Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 else:
     FunctionType = type(lambda: None)
     CodeType = type(FunctionType.__code__.__get__(lambda: None))
+    ModuleType = type(sys)
 
 _CO_OPTIMIZED = 1  # code of a function, not of a class or module
 
@@ -41,6 +43,7 @@ class Script:
     def __init__(self, options: "Options") -> None:
         assert _core is not None
         self.options = options
+        self.exec_module: Any = None  # of the interpreter's own loaders, as it is watched
         self.region = _core.Region(
             options.backend,
             fullgraph=False,
@@ -115,6 +118,13 @@ class Script:
         return self.options.everything or _core.reaches_arrays(namespace)
 
     # ---- Imported modules
+
+    def prepare_loaded(self, spec: "ModuleSpec") -> None:
+        """Prepares a module that a loader with its own `exec_module` has executed: pytest's, say."""
+        if getattr(type(spec.loader), "exec_module", None) is not self.exec_module:
+            module = sys.modules.get(spec.name)
+            if type(module) is ModuleType:  # others may do anything when they are looked at
+                self.prepare_module(module)
 
     def prepare_module(self, module: "ModuleType") -> None:
         """Prepares what a module that has finished executing defines."""
@@ -258,14 +268,17 @@ def _log(names: str) -> None:
 
 
 def _watch_imports(script: Script) -> None:
+    import _frozen_importlib as bootstrap
     from _frozen_importlib_external import SourceFileLoader
 
     assert _core is not None
     for kind in SourceFileLoader.__mro__:  # the class that loaders of source and bytecode share
         if "exec_module" in vars(kind):
-            after = _core.after_exec_module(vars(kind)["exec_module"], script.prepare_module)
-            kind.exec_module = after  # type: ignore[attr-defined]
-            return
+            script.exec_module = _core.after_call(vars(kind)["exec_module"], 1, script.prepare_module)
+            kind.exec_module = script.exec_module  # type: ignore[attr-defined]
+            break
+    load = bootstrap._load_unlocked  # type: ignore[attr-defined]
+    bootstrap._load_unlocked = _core.after_call(load, 0, script.prepare_loaded)  # type: ignore[attr-defined]
 
 
 def watch_main(script: Script) -> None:

@@ -106,19 +106,20 @@ dt_script_watch_main(PyObject *Py_UNUSED(module), PyObject *callback)
 
 /* ---- Other modules ------------------------------------------------------------------------- */
 
-typedef struct AfterExec {
+typedef struct AfterCall {
     PyObject_HEAD vectorcallfunc vectorcall;
-    PyObject *exec_module; /* function (loader, module) */
+    PyObject *function;
+    Py_ssize_t position; /* of the argument that the callback is told */
     PyObject *callback;
-} AfterExec;
+} AfterCall;
 
 static PyObject *
-call_after_exec(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+call_and_tell(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-    AfterExec *self = (AfterExec *)callable;
-    PyObject *answer = PyObject_Vectorcall(self->exec_module, args, nargsf, kwnames);
-    if (answer != NULL && PyVectorcall_NARGS(nargsf) == 2) {
-        PyObject *seen = dt_tracing_call_unseen(self->callback, args[1]);
+    AfterCall *self = (AfterCall *)callable;
+    PyObject *answer = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
+    if (answer != NULL && PyVectorcall_NARGS(nargsf) == self->position + 1) {
+        PyObject *seen = dt_tracing_call_unseen(self->callback, args[self->position]);
         if (seen == NULL) {
             PyErr_WriteUnraisable(self->callback); /* the module itself is fine */
         }
@@ -128,53 +129,55 @@ call_after_exec(PyObject *callable, PyObject *const *args, size_t nargsf, PyObje
 }
 
 static PyObject *
-bind_to_loader(PyObject *self, PyObject *loader, PyObject *Py_UNUSED(type))
+bind_as_function(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type))
 {
-    if (loader == NULL || loader == Py_None) {
+    if (instance == NULL || instance == Py_None) {
         Py_INCREF(self);
         return self;
     }
-    return PyMethod_New(self, loader);
+    return PyMethod_New(self, instance);
 }
 
 static void
-after_exec_dealloc(PyObject *self)
+after_call_dealloc(PyObject *self)
 {
-    Py_XDECREF(((AfterExec *)self)->exec_module);
-    Py_XDECREF(((AfterExec *)self)->callback);
+    Py_XDECREF(((AfterCall *)self)->function);
+    Py_XDECREF(((AfterCall *)self)->callback);
     Py_TYPE(self)->tp_free(self);
 }
 
-/* What is asked of the method is answered by the one that it stands for. */
+/* What is asked of it is answered by the function that it stands for. */
 static PyObject *
-after_exec_getattro(PyObject *self, PyObject *name)
+after_call_getattro(PyObject *self, PyObject *name)
 {
-    return PyObject_GetAttr(((AfterExec *)self)->exec_module, name);
+    return PyObject_GetAttr(((AfterCall *)self)->function, name);
 }
 
-static PyTypeObject after_exec_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.AfterExec",
-    .tp_basicsize = sizeof(AfterExec),
-    .tp_dealloc = after_exec_dealloc,
-    .tp_getattro = after_exec_getattro,
-    .tp_descr_get = bind_to_loader,
+static PyTypeObject after_call_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.AfterCall",
+    .tp_basicsize = sizeof(AfterCall),
+    .tp_dealloc = after_call_dealloc,
+    .tp_getattro = after_call_getattro,
+    .tp_descr_get = bind_as_function,
     .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(AfterExec, vectorcall),
+    .tp_vectorcall_offset = offsetof(AfterCall, vectorcall),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
 PyObject *
-dt_script_after_exec_module(PyObject *Py_UNUSED(module), PyObject *args)
+dt_script_after_call(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *exec_module, *callback;
-    if (!PyArg_ParseTuple(args, "OO:after_exec_module", &exec_module, &callback)) {
+    PyObject *function, *callback;
+    Py_ssize_t position;
+    if (!PyArg_ParseTuple(args, "OnO:after_call", &function, &position, &callback)) {
         return NULL;
     }
-    AfterExec *self = (AfterExec *)after_exec_type.tp_alloc(&after_exec_type, 0);
+    AfterCall *self = (AfterCall *)after_call_type.tp_alloc(&after_call_type, 0);
     if (self != NULL) {
-        self->vectorcall = call_after_exec;
-        Py_INCREF(exec_module);
-        self->exec_module = exec_module;
+        self->vectorcall = call_and_tell;
+        Py_INCREF(function);
+        self->function = function;
+        self->position = position;
         Py_INCREF(callback);
         self->callback = callback;
     }
@@ -184,5 +187,5 @@ dt_script_after_exec_module(PyObject *Py_UNUSED(module), PyObject *args)
 int
 dt_script_init(void)
 {
-    return PyType_Ready(&after_exec_type);
+    return PyType_Ready(&after_call_type);
 }

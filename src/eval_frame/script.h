@@ -1,10 +1,10 @@
 /* Whole scripts: how their functions are reached.
  *
- * Modules: a loader's exec_module is wrapped, and a callback sees each module
- * that has finished executing.  The main module is executed by no loader: its
- * frame is caught by the PEP 523 hook, which is gone before the frame runs, and
- * a callback gives other code to run there.  Where code is typed, each statement is such a frame.
- * No frame of ours is ever between the user's frames.
+ * Modules: the exec_module of the interpreter's loaders is wrapped, and what calls that of all
+ * loaders; a callback sees each module that has finished executing.  The main module is executed by
+ * no loader: its frame is caught by the PEP 523 hook, which is gone before the frame runs, and a
+ * callback gives other code to run there.  Where code is typed, each statement is such a frame. No
+ * frame of ours is ever between the user's frames.
  */
 #ifndef DT_EVAL_FRAME_SCRIPT_H
 #define DT_EVAL_FRAME_SCRIPT_H
@@ -15,8 +15,9 @@
  * interactive session before each statement, until watch_main(None). */
 PyObject *dt_script_watch_main(PyObject *module, PyObject *callback);
 
-/* _core.after_exec_module(exec_module, callback) -> a method for a loader's class. */
-PyObject *dt_script_after_exec_module(PyObject *module, PyObject *args);
+/* _core.after_call(function, position, callback) -> what stands for the function: calls it, and
+ * tells the callback the argument at that position, the last one, when it has returned. */
+PyObject *dt_script_after_call(PyObject *module, PyObject *args);
 
 int dt_script_init(void);
 

@@ -306,7 +306,7 @@ static PyMethodDef core_methods[] = {
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
     {"follow_definitions", dt_definitions_follow, METH_VARARGS, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},
-    {"after_exec_module", dt_script_after_exec_module, METH_VARARGS, NULL},
+    {"after_call", dt_script_after_call, METH_VARARGS, NULL},
     {"set_skipped_modules", core_set_skipped_modules, METH_O, NULL},
     {"register_substitute", core_register_substitute, METH_VARARGS, NULL},
     {"register_polyfill", core_register_polyfill, METH_VARARGS, NULL},

@@ -192,6 +192,57 @@ def test_functions_of_imported_modules(run, tmp_path):
     assert "plain" not in summary
 
 
+def test_modules_that_pytest_has_rewritten(run, tmp_path):
+    """They are executed by a loader of pytest's own; a failed assertion tells the same."""
+    (tmp_path / "conftest.py").write_text(
+        "import numpy as np, pytest\ndef total(x):\n    return float((x * 2 + 1).sum())\n"
+        "@pytest.fixture\ndef array():\n    return np.arange(6.0)\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "import numpy as np, pytest\nfrom conftest import total\n"
+        "def scaled(x, n):\n    return x * n + 1\n"
+        "def test_passes(array):\n    for n in range(40):\n"
+        "        assert scaled(array, n)[1] == n + 1 and total(array) == 36\n"
+        "class TestFailures:\n    def test_array(self, array):\n"
+        "        assert (scaled(array, 2) == array).all(), 'not equal'\n"
+        "    def test_number(self, array):\n        assert total(scaled(array, 3)) == 107\n"
+        "@pytest.mark.parametrize('n', range(6))\ndef test_often(array, n):\n"
+        "    with pytest.raises(ValueError, match='broadcast'):\n"
+        "        scaled(array, np.ones(n + 2) if n != 4 else np.ones(7))\n"
+    )
+
+    def tests(**settings):
+        args = ["-m", "pytest", "-q", "-l", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        rc, out, err = run(*args, **settings)
+        return rc, re.sub(r" in [0-9.]+s.*|0x[0-9a-f]+", "", out), err
+
+    plain = tests()
+    assert plain[0] == 1 and "2 failed, 7 passed" in plain[1]
+    assert tests(DYNTRACE="1") == plain
+    report = tmp_path / "report"
+    settings = {"DYNTRACE_HOT_COUNT": "0", "DYNTRACE_HOT_TIME": "0", "DYNTRACE_STRICT": "1"}
+    assert tests(DYNTRACE="1", DYNTRACE_REPORT=str(report), **settings) == plain
+    summary = report.read_text()
+    assert "  test_passes (" in summary and "  TestFailures.test_array (" in summary
+    assert not summary.startswith("dyntrace: 0 of")
+
+
+def test_modules_that_load_late_are_left_alone(run):
+    """A module of another class may do anything when it is looked at: load itself, say."""
+    program = """
+import importlib.util, sys
+spec = importlib.util.find_spec("this")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+class Finder:
+    def find_spec(name, path=None, target=None):
+        return spec if name == "this" else None
+sys.meta_path.insert(0, Finder)
+import this
+print(object.__getattribute__(this, "__class__").__name__)
+"""
+    assert run("-c", program, DYNTRACE="1") == (0, "_LazyModule\n", "")
+
+
 def test_summary_tells_what_was_gained(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import numpy as np\ndef f(x):\n    return ((x * 2 + 1) * x - 3) / (x + 7)\n"
