@@ -1,7 +1,7 @@
 /* Folding calls of known values: see fold.h.
  *
- * Not in here: how large a result may become (fold_bounds.c), operations that fail
- * (fold_failure.c), folding operators of constants (v_constant.c).
+ * Not in here: how large a result may become (fold_bounds.c), codecs (fold_codecs.c), operations
+ * that fail (fold_failure.c), folding operators of constants (v_constant.c).
  */
 #include "variables/fold.h"
 #include "variables/pure.h"
@@ -266,13 +266,17 @@ dt_fold_name(PyObject *callable, char buffer[DT_FOLD_NAME_SIZE])
 }
 
 static DtStatus
-check_bounds(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
-             PyObject *keywords)
+check_call(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args, PyObject *keywords)
 {
     char buffer[DT_FOLD_NAME_SIZE];
     const char *name = dt_fold_name(callable, buffer);
     if (!dt_fold_is_bounded(name, bound, args, keywords)) {
         return dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "the result of %s() may be very large",
+                        name);
+    }
+    if (!dt_fold_is_own_codec(name, args, keywords)) {
+        return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE,
+                        "%s() by a codec or an error handler that a program may have registered",
                         name);
     }
     return DT_OK;
@@ -282,7 +286,7 @@ DtStatus
 dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, PyObject *args,
                 PyObject *keywords, DtVar **out)
 {
-    DT_TRY(check_bounds(trace, callable, bound, args, keywords));
+    DT_TRY(check_call(trace, callable, bound, args, keywords));
     return dt_constant_wrap_take(trace, PyObject_Call(callable, args, keywords), out);
 }
 
@@ -334,7 +338,7 @@ dt_fold_object_call(DtTrace *trace, PyObject *callable, PyObject *bound, const D
         status = fold_arguments(&self, callable, args, values, keywords);
     }
     if (status == DT_OK) {
-        status = check_bounds(trace, callable, bound, values, keywords);
+        status = check_call(trace, callable, bound, values, keywords);
     }
     if (status == DT_OK) {
         *out = PyObject_Call(callable, values, keywords);

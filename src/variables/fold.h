@@ -65,4 +65,7 @@ const char *dt_fold_name(PyObject *callable, char buffer[DT_FOLD_NAME_SIZE]);
 /* Is the result of the call sure to be no larger than a program would mean it? */
 bool dt_fold_is_bounded(const char *name, PyObject *bound, PyObject *args, PyObject *keywords);
 
+/* Runs a method of this name no code that a program has registered as a codec or error handler? */
+bool dt_fold_is_own_codec(const char *name, PyObject *args, PyObject *keywords);
+
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _random
+import codecs
 import functools
 import random
 import sys
@@ -1223,3 +1224,111 @@ def test_nothing_is_handled_after_a_recursion_error():
         recursing = Compiled(recursing)
         for _ in range(3):
             assert handled(recursing) is None
+
+
+# ---- Codecs and error handlers of the program ---------------------------------------------------
+
+
+def encoded(text):
+    return text.encode("ascii", "counting"), text.encode("ascii", errors="counting")
+
+
+def decoded(data):
+    return data.decode("ascii", "counting"), bytearray(data).decode("utf-8", "counting")
+
+
+def by_own_codec(text):
+    return text.encode("counted"), text.encode(encoding="counted"), b"a".decode("counted")
+
+
+def by_codecs_of_the_interpreter(text):
+    return (
+        text.encode(), text.encode("UTF_8"), text.encode("latin 1", "replace"), text.encode("utf-16le"),
+        text.encode("ascii", errors="xmlcharrefreplace").decode("ascii"), b"\xff".decode("utf8", "ignore"),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def counted():
+    """A codec and an error handler that give another text each time; what puts them back to the start."""
+    calls = []
+
+    def handle(error):
+        calls.append(None)
+        return str(len(calls)), error.end
+
+    def encode(text, errors="strict"):
+        calls.append(None)
+        return str(len(calls)).encode(), len(text)
+
+    def decode(data, errors="strict"):
+        calls.append(None)
+        return str(len(calls)), len(data)
+
+    def search(name):
+        return codecs.CodecInfo(encode, decode, name=name) if name == "counted" else None
+
+    codecs.register(search)
+    codecs.register_error("counting", handle)
+    yield calls.clear
+    codecs.unregister(search)
+
+
+@pytest.mark.parametrize(
+    ("fn", "arg"), [(encoded, "a\xff\xfe"), (decoded, b"a\xff\xfe"), (by_own_codec, "a\xff")]
+)
+def test_codecs_of_the_program(counted, fn, arg):
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(fn)
+        for _ in range(3):
+            counted()
+            plain = [fn(arg) for _ in range(2)]
+            counted()
+            assert [compiled(arg) for _ in range(2)] == plain
+
+
+def test_codec_that_becomes_known():
+    def encode(text):
+        return text.encode("unknown_so_far")
+
+    def search(name):
+        return codecs.lookup("ascii") if name == "unknown_so_far" else None
+
+    check(encode, "a", breaks="unknown-callable")
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(encode)
+        with pytest.raises(LookupError):
+            compiled("a")
+        codecs.register(search)
+        assert compiled("a") == b"a"
+        codecs.unregister(search)
+
+
+def test_codecs_of_the_interpreter():
+    check(by_codecs_of_the_interpreter, "a\xff")
+
+
+# ---- Attributes of a metaclass that become descriptors ------------------------------------------
+
+
+def test_attribute_of_a_metaclass_that_becomes_a_descriptor():
+    class Descriptor:
+        pass
+
+    class Meta(type):
+        attribute = Descriptor()
+
+    class Thing(metaclass=Meta):
+        def attribute():
+            return "of the class"
+
+    def read():
+        return Thing.attribute()
+
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(read)
+        assert [compiled() for _ in range(3)] == ["of the class"] * 3
+        Descriptor.__get__ = lambda self, instance, owner: lambda: "of the metaclass"
+        assert [compiled() for _ in range(3)] == ["of the class"] * 3
+        Descriptor.__set__ = lambda self, instance, value: None
+        assert [compiled() for _ in range(3)] == ["of the metaclass"] * 3

@@ -425,6 +425,9 @@ dt_class_generic_getattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar **ou
         }
         return done ? DT_OK : read_of_meta(trace, self, name, of_meta, out);
     }
+    if (of_meta != NULL) {
+        DT_TRY(dt_class_guard_descriptor(trace, of_meta)); /* its class may get a __set__ */
+    }
     DtClassAttr attr;
     DT_TRY(dt_class_lookup(trace, self, cls, name, &attr));
     if (attr.found != NULL) {

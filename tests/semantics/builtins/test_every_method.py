@@ -236,7 +236,7 @@ TYPES = {
             "casefold": ["()"],
             "center": ["(20)", "(20, '*')", "(20, 'ab')"],
             "count": ["('l')", "('l', 4)", "('l', 0, 3)", "(1)"],
-            "encode": ["()", "('utf-16-le')", "('ascii', errors='replace')", "('nope')"],
+            "encode": ["()", "('utf-16-le')", "('ascii', errors='replace')", "('ascii', 'strict')"],
             "endswith": ["('ld')", "(('x', 'd'))", "('l', 0, 4)", "(1)"],
             "expandtabs": ["()", "(tabsize=4)"],
             "find": ["('o')", "('o', 5)", "('z')"],
