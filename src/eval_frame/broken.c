@@ -186,6 +186,10 @@ dt_broken_weigh(DtPoint *point, const void *frame)
         scale->countdown = UNTRIED_VISITS; /* nothing to weigh yet */
         return true;
     }
+    scale->told = broken->owner->scale.state == DT_SCALE_KEPT;
+    if (dt_scale_goes_on(scale)) {
+        return true;
+    }
     if (broken->owner->scale.state == DT_SCALE_WEIGHING) {
         scale->countdown = 0;
         return scale->state != DT_SCALE_FORSAKEN; /* the whole is on the scale */
@@ -318,11 +322,14 @@ drop_probes(DtBroken *broken)
 static void
 rebuild(DtBroken *broken)
 {
+    clockid_t clock = dt_investment_busy_clock();
+    int64_t began = dt_clock_read(clock);
     drop_probes(broken);
     DtArena arena;
     dt_arena_init(&arena);
     DtStatus status = build_driver(broken, &arena);
     dt_arena_release(&arena);
+    dt_investment_spend(dt_clock_read(clock) - began);
     broken->stale = false;
     broken->builds++;
     if (status != DT_OK) {

@@ -421,7 +421,7 @@ note_name(void *of, PyTypeObject *type, PyObject *name)
 }
 
 /* The first attempt of a whole script finds nothing there that tracing needs:
- * dyntrace._load_tracing() brings it.  None of that time is the program's. */
+ * dyntrace._load_tracing() brings it. */
 static int
 load(void)
 {
@@ -434,7 +434,7 @@ load(void)
     PyObject *done = package != NULL ? PyObject_CallMethod(package, "_load_tracing", NULL) : NULL;
     Py_XDECREF(package);
     Py_XDECREF(done);
-    dt_state.compile_ns += dt_clock_read(clock) - began;
+    dt_investment_spend(dt_clock_read(clock) - began);
     return done != NULL ? 0 : -1;
 }
 

@@ -4,11 +4,13 @@
 #include "eval_frame/broken.h"
 #include "eval_frame/running_loops.h"
 
-/* Given to every program, and the part of its time that it gives: before anything has paid, and
- * afterwards. */
-#define ADVANCE_NS 2000000
-#define CAUTIOUS_SHARE 40
-#define USUAL_SHARE 16
+/* Given to every program: what tracing needs is read, and two or three attempts are made. */
+#define ADVANCE_NS 4000000
+/* The part of a program's time that it gives; and the part of what it has gained, up to one of its
+ * time: what scales (scale.h) say is not exact. */
+#define TIME_SHARE 40
+#define GAIN_SHARE 4
+#define MOST_SHARE 27
 /* Until the processor's clock is looked at again, which is a system call, at least. */
 #define LEAST_PAUSE_NS 1000000
 /* Of the first trace of something: nearly all that come to something take less. */
@@ -43,10 +45,24 @@ dt_investment_spend(int64_t ns)
     dt_state.invested_ns += ns;
 }
 
+void
+dt_investment_gain(int64_t ns)
+{
+    dt_state.gained_ns += ns;
+    dt_state.paused_until_ns = 0; /* it was reckoned without */
+}
+
 int64_t
 dt_investment_budget(const DtCodeCache *cache)
 {
     return cache->budget_ns != 0 ? cache->budget_ns : has_account(cache) ? FIRST_BUDGET_NS : 0;
+}
+
+int64_t
+dt_investment_missing(int64_t wanted, int64_t gained, int64_t ran)
+{
+    int64_t gain = gained / GAIN_SHARE, most = ran / MOST_SHARE;
+    return (wanted - ADVANCE_NS - (gain < most ? gain : most)) * TIME_SHARE - ran;
 }
 
 bool
@@ -61,11 +77,10 @@ dt_investment_is_spent(DtCodeCache *cache, int64_t now)
     int64_t ran = dt_clock_process_ns() - dt_state.began_ns;
     if (ran < 0) { /* a child of fork(): its own time, its own account */
         dt_state.began_ns += ran;
-        dt_state.invested_ns = ran = 0;
+        dt_state.invested_ns = dt_state.gained_ns = ran = 0;
     }
-    int64_t share = dt_state.paid > 0 ? USUAL_SHARE : CAUTIOUS_SHARE;
     int64_t wanted = dt_state.invested_ns + cache->budget_ns; /* known to be long: all of it */
-    int64_t missing = (wanted - ADVANCE_NS) * share - ran;
+    int64_t missing = dt_investment_missing(wanted, dt_state.gained_ns, ran);
     if (missing > 0) {
         int64_t *paused =
             cache->budget_ns == 0 ? &dt_state.paused_until_ns : &cache->paused_until_ns;

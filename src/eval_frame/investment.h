@@ -6,8 +6,8 @@
  *
  * Nothing is tried before it has run hot_count times and for hot_ns.  All attempts together get a
  * share of the processor time since the program began to compute (importing is nothing that could
- * gain); the share grows once something has paid.  With hot_ns == 0 time does not count: then there
- * is no account, and attempts are made when the counts say so.
+ * gain), and one of the time that what was compiled has saved since then.  With hot_ns == 0 time
+ * does not count: then there is no account, and attempts are made when the counts say so.
  *
  * What waits costs as little as can be: no clock, no scale.
  */
@@ -61,10 +61,17 @@ void dt_investment_start(void);
 /* May no attempt of `cache` be made now, because of what the others have cost? */
 bool dt_investment_is_spent(DtCodeCache *cache, int64_t now);
 
+/* How much longer a program has to run, in ns, until attempts may have cost `wanted` ns together,
+ * where it ran for `ran` and what was compiled has saved `gained`; 0 or less: they may. */
+int64_t dt_investment_missing(int64_t wanted, int64_t gained, int64_t ran);
+
 /* How long the next trace of `cache` may take, in ns; 0: as long as config.trace_budget_ns says. */
 int64_t dt_investment_budget(const DtCodeCache *cache);
 
-/* An attempt has taken so much on dt_investment_busy_clock(). */
+/* An attempt, or what it needs, has taken so much on dt_investment_busy_clock(). */
 void dt_investment_spend(int64_t ns);
+
+/* What was compiled has saved so much, by what its scale (scale.h) says. */
+void dt_investment_gain(int64_t ns);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "eval_frame/region.h"
+#include "eval_frame/investment.h"
 
 /* Calls until a verdict is looked at again; four times as many after each.  The first against what
  * was compiled is looked at sooner. */
@@ -26,6 +26,8 @@
 #define WIDE_SHARE 8
 #define MOST_UNDECIDED 16
 #define ENOUGH_PERCENT 55
+/* Samples of a part that are so long differ by little but what the part gains. */
+#define LONG_PART_NS 1000000
 /* What the samples of a part may take together before chance has to do: half of them are plain. */
 #define PART_PATIENCE_NS 20000000
 /* A scale under which things keep being compiled waits. */
@@ -34,6 +36,8 @@
 #define SETTLING_WAIT 3
 /* Calls in which a missing attempt may be made, before a verdict without it counts. */
 #define MOST_TRIES 64
+/* What is kept tells what it has saved about each time that it is so much. */
+#define TELLING_NS 500000
 
 uint64_t
 dt_scale_news(void)
@@ -64,6 +68,44 @@ start_weighing(DtScale *scale)
     scale->discarded = 0;
 }
 
+/* What a call of what is kept saves. */
+static int64_t
+gain_of(const DtScale *scale)
+{
+    int64_t gain = scale->medians[DT_SIDE_PLAIN] - scale->medians[DT_SIDE_COMPILED];
+    return gain > 0 ? gain : 0;
+}
+
+/* The next calls of what is kept, up to when it has saved something to tell of. */
+static void
+begin_stint(DtScale *scale)
+{
+    int64_t gain = gain_of(scale), calls = gain > 0 ? TELLING_NS / gain + 1 : scale->left;
+    scale->stint = calls < scale->left ? (uint32_t)calls : scale->left;
+    scale->left -= scale->stint;
+    scale->countdown = (int32_t)scale->stint - 1; /* the last one is asked */
+}
+
+/* They have been made; false: what is kept is to be weighed again. */
+static bool
+end_stint(DtScale *scale)
+{
+    if (!scale->told) {
+        dt_investment_gain(scale->stint * gain_of(scale));
+    }
+    if (scale->left == 0) {
+        return false;
+    }
+    begin_stint(scale);
+    return true;
+}
+
+bool
+dt_scale_goes_on(DtScale *scale)
+{
+    return scale->state == DT_SCALE_KEPT && scale->left > 0 && end_stint(scale);
+}
+
 static uint32_t
 calls_until_next(const DtScale *scale)
 {
@@ -88,8 +130,13 @@ dt_scale_wants_samples(DtScale *scale, const DtRegion *region)
         scale->state = DT_SCALE_UNWEIGHED;
         scale->countdown = INT32_MAX;
         return false;
-    case DT_SCALE_WARMING:
     case DT_SCALE_KEPT:
+        if (end_stint(scale)) {
+            return false;
+        }
+        start_weighing(scale);
+        return true;
+    case DT_SCALE_WARMING:
         start_weighing(scale);
         return true;
     case DT_SCALE_WEIGHING:
@@ -159,6 +206,9 @@ judge(DtScale *scale)
     for (int side = 0; side < 2; side++) {
         sort(scale->samples[side], scale->taken[side]);
         scale->medians[side] = scale->samples[side][(scale->taken[side] - 1) / 2];
+        for (uint32_t i = 0; i + 1 < count; i++) {
+            scale->sums[side] += scale->samples[side][i];
+        }
     }
     int64_t compiled = scale->medians[DT_SIDE_COMPILED] * 100;
     int64_t plain = scale->medians[DT_SIDE_PLAIN];
@@ -168,16 +218,18 @@ judge(DtScale *scale)
     bool worth = compiled < plain * WORTH_PERCENT;
     scale->rounds += scale->rounds < UINT8_MAX;
     scale->calls = 0;
-    bool chance = is_chance(scale, count), by_pairs = wide || scale->part;
+    bool chance = is_chance(scale, count);
+    bool by_pairs = wide || (scale->part && plain < LONG_PART_NS);
     int64_t spent = (scale->undecided + 1) * 2 * (int64_t)count * plain; /* about */
-    bool patient = wide || (scale->part && spent < PART_PATIENCE_NS);
+    bool patient = wide || (by_pairs && spent < PART_PATIENCE_NS);
     if (patient && chance && scale->undecided < MOST_UNDECIDED) {
         scale->undecided++;
         wait(scale, CLOSE_WAIT);
         return;
     }
     if (by_pairs) {
-        worth = pairs_percent(scale, count) >= ENOUGH_PERCENT;
+        worth = pairs_percent(scale, count) >= ENOUGH_PERCENT
+                && scale->sums[DT_SIDE_COMPILED] < scale->sums[DT_SIDE_PLAIN];
     }
     else if (close && scale->rounds == 1 && count == DT_SCALE_SAMPLES) {
         wait(scale, CLOSE_WAIT);
@@ -185,14 +237,15 @@ judge(DtScale *scale)
     }
     scale->undecided = 0;
     scale->ahead = scale->chance = 0;
+    scale->sums[0] = scale->sums[1] = 0;
     if (!worth) {
         scale->state = DT_SCALE_FORSAKEN;
         return;
     }
     uint32_t calls = calls_until_next(scale);
     scale->state = DT_SCALE_KEPT;
-    dt_state.paid += dt_state.paid < UINT32_MAX;
-    scale->countdown = (int32_t)(close ? calls / (WEIGH_AGAIN / WEIGH_CLOSE_AGAIN) : calls);
+    scale->left = close ? calls / (WEIGH_AGAIN / WEIGH_CLOSE_AGAIN) : calls;
+    begin_stint(scale);
 }
 
 void

@@ -21,6 +21,10 @@
  * What a call calls may be on a scale, too: a sample inside of which another was taken does not
  * count, since part of it ran the other way.
  *
+ * What is kept saves time with every call; that is told now and then (dt_investment_gain), and
+ * further attempts live on it.  A point of a frame that is kept as a whole tells nothing: the whole
+ * does.
+ *
  * Not in here: what running plainly means (compiled_function.c, hook.c, probe.c).
  */
 #ifndef DT_EVAL_FRAME_SCALE_H
@@ -51,15 +55,19 @@ typedef struct DtScale {
     uint8_t rounds;    /* verdicts so far */
     uint8_t discarded; /* samples during which something was compiled */
     bool first;        /* the next sample tells whether calls are long */
-    bool part;         /* what is weighed is a part of what a sample takes: a point */
+    bool part;         /* what is weighed is a part of what a sample takes: a point ... */
+    bool told;         /* ... and a whole that is kept tells what it saves */
     bool early;        /* in what is weighed an attempt is missing that waits */
     bool busy;         /* a timed call is on its way: calls inside of it are not timed */
     uint32_t calls;    /* while forsaken */
     int64_t samples[2][DT_SCALE_SAMPLES];
     int64_t medians[2]; /* of the last verdict, in ns */
+    uint32_t stint;     /* while kept: calls from when it told what they save until it does again */
+    uint32_t left;      /* ... and those after them, until it is weighed again */
     uint8_t undecided;  /* rounds that said nothing, and what they said together */
     int32_t ahead;
     int32_t chance;
+    int64_t sums[2]; /* of their samples, without the longest of each */
 } DtScale;
 
 typedef struct DtScaleRun {
@@ -120,6 +128,8 @@ bool dt_scale_end(DtScale *scale, const DtScaleRun *run, bool failed);
  * taking one, which may give the verdict (scale->state). */
 bool dt_scale_wants_samples(DtScale *scale, const DtRegion *region);
 DtSide dt_scale_next_side(const DtScale *scale);
+/* Is it kept, and goes on being so, and has only told what it has saved? */
+bool dt_scale_goes_on(DtScale *scale);
 void dt_scale_add(DtScale *scale, DtSide side, int64_t ns, bool news);
 
 /* Grows with everything that was compiled, or tried. */

@@ -73,7 +73,7 @@ typedef struct DtState {
     int64_t began_ns;        /* when the program began to compute, on dt_clock_process_ns(); or 0 */
     int64_t invested_ns;     /* since then, in attempts */
     int64_t paused_until_ns; /* no attempts before, on dt_clock_ns() */
-    uint32_t paid;           /* verdicts that what was compiled is faster */
+    int64_t gained_ns;       /* what calls of what was kept have saved, as far as it was told */
     uint64_t broken;         /* attempts that ended in a graph break */
     uint64_t samples;        /* begun, of all scales */
     DtVerifyState verify;

@@ -2,7 +2,7 @@
  *
  * What is in here never runs outside of tests.
  */
-#include "eval_frame/scale.h"
+#include "eval_frame/investment.h"
 #include "module/testing.h"
 
 static const char *const states[] = {"new", "warming", "weighing", "kept", "forsaken", "unweighed"};
@@ -42,6 +42,9 @@ weigh(DtScale *scale, PyObject *const times[2], Py_ssize_t most)
 static PyObject *
 follow(DtScale *scale, const char *ready)
 {
+    if (!dt_scale_is_due(scale)) {
+        return Py_BuildValue("(ss)", sides[DT_SIDE_COMPILED], states[scale->state]);
+    }
     for (int i = DT_SCALE_NOTHING; i <= DT_SCALE_SETTLED; i++) {
         if (strcmp(ready, readies[i]) == 0) {
             DtScaleRun run;
@@ -81,7 +84,20 @@ scale_verdict(PyObject *Py_UNUSED(module), PyObject *args)
     return ways != NULL ? Py_BuildValue("(sN)", state, ways) : NULL;
 }
 
+static PyObject *
+account_misses(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    long long wanted, gained, ran;
+    if (!PyArg_ParseTuple(args, "LLL:account_misses", &wanted, &gained, &ran)) {
+        return NULL;
+    }
+    return PyLong_FromLongLong(dt_investment_missing(wanted, gained, ran));
+}
+
 PyMethodDef dt_testing_scale_methods[] = {
+    {"account_misses", account_misses, METH_VARARGS,
+     "account_misses(wanted, gained, ran)\n--\n\n"
+     "How much longer a program has to run until attempts may have cost `wanted` ns."},
     {"scale_verdict", scale_verdict, METH_VARARGS,
      "scale_verdict(part, early, compiled_ns, plain_ns, most, calls)\n--\n\n"
      "What a scale says of such samples, given by turns and again from the first, `most` of them;\n"

@@ -257,6 +257,36 @@ def test_a_part_with_long_samples_is_judged_soon():
     assert verdict(tuple(compiled), tuple(plain), part=True, most=16)[0] in ("kept", "forsaken")
 
 
+@pytest.mark.parametrize("part", [False, True])
+def test_what_is_faster_in_most_calls_and_slower_in_all_is_not_kept(part):
+    few_are_long = (1000, 1000, 1000, 9000), (1100, 1100, 1100, 6000)
+    assert verdict(*few_are_long, part=part)[0] == "forsaken"
+    assert verdict(*few_are_long[::-1], part=part)[0] == "forsaken"  # faster in all, not in most
+    assert verdict((1000, 1000, 1000, 6000), (1100, 1100, 1100, 9000), part=part)[0] == "kept"
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_what_is_kept_tells_what_it_saves(part):
+    def gained(compiled, plain, calls):
+        before = dyntrace._core.counters()["gained_ns"]
+        verdict((compiled,), (plain,), part=part, calls=("settled",) * calls)
+        return dyntrace._core.counters()["gained_ns"] - before
+
+    assert gained(200_000, 300_000, 100) in range(100 * 100_000 - 600_000, 100 * 100_000 + 1)
+    assert gained(300_000, 200_000, 100) == 0
+    assert gained(200_000, 300_000, 0) == 0
+
+
+def test_attempts_live_on_a_share_of_the_time_and_of_what_was_saved():
+    ms = 10**6
+    misses = _testing.account_misses
+    assert misses(3 * ms, 0, 0) <= 0 < misses(5 * ms, 0, 0)  # a few, before anything is known
+    assert misses(25 * ms, 0, 1000 * ms) <= 0 < misses(35 * ms, 0, 1000 * ms)
+    assert misses(35 * ms, 40 * ms, 1000 * ms) <= 0 < misses(45 * ms, 40 * ms, 1000 * ms)
+    assert misses(65 * ms, 500 * ms, 1000 * ms) <= 0 < misses(70 * ms, 500 * ms, 1000 * ms)
+    assert misses(35 * ms, 0, 1000 * ms) == misses(35 * ms, 0, 900 * ms) - 100 * ms
+
+
 def test_a_verdict_while_an_attempt_waits_is_no_last_one():
     slower = {"compiled": (6000,), "plain": (5000,), "most": 16}
     assert verdict(**slower, calls=("settled",) * 3) == ("forsaken", [("plain", "forsaken")] * 3)
