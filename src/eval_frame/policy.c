@@ -94,13 +94,15 @@ int
 dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     if (cache->compiling || cache->verify.quarantined || dt_state.verify.side != DT_VERIFY_NOBODY
-        || (cache->closed && !dt_policy_may_refuse(cache)) || dt_is_finalizing()
-        || dt_modules_are_walked()) { /* what tracing needs may have to be imported */
+        || (cache->closed && !dt_policy_may_refuse(cache)) || dt_is_finalizing()) {
         return 0;
     }
     if (is_postponed(cache)) {
         dt_investment_put_off(cache);
         return 0;
+    }
+    if (dt_modules_are_walked()) {
+        return 0; /* what tracing needs may have to be imported */
     }
     if (dt_state.error_on_recompile && cache->entries != NULL && !cache->region->quiet) {
         raise_recompile(cache, frame);
