@@ -51,7 +51,7 @@ dt_wire_checksum(const char *data, size_t size)
 /* The number of operands of an expression's operation. */
 int dt_wire_sym_arity(int op);
 
-/* wire_read.c: sys.modules[module].qualname, importing the module; NULL with an exception. */
+/* wire_objects.c: sys.modules[module].qualname, importing the module; NULL with an exception. */
 DT_OWNED PyObject *dt_wire_import(PyObject *module, PyObject *qualname);
 
 #endif

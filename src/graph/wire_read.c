@@ -1,393 +1,32 @@
 /* Graphs from bytes; the form is described in wire.h.
  *
- * Nothing in the bytes is trusted to be well-formed: every count is compared
- * with the bytes that are left before memory is taken for it, every number with
- * its range, and the whole is linted at the end.  Whatever goes wrong is a
- * ValueError.  Reading imports modules and unpickles.
+ * Nothing in the bytes is trusted (wire_read.h), and the whole is linted at the end.
+ * Not in here: numbers and texts (wire_bytes.c), objects (wire_objects.c).
  */
-#include "graph/wire.h"
-
-typedef struct Reader {
-    const uint8_t *next;
-    const uint8_t *end;
-    PyObject *objects; /* list, by number */
-    int depth;
-} Reader;
-
-static DtStatus
-bad(const char *what)
-{
-    PyErr_Format(PyExc_ValueError, "these bytes are no graph: %s", what);
-    return DT_ERROR;
-}
-
-static DtStatus
-get_byte(Reader *reader, uint8_t *out)
-{
-    if (reader->next == reader->end) {
-        return bad("they end too early");
-    }
-    *out = *reader->next++;
-    return DT_OK;
-}
-
-/* A byte below `limit`. */
-static DtStatus
-get_choice(Reader *reader, uint32_t limit, uint8_t *out)
-{
-    DT_TRY(get_byte(reader, out));
-    return *out < limit ? DT_OK : bad("a number out of its range");
-}
-
-static DtStatus
-get_uint64(Reader *reader, uint64_t *out)
-{
-    *out = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-        uint8_t byte;
-        DT_TRY(get_byte(reader, &byte));
-        *out |= (uint64_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80)) {
-            return DT_OK;
-        }
-    }
-    return bad("a number that does not end");
-}
-
-static DtStatus
-get_int(Reader *reader, int64_t *out)
-{
-    uint64_t bits;
-    DT_TRY(get_uint64(reader, &bits));
-    *out = (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
-    return DT_OK;
-}
-
-/* A number below `limit`. */
-static DtStatus
-get_below(Reader *reader, uint64_t limit, uint32_t *out)
-{
-    uint64_t value;
-    DT_TRY(get_uint64(reader, &value));
-    if (value >= limit || value > UINT32_MAX) {
-        return bad("a number out of its range");
-    }
-    *out = (uint32_t)value;
-    return DT_OK;
-}
-
-/* A count of things that take at least one byte each. */
-static DtStatus
-get_count(Reader *reader, uint32_t *out)
-{
-    return get_below(reader, (uint64_t)(reader->end - reader->next) + 1, out);
-}
-
-static DtStatus
-get_int32(Reader *reader, int *out)
-{
-    int64_t value;
-    DT_TRY(get_int(reader, &value));
-    if (value < INT32_MIN || value > INT32_MAX) {
-        return bad("a number out of its range");
-    }
-    *out = (int)value;
-    return DT_OK;
-}
-
-static DtStatus
-get_data(Reader *reader, const char **data, uint32_t *size)
-{
-    DT_TRY(get_count(reader, size));
-    if (*size > (size_t)(reader->end - reader->next)) {
-        return bad("they end too early");
-    }
-    *data = (const char *)reader->next;
-    reader->next += *size;
-    return DT_OK;
-}
-
-static DtStatus
-get_double(Reader *reader, double *out)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) {
-        uint8_t byte;
-        DT_TRY(get_byte(reader, &byte));
-        bits |= (uint64_t)byte << (8 * i);
-    }
-    memcpy(out, &bits, sizeof bits);
-    return DT_OK;
-}
-
-static DtStatus
-get_text(Reader *reader, DtGraph *graph, const char **out)
-{
-    const char *data;
-    uint32_t size;
-    DT_TRY(get_data(reader, &data, &size));
-    char *text = dt_arena_alloc(&graph->arena, (size_t)size + 1);
-    if (text == NULL) {
-        return dt_no_memory();
-    }
-    memcpy(text, data, size);
-    text[size] = '\0';
-    *out = text;
-    return DT_OK;
-}
-
-static DtStatus
-get_optional(Reader *reader, DtGraph *graph, const char **out)
-{
-    uint8_t there;
-    DT_TRY(get_choice(reader, 2, &there));
-    *out = NULL;
-    return there ? get_text(reader, graph, out) : DT_OK;
-}
-
-static DtStatus
-enter(Reader *reader)
-{
-    return ++reader->depth > DT_WIRE_DEPTH ? bad("they are nested too deeply") : DT_OK;
-}
-
-/* ---- Objects --------------------------------------------------------------------------------- */
-
-static DtStatus get_object(Reader *reader, PyObject **out);
-
-PyObject *
-dt_wire_import(PyObject *module, PyObject *qualname)
-{
-    PyObject *found = PyImport_Import(module);
-    PyObject *dot = PyUnicode_FromString(".");
-    PyObject *parts = dot != NULL ? PyUnicode_Split(qualname, dot, -1) : NULL;
-    Py_XDECREF(dot);
-    if (found == NULL || parts == NULL) {
-        Py_XDECREF(found);
-        Py_XDECREF(parts);
-        return NULL;
-    }
-    Py_SETREF(found, PyImport_GetModule(module));
-    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(parts); i++) {
-        Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(parts, i)));
-    }
-    Py_DECREF(parts);
-    if (found == NULL && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_ImportError, "no module named %R", module);
-    }
-    return found;
-}
-
-static DtStatus
-get_str(Reader *reader, PyObject **out)
-{
-    const char *data;
-    uint32_t size;
-    DT_TRY(get_data(reader, &data, &size));
-    *out = PyUnicode_Decode(data, size, "utf-8", "surrogatepass");
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-get_path(Reader *reader, PyObject **out)
-{
-    PyObject *module, *qualname;
-    DT_TRY(get_str(reader, &module));
-    if (get_str(reader, &qualname) != DT_OK) {
-        Py_DECREF(module);
-        return DT_ERROR;
-    }
-    *out = dt_wire_import(module, qualname);
-    Py_DECREF(module);
-    Py_DECREF(qualname);
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-get_attribute(Reader *reader, PyObject **out)
-{
-    PyObject *self, *name;
-    DT_TRY(get_object(reader, &self));
-    DT_TRY(get_str(reader, &name));
-    *out = PyObject_GetAttr(self, name);
-    Py_DECREF(name);
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-get_code(Reader *reader, PyObject **out)
-{
-    PyObject *file = NULL, *name = NULL;
-    int line;
-    DtStatus status = get_str(reader, &file);
-    if (status == DT_OK) {
-        status = get_str(reader, &name);
-    }
-    if (status == DT_OK) {
-        status = get_int32(reader, &line);
-    }
-    if (status == DT_OK) {
-        const char *file_text = PyUnicode_AsUTF8(file);
-        const char *name_text = PyUnicode_AsUTF8(name);
-        *out = file_text != NULL && name_text != NULL
-                   ? (PyObject *)PyCode_NewEmpty(file_text, name_text, line < 0 ? 0 : line)
-                   : NULL;
-        status = *out != NULL ? DT_OK : DT_ERROR;
-    }
-    Py_XDECREF(file);
-    Py_XDECREF(name);
-    return status;
-}
-
-static DtStatus
-get_tuple(Reader *reader, PyObject **out)
-{
-    uint32_t count;
-    DT_TRY(enter(reader));
-    DT_TRY(get_count(reader, &count));
-    PyObject *tuple = PyTuple_New(count);
-    if (tuple == NULL) {
-        return DT_ERROR;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        PyObject *item;
-        if (get_object(reader, &item) != DT_OK) {
-            Py_DECREF(tuple);
-            return DT_ERROR;
-        }
-        PyTuple_SET_ITEM(tuple, i, Py_NewRef(item));
-    }
-    reader->depth--;
-    *out = tuple;
-    return DT_OK;
-}
-
-static DtStatus
-get_pickle(Reader *reader, PyObject **out)
-{
-    const char *data;
-    uint32_t size;
-    DT_TRY(get_data(reader, &data, &size));
-    PyObject *pickle = PyImport_ImportModule("pickle");
-    *out = NULL;
-    if (pickle != NULL) {
-        *out = PyObject_CallMethod(pickle, "loads", "y#", data, (Py_ssize_t)size);
-    }
-    Py_XDECREF(pickle);
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-get_definition(Reader *reader, PyObject **out)
-{
-    uint8_t tag;
-    DT_TRY(get_byte(reader, &tag));
-    const char *data;
-    uint32_t size;
-    int64_t whole;
-    double real;
-    *out = NULL;
-    switch (tag) {
-    case DT_WIRE_NONE:
-        *out = Py_NewRef(Py_None);
-        return DT_OK;
-    case DT_WIRE_TRUE:
-        *out = Py_NewRef(Py_True);
-        return DT_OK;
-    case DT_WIRE_FALSE:
-        *out = Py_NewRef(Py_False);
-        return DT_OK;
-    case DT_WIRE_ELLIPSIS:
-        *out = Py_NewRef(Py_Ellipsis);
-        return DT_OK;
-    case DT_WIRE_INT:
-        DT_TRY(get_int(reader, &whole));
-        *out = PyLong_FromLongLong(whole);
-        break;
-    case DT_WIRE_FLOAT:
-        DT_TRY(get_double(reader, &real));
-        *out = PyFloat_FromDouble(real);
-        break;
-    case DT_WIRE_STR:
-        return get_str(reader, out);
-    case DT_WIRE_BYTES:
-        DT_TRY(get_data(reader, &data, &size));
-        *out = PyBytes_FromStringAndSize(data, size);
-        break;
-    case DT_WIRE_TUPLE:
-        return get_tuple(reader, out);
-    case DT_WIRE_PATH:
-        return get_path(reader, out);
-    case DT_WIRE_ATTRIBUTE:
-        return get_attribute(reader, out);
-    case DT_WIRE_CODE:
-        return get_code(reader, out);
-    case DT_WIRE_PICKLE:
-        return get_pickle(reader, out);
-    default:
-        return bad("an object of unknown form");
-    }
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-/* *out is borrowed from the list of objects. */
-static DtStatus
-get_object(Reader *reader, PyObject **out)
-{
-    uint32_t number;
-    Py_ssize_t count = PyList_GET_SIZE(reader->objects);
-    DT_TRY(get_below(reader, (uint64_t)count + 1, &number));
-    if ((Py_ssize_t)number < count) {
-        *out = PyList_GET_ITEM(reader->objects, number);
-        /* The place of an object that is being read right now: a tuple in itself. */
-        return *out != Py_NotImplemented ? DT_OK : bad("an object that contains itself");
-    }
-    if (PyList_Append(reader->objects, Py_NotImplemented) < 0) {
-        return DT_ERROR;
-    }
-    PyObject *object;
-    DT_TRY(get_definition(reader, &object));
-    *out = object;
-    return PyList_SetItem(reader->objects, number, object) == 0 ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
-get_kept(Reader *reader, DtGraph *graph, PyObject **out)
-{
-    DT_TRY(get_object(reader, out));
-    return dt_graph_keep(graph, *out);
-}
-
-static DtStatus
-get_optional_object(Reader *reader, DtGraph *graph, PyObject **out)
-{
-    uint8_t there;
-    DT_TRY(get_choice(reader, 2, &there));
-    *out = NULL;
-    return there ? get_kept(reader, graph, out) : DT_OK;
-}
+#include "graph/wire_read.h"
 
 /* ---- Parts of a graph ------------------------------------------------------------------------ */
 
 static DtStatus
-get_number(Reader *reader, int type, DtNumber *out)
+get_number(DtWireReader *reader, int type, DtNumber *out)
 {
-    return type == DT_SYM_FLOAT ? get_double(reader, &out->d) : get_int(reader, &out->i);
+    return type == DT_SYM_FLOAT ? dt_wire_get_double(reader, &out->d)
+                                : dt_wire_get_int(reader, &out->i);
 }
 
 static DtStatus
-get_sym(Reader *reader, DtGraph *graph, const DtSym **out)
+get_sym(DtWireReader *reader, DtGraph *graph, const DtSym **out)
 {
-    DT_TRY(enter(reader));
+    DT_TRY(dt_wire_enter(reader));
     DtSym *sym = DT_ARENA_NEW(&graph->arena, DtSym);
     if (sym == NULL) {
         return dt_no_memory();
     }
-    DT_TRY(get_choice(reader, DT_SYM_OP_COUNT, &sym->op));
-    DT_TRY(get_choice(reader, DT_SYM_BOOL + 1, &sym->type));
+    DT_TRY(dt_wire_get_choice(reader, DT_SYM_OP_COUNT, &sym->op));
+    DT_TRY(dt_wire_get_choice(reader, DT_SYM_BOOL + 1, &sym->type));
     DT_TRY(get_number(reader, sym->type, &sym->hint));
     if (sym->op == DT_SYM_OP_SYMBOL) {
-        DT_TRY(get_below(reader, UINT32_MAX, &sym->id));
+        DT_TRY(dt_wire_get_below(reader, UINT32_MAX, &sym->id));
     }
     int arity = dt_wire_sym_arity(sym->op);
     if (arity >= 1) {
@@ -402,29 +41,29 @@ get_sym(Reader *reader, DtGraph *graph, const DtSym **out)
 }
 
 static DtStatus
-get_operand(Reader *reader, DtGraph *graph, DtOperand *out)
+get_operand(DtWireReader *reader, DtGraph *graph, DtOperand *out)
 {
-    DT_TRY(enter(reader));
+    DT_TRY(dt_wire_enter(reader));
     uint32_t index;
-    DT_TRY(get_choice(reader, DT_OPERAND_GRAPH + 1, &out->kind));
+    DT_TRY(dt_wire_get_choice(reader, DT_OPERAND_GRAPH + 1, &out->kind));
     switch ((DtOperandKind)out->kind) {
     case DT_OPERAND_NODE:
-        DT_TRY(get_below(reader, graph->nodes.count, &index)); /* nodes before this one */
+        DT_TRY(dt_wire_get_below(reader, graph->nodes.count, &index)); /* nodes before this one */
         out->u.node = graph->nodes.items[index];
-        DT_TRY(get_below(reader, out->u.node->nresults, &out->result));
+        DT_TRY(dt_wire_get_below(reader, out->u.node->nresults, &out->result));
         break;
     case DT_OPERAND_CONST:
-        DT_TRY(get_kept(reader, graph, &out->u.object));
+        DT_TRY(dt_wire_get_kept(reader, graph, &out->u.object));
         break;
     case DT_OPERAND_SYM:
         DT_TRY(get_sym(reader, graph, &out->u.sym));
         break;
     default:
         if (out->kind == DT_OPERAND_GRAPH) {
-            DT_TRY(get_below(reader, graph->nested.count, &index));
+            DT_TRY(dt_wire_get_below(reader, graph->nested.count, &index));
             out->u.graph = graph->nested.items[index];
         }
-        DT_TRY(get_count(reader, &out->count));
+        DT_TRY(dt_wire_get_count(reader, &out->count));
         out->items = DT_ARENA_ARRAY(&graph->arena, DtOperand, out->count);
         if (out->items == NULL) {
             return dt_no_memory();
@@ -438,10 +77,10 @@ get_operand(Reader *reader, DtGraph *graph, DtOperand *out)
 }
 
 static DtStatus
-get_strides(Reader *reader, DtGraph *graph, DtMeta *meta)
+get_strides(DtWireReader *reader, DtGraph *graph, DtMeta *meta)
 {
     uint8_t there;
-    DT_TRY(get_choice(reader, 2, &there));
+    DT_TRY(dt_wire_get_choice(reader, 2, &there));
     if (!there) {
         return DT_OK;
     }
@@ -450,18 +89,18 @@ get_strides(Reader *reader, DtGraph *graph, DtMeta *meta)
         return dt_no_memory();
     }
     for (int i = 0; i < meta->ndim; i++) {
-        DT_TRY(get_choice(reader, meta->ndim, (uint8_t *)&order[i]));
+        DT_TRY(dt_wire_get_choice(reader, meta->ndim, (uint8_t *)&order[i]));
     }
     meta->stride_order = order;
     return DT_OK;
 }
 
 static DtStatus
-get_meta(Reader *reader, DtGraph *graph, DtMeta *meta)
+get_meta(DtWireReader *reader, DtGraph *graph, DtMeta *meta)
 {
     const char *adapter;
     PyObject *type;
-    DT_TRY(get_optional(reader, graph, &adapter));
+    DT_TRY(dt_wire_get_optional(reader, graph, &adapter));
     if (adapter != NULL) {
         meta->adapter = dt_adapter_by_name(adapter);
         if (meta->adapter == NULL) {
@@ -470,15 +109,15 @@ get_meta(Reader *reader, DtGraph *graph, DtMeta *meta)
             return DT_ERROR;
         }
     }
-    DT_TRY(get_kept(reader, graph, &type));
+    DT_TRY(dt_wire_get_kept(reader, graph, &type));
     if (!PyType_Check(type)) {
-        return bad("a type that is none");
+        return dt_wire_bad("a type that is none");
     }
     meta->type = (PyTypeObject *)type;
-    DT_TRY(get_optional_object(reader, graph, &meta->dtype));
-    DT_TRY(get_optional_object(reader, graph, &meta->device));
-    DT_TRY(get_below(reader, UINT32_MAX, &meta->layout));
-    DT_TRY(get_byte(reader, &meta->ndim));
+    DT_TRY(dt_wire_get_optional_object(reader, graph, &meta->dtype));
+    DT_TRY(dt_wire_get_optional_object(reader, graph, &meta->device));
+    DT_TRY(dt_wire_get_below(reader, UINT32_MAX, &meta->layout));
+    DT_TRY(dt_wire_get_byte(reader, &meta->ndim));
     meta->shape = DT_ARENA_ARRAY(&graph->arena, const DtSym *, meta->ndim);
     if (meta->shape == NULL) {
         return dt_no_memory();
@@ -490,45 +129,45 @@ get_meta(Reader *reader, DtGraph *graph, DtMeta *meta)
 }
 
 static DtStatus
-get_effects(Reader *reader, DtGraph *graph, DtNode *node)
+get_effects(DtWireReader *reader, DtGraph *graph, DtNode *node)
 {
-    DT_TRY(get_count(reader, &node->naliases));
+    DT_TRY(dt_wire_get_count(reader, &node->naliases));
     node->aliases = DT_ARENA_ARRAY(&graph->arena, DtAlias, node->naliases);
     if (node->aliases == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < node->naliases; i++) {
-        DT_TRY(get_below(reader, node->nresults, &node->aliases[i].result));
-        DT_TRY(get_below(reader, node->nargs, &node->aliases[i].arg));
+        DT_TRY(dt_wire_get_below(reader, node->nresults, &node->aliases[i].result));
+        DT_TRY(dt_wire_get_below(reader, node->nargs, &node->aliases[i].arg));
     }
-    DT_TRY(get_count(reader, &node->nmutated));
+    DT_TRY(dt_wire_get_count(reader, &node->nmutated));
     node->mutated = DT_ARENA_ARRAY(&graph->arena, uint32_t, node->nmutated);
     if (node->mutated == NULL) {
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < node->nmutated; i++) {
-        DT_TRY(get_below(reader, node->nargs, &node->mutated[i]));
+        DT_TRY(dt_wire_get_below(reader, node->nargs, &node->mutated[i]));
     }
     return DT_OK;
 }
 
 static DtStatus
-get_position(Reader *reader, DtGraph *graph, DtPosition *where)
+get_position(DtWireReader *reader, DtGraph *graph, DtPosition *where)
 {
     PyObject *code;
-    DT_TRY(get_optional_object(reader, graph, &code));
+    DT_TRY(dt_wire_get_optional_object(reader, graph, &code));
     if (code != NULL && !PyCode_Check(code)) {
-        return bad("a code object that is none");
+        return dt_wire_bad("a code object that is none");
     }
     where->code = (PyCodeObject *)code;
-    DT_TRY(get_int32(reader, &where->line));
-    DT_TRY(get_int32(reader, &where->end_line));
-    DT_TRY(get_int32(reader, &where->col));
-    return get_int32(reader, &where->end_col);
+    DT_TRY(dt_wire_get_int32(reader, &where->line));
+    DT_TRY(dt_wire_get_int32(reader, &where->end_line));
+    DT_TRY(dt_wire_get_int32(reader, &where->col));
+    return dt_wire_get_int32(reader, &where->end_col);
 }
 
 static DtStatus
-get_node(Reader *reader, DtGraph *graph)
+get_node(DtWireReader *reader, DtGraph *graph)
 {
     DtNode *node = DT_ARENA_NEW(&graph->arena, DtNode);
     if (node == NULL) {
@@ -536,15 +175,15 @@ get_node(Reader *reader, DtGraph *graph)
     }
     node->graph = graph;
     node->index = graph->nodes.count;
-    DT_TRY(get_choice(reader, DT_NODE_OUTPUT + 1, &node->kind));
-    DT_TRY(get_choice(reader, DT_EFFECT_MUTATES + 1, &node->effect));
-    DT_TRY(get_byte(reader, &node->fp_region));
-    DT_TRY(get_text(reader, graph, &node->name));
-    DT_TRY(get_optional(reader, graph, &node->target));
-    DT_TRY(get_optional(reader, graph, &node->source_text));
-    DT_TRY(get_optional_object(reader, graph, &node->callee));
-    DT_TRY(get_optional_object(reader, graph, &node->kwnames));
-    DT_TRY(get_count(reader, &node->nargs));
+    DT_TRY(dt_wire_get_choice(reader, DT_NODE_OUTPUT + 1, &node->kind));
+    DT_TRY(dt_wire_get_choice(reader, DT_EFFECT_MUTATES + 1, &node->effect));
+    DT_TRY(dt_wire_get_byte(reader, &node->fp_region));
+    DT_TRY(dt_wire_get_text(reader, graph, &node->name));
+    DT_TRY(dt_wire_get_optional(reader, graph, &node->target));
+    DT_TRY(dt_wire_get_optional(reader, graph, &node->source_text));
+    DT_TRY(dt_wire_get_optional_object(reader, graph, &node->callee));
+    DT_TRY(dt_wire_get_optional_object(reader, graph, &node->kwnames));
+    DT_TRY(dt_wire_get_count(reader, &node->nargs));
     node->args = DT_ARENA_ARRAY(&graph->arena, DtOperand, node->nargs);
     if (node->args == NULL) {
         return dt_no_memory();
@@ -552,7 +191,7 @@ get_node(Reader *reader, DtGraph *graph)
     for (uint32_t i = 0; i < node->nargs; i++) {
         DT_TRY(get_operand(reader, graph, &node->args[i]));
     }
-    DT_TRY(get_count(reader, &node->nresults));
+    DT_TRY(dt_wire_get_count(reader, &node->nresults));
     node->results = DT_ARENA_ARRAY(&graph->arena, DtMeta, node->nresults);
     if (node->results == NULL) {
         return dt_no_memory();
@@ -570,16 +209,16 @@ get_node(Reader *reader, DtGraph *graph)
 }
 
 static DtStatus
-get_inputs(Reader *reader, DtGraph *graph)
+get_inputs(DtWireReader *reader, DtGraph *graph)
 {
     uint32_t count, index;
-    DT_TRY(get_count(reader, &count));
+    DT_TRY(dt_wire_get_count(reader, &count));
     for (uint32_t i = 0; i < count; i++) {
         DtGraphInput input = {0};
-        DT_TRY(get_below(reader, (uint64_t)graph->nodes.count + 1, &index));
+        DT_TRY(dt_wire_get_below(reader, (uint64_t)graph->nodes.count + 1, &index));
         input.node = index > 0 ? graph->nodes.items[index - 1] : NULL;
-        DT_TRY(get_below(reader, UINT32_MAX, &input.symbol));
-        DT_TRY(get_text(reader, graph, &input.source_text));
+        DT_TRY(dt_wire_get_below(reader, UINT32_MAX, &input.symbol));
+        DT_TRY(dt_wire_get_text(reader, graph, &input.source_text));
         if (dt_vec_push(&graph->arena, &graph->inputs, input) < 0) {
             return dt_no_memory();
         }
@@ -591,18 +230,18 @@ get_inputs(Reader *reader, DtGraph *graph)
 #define MOST_SYMBOLS (1u << 20)
 
 static DtStatus
-get_symbols(Reader *reader, DtGraph *graph)
+get_symbols(DtWireReader *reader, DtGraph *graph)
 {
     uint32_t count;
-    DT_TRY(get_below(reader, MOST_SYMBOLS, &graph->symbol_limit));
-    DT_TRY(get_count(reader, &count));
+    DT_TRY(dt_wire_get_below(reader, MOST_SYMBOLS, &graph->symbol_limit));
+    DT_TRY(dt_wire_get_count(reader, &count));
     for (uint32_t i = 0; i < count; i++) {
         DtGraphSymbol symbol = {0};
-        DT_TRY(get_below(reader, graph->symbol_limit, &symbol.id));
-        DT_TRY(get_below(reader, graph->inputs.count + 1, &symbol.input));
+        DT_TRY(dt_wire_get_below(reader, graph->symbol_limit, &symbol.id));
+        DT_TRY(dt_wire_get_below(reader, graph->inputs.count + 1, &symbol.input));
         symbol.input--; /* 0: DT_NO_INPUT */
-        DT_TRY(get_int32(reader, &symbol.dim));
-        DT_TRY(get_choice(reader, DT_SYM_BOOL + 1, &symbol.type));
+        DT_TRY(dt_wire_get_int32(reader, &symbol.dim));
+        DT_TRY(dt_wire_get_choice(reader, DT_SYM_BOOL + 1, &symbol.type));
         DT_TRY(get_number(reader, symbol.type, &symbol.hint));
         if (dt_vec_push(&graph->arena, &graph->symbols, symbol) < 0) {
             return dt_no_memory();
@@ -611,13 +250,13 @@ get_symbols(Reader *reader, DtGraph *graph)
     return DT_OK;
 }
 
-static DtStatus get_graph(Reader *reader, DtGraph **out);
+static DtStatus get_graph(DtWireReader *reader, DtGraph **out);
 
 static DtStatus
-get_nested(Reader *reader, DtGraph *graph)
+get_nested(DtWireReader *reader, DtGraph *graph)
 {
     uint32_t count;
-    DT_TRY(get_count(reader, &count));
+    DT_TRY(dt_wire_get_count(reader, &count));
     for (uint32_t i = 0; i < count; i++) {
         DtGraph *nested;
         DT_TRY(get_graph(reader, &nested));
@@ -630,13 +269,13 @@ get_nested(Reader *reader, DtGraph *graph)
 }
 
 static DtStatus
-fill_graph(Reader *reader, DtGraph *graph)
+fill_graph(DtWireReader *reader, DtGraph *graph)
 {
     uint32_t count;
-    DT_TRY(enter(reader));
-    DT_TRY(get_text(reader, graph, &graph->name));
+    DT_TRY(dt_wire_enter(reader));
+    DT_TRY(dt_wire_get_text(reader, graph, &graph->name));
     DT_TRY(get_nested(reader, graph));
-    DT_TRY(get_count(reader, &count));
+    DT_TRY(dt_wire_get_count(reader, &count));
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(get_node(reader, graph));
     }
@@ -648,7 +287,7 @@ fill_graph(Reader *reader, DtGraph *graph)
 }
 
 static DtStatus
-get_graph(Reader *reader, DtGraph **out)
+get_graph(DtWireReader *reader, DtGraph **out)
 {
     DtGraph *graph = dt_graph_new("");
     if (graph == NULL) {
@@ -694,7 +333,7 @@ dt_graph_from_bytes(PyObject *bytes)
     const char *data = PyBytes_AS_STRING(bytes);
     size_t size = (size_t)PyBytes_GET_SIZE(bytes);
     if (size < DT_WIRE_HEADER || memcmp(data, DT_WIRE_MAGIC, DT_WIRE_MAGIC_SIZE) != 0) {
-        bad("they begin with something else");
+        dt_wire_bad("they begin with something else");
         return NULL;
     }
     uint64_t sum = 0;
@@ -702,12 +341,12 @@ dt_graph_from_bytes(PyObject *bytes)
         sum |= (uint64_t)(uint8_t)data[DT_WIRE_MAGIC_SIZE + i] << (8 * i);
     }
     if (sum != dt_wire_checksum(data + DT_WIRE_HEADER, size - DT_WIRE_HEADER)) {
-        bad("their checksum is wrong");
+        dt_wire_bad("their checksum is wrong");
         return NULL;
     }
-    Reader reader = {.next = (const uint8_t *)data + DT_WIRE_HEADER,
-                     .end = (const uint8_t *)data + size,
-                     .objects = PyList_New(0)};
+    DtWireReader reader = {.next = (const uint8_t *)data + DT_WIRE_HEADER,
+                           .end = (const uint8_t *)data + size,
+                           .objects = PyList_New(0)};
     if (reader.objects == NULL) {
         return NULL;
     }
@@ -718,7 +357,7 @@ dt_graph_from_bytes(PyObject *bytes)
     else if (reader.next != reader.end) {
         dt_graph_decref(graph);
         graph = NULL;
-        bad("there are bytes behind it");
+        dt_wire_bad("there are bytes behind it");
     }
     Py_DECREF(reader.objects);
     return graph;
