@@ -31,4 +31,13 @@ DtStatus dt_text_call_method(DtTrace *trace, PyObject *method, PyObject *receive
 /* "..." % value */
 DtStatus dt_text_percent(DtTrace *trace, PyObject *format, DtVar *value, DtVar **out) DT_MUST_CHECK;
 
+/* ---- Texts of the graph, for text_methods.c -------------------------------------------------- */
+
+bool dt_text_is_array(DtVar *var);
+/* A text of the graph: its own str(), and its own format() without a spec. */
+bool dt_text_in_graph(DtTrace *trace, DtVar *var);
+/* The adapter of the first array decides; the values are realised. */
+DtStatus dt_text_of_arrays(DtTrace *trace, const char *function, DtVar *const *vars, uint32_t count,
+                           DtVar **out) DT_MUST_CHECK;
+
 #endif
