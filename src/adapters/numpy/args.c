@@ -270,3 +270,22 @@ dt_np_items(DtTrace *trace, DtVar *var, DtVar ***items, uint32_t *count, bool *i
     }
     return DT_OK;
 }
+
+DtStatus
+dt_np_order_arg(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
+{
+    PyObject *order = NULL;
+    *fortran = false;
+    if (var == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_realize(trace, var, &var));
+    order = dt_var_as_constant(trace, var);
+    bool text = order != NULL && PyUnicode_Check(order);
+    *fortran = text && PyUnicode_CompareWithASCIIString(order, "F") == 0;
+    if (*fortran || (text && PyUnicode_CompareWithASCIIString(order, "C") == 0)) {
+        return DT_OK;
+    }
+    return PyErr_Occurred() ? DT_ERROR
+                            : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
+}

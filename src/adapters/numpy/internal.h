@@ -226,6 +226,8 @@ DtMeta *dt_np_meta(DtTrace *, PyObject *dtype, uint32_t ndim);
 /* With 0 dimensions: the type becomes the dtype's scalar type, as ufuncs and reductions return it.
  */
 void dt_np_meta_unwrap(DtMeta *);
+/* C order from the slowest axis to the fastest, as meta->stride_order. */
+DtStatus dt_np_natural_order(DtTrace *, DtMeta *meta) DT_MUST_CHECK;
 /* Freshly allocated in C order. */
 DtStatus dt_np_fresh_c(DtTrace *, DtMeta *) DT_MUST_CHECK;
 /* Freshly allocated, axes from slowest to fastest in `order` (NULL: unknown). */
@@ -270,6 +272,8 @@ DtStatus dt_np_any_dtype_arg(DtTrace *, const char *function, DtVar *var,
                              PyObject **out) DT_MUST_CHECK;
 DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing,
                         bool *out) DT_MUST_CHECK;
+/* An order= that is 'C' (also where it is left out) or, *fortran, 'F'. */
+DtStatus dt_np_order_arg(DtTrace *, const char *function, DtVar *var, bool *fortran) DT_MUST_CHECK;
 /* A constant int argument (a symbol is specialised). */
 DtStatus dt_np_int_arg(DtTrace *, const char *function, DtVar *var, int64_t *out) DT_MUST_CHECK;
 /* One axis, normalised to 0..ndim-1. */
@@ -412,8 +416,6 @@ DtStatus dt_np_transpose(DtTrace *, DtArrayVar *, const int8_t *axes, DtVar **ou
 DtStatus dt_np_transpose_reversed(DtTrace *, DtArrayVar *, DtVar **out) DT_MUST_CHECK;
 /* Breaks for a NumPy scalar. */
 DtStatus dt_np_need_ndarray(DtTrace *, const DtArrayVar *self, const char *what) DT_MUST_CHECK;
-/* C order from the slowest axis to the fastest, as meta->stride_order. */
-DtStatus dt_np_natural_order(DtTrace *, DtMeta *meta) DT_MUST_CHECK;
 /* What every view of an array has of its layout. */
 static inline uint32_t
 dt_np_shared_layout(const DtMeta *meta)

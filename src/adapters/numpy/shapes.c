@@ -64,6 +64,20 @@ dt_np_contiguous_flags(DtMeta *meta)
 }
 
 DtStatus
+dt_np_natural_order(DtTrace *trace, DtMeta *meta)
+{
+    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
+    if (order == NULL) {
+        return dt_no_memory();
+    }
+    for (int8_t i = 0; i < meta->ndim; i++) {
+        order[i] = i;
+    }
+    meta->stride_order = order;
+    return DT_OK;
+}
+
+DtStatus
 dt_np_fresh(DtTrace *trace, DtMeta *meta, const int8_t *order)
 {
     (void)trace;
@@ -77,14 +91,8 @@ dt_np_fresh(DtTrace *trace, DtMeta *meta, const int8_t *order)
 DtStatus
 dt_np_fresh_c(DtTrace *trace, DtMeta *meta)
 {
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
-    if (order == NULL) {
-        return dt_no_memory();
-    }
-    for (int8_t i = 0; i < meta->ndim; i++) {
-        order[i] = i;
-    }
-    return dt_np_fresh(trace, meta, order);
+    DT_TRY(dt_np_natural_order(trace, meta));
+    return dt_np_fresh(trace, meta, meta->stride_order);
 }
 
 /* ---- Broadcasting ---------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
-/* Other shapes of the same items: reshape, transpose and their relatives.
+/* Other shapes of the same items: squeeze, ravel, copies, what is broadcast.
  *
  * A result that may share memory with its operand has an alias edge, also where
  * NumPy copies under some strides: an edge too many only forbids, never permits.
- * Not in here: indexing (index.c).
+ * Not in here: reshape (reshape.c), permuted axes (transpose.c), indexing (index.c).
  */
 #include "adapters/numpy/internal.h"
 
@@ -15,257 +15,6 @@ dt_np_need_ndarray(DtTrace *trace, const DtArrayVar *self, const char *what)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a NumPy scalar", what);
     }
     return DT_OK;
-}
-
-/* ---- reshape --------------------------------------------------------------------------------- */
-
-DtStatus
-dt_np_natural_order(DtTrace *trace, DtMeta *meta)
-{
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
-    if (order == NULL) {
-        return dt_no_memory();
-    }
-    for (int8_t i = 0; i < meta->ndim; i++) {
-        order[i] = i;
-    }
-    meta->stride_order = order;
-    return DT_OK;
-}
-
-/* `unknown`: which size the program left to NumPy with -1, or -1.  NumPy is handed the same: it
- * strides an empty result by how its shape was said. */
-static DtStatus
-reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
-             int unknown, DtVar **out)
-{
-    DtOperand args[2] = {dt_np_node(self)};
-    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
-    if (meta == NULL) {
-        return DT_ERROR;
-    }
-    memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-    meta->layout = dt_np_shared_layout(self->meta);
-    if (self->meta->layout & DT_LAYOUT_C) {
-        DT_TRY(dt_np_natural_order(trace, meta));
-        dt_np_contiguous_flags(meta);
-    }
-    else if (ndim < 2) {
-        DT_TRY(dt_np_natural_order(trace, meta));
-    }
-    DT_TRY(dt_np_shape_operand(trace, shape, ndim, &args[1]));
-    if (unknown >= 0) {
-        DT_TRY(dt_np_int_operand(trace, -1, &args[1].items[unknown]));
-    }
-    return dt_np_emit_view(trace, DT_NP_nd_reshape, args, 2, meta, out);
-}
-
-DtStatus
-dt_np_reshape(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32_t ndim,
-              DtVar **out)
-{
-    return reshape_node(trace, self, shape, ndim, -1, out);
-}
-
-/* Takes equal factors out of both lists. */
-static void
-cancel_factors(const DtSym **a, uint32_t *na, const DtSym **b, uint32_t *nb)
-{
-    for (uint32_t i = 0; i < *na;) {
-        uint32_t j = 0;
-        while (j < *nb && !dt_sym_equal(a[i], b[j])) {
-            j++;
-        }
-        if (j == *nb) {
-            i++;
-            continue;
-        }
-        a[i] = a[--*na];
-        b[j] = b[--*nb];
-    }
-}
-
-/* The size that -1 stands for: all items over the known sizes. */
-static DtStatus
-inferred_size(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym *const *known,
-              uint32_t nknown, const DtSym **out)
-{
-    const DtSym *a[DT_NP_MAXDIMS], *b[DT_NP_MAXDIMS], *total, *divisor, *rest;
-    bool divides;
-    memcpy(a, old, sizeof(a[0]) * nold);
-    memcpy(b, known, sizeof(b[0]) * nknown);
-    for (uint32_t i = 0; i < nknown; i++) {
-        if (known[i]->hint.i == 0) {
-            return dt_break(trace, DT_BREAK_RAISES, "reshape with an unknown size beside 0");
-        }
-    }
-    cancel_factors(a, &nold, b, &nknown);
-    DT_TRY(dt_np_product(trace, a, nold, &total));
-    DT_TRY(dt_np_product(trace, b, nknown, &divisor));
-    if (dt_np_size_is(divisor, 1)) {
-        return dt_np_settle_size(trace, total, out);
-    }
-    DT_TRY(dt_np_expr(trace, DT_SYM_OP_MOD, total, divisor, &rest));
-    DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_EQ, rest, 0, &divides));
-    if (!divides) {
-        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "reshape of %lld items",
-                        (long long)total->hint.i);
-    }
-    DT_TRY(dt_np_expr(trace, DT_SYM_OP_FLOORDIV, total, divisor, out));
-    return dt_np_settle_size(trace, *out, out);
-}
-
-static DtStatus
-check_total(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym *const *shape,
-            uint32_t ndim)
-{
-    const DtSym *a[DT_NP_MAXDIMS], *b[DT_NP_MAXDIMS], *before, *after;
-    bool same;
-    memcpy(a, old, sizeof(a[0]) * nold);
-    memcpy(b, shape, sizeof(b[0]) * ndim);
-    cancel_factors(a, &nold, b, &ndim);
-    DT_TRY(dt_np_product(trace, a, nold, &before));
-    DT_TRY(dt_np_product(trace, b, ndim, &after));
-    DT_TRY(dt_trace_unify(trace, before, after, &same));
-    if (!same) {
-        return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "reshape of %lld items to %lld",
-                        (long long)before->hint.i, (long long)after->hint.i);
-    }
-    return DT_OK;
-}
-
-/* reshape to a shape given as trackers; one may be -1. */
-static DtStatus
-reshape_to(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim, DtVar **out)
-{
-    const DtSym *shape[DT_NP_MAXDIMS], *known[DT_NP_MAXDIMS];
-    const DtMeta *meta = self->meta;
-    uint32_t nknown = 0;
-    int unknown = -1;
-    if (ndim > DT_NP_MAXDIMS) {
-        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", ndim);
-    }
-    for (uint32_t i = 0; i < ndim; i++) {
-        bool negative;
-        DT_TRY(dt_np_sym_of(trace, sizes[i], &shape[i]));
-        if (shape[i] == NULL) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with a size that is no int");
-        }
-        DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LT, shape[i], 0, &negative));
-        if (!negative) {
-            DT_TRY(dt_np_settle_size(trace, shape[i], &shape[i]));
-            known[nknown++] = shape[i];
-            continue;
-        }
-        DT_TRY(dt_trace_specialize(trace, shape[i]));
-        if (shape[i]->hint.i != -1 || unknown >= 0) {
-            return dt_break(trace, DT_BREAK_RAISES, "reshape with a negative size");
-        }
-        unknown = (int)i;
-    }
-    if (unknown >= 0) {
-        DT_TRY(inferred_size(trace, meta->shape, meta->ndim, known, nknown, &shape[unknown]));
-    }
-    else {
-        DT_TRY(check_total(trace, meta->shape, meta->ndim, shape, ndim));
-    }
-    return reshape_node(trace, self, shape, ndim, unknown, out);
-}
-
-/* An order= that is 'C' (also where it is left out) or, *fortran, 'F'. */
-static DtStatus
-read_order(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
-{
-    PyObject *order = NULL;
-    *fortran = false;
-    if (var == NULL) {
-        return DT_OK;
-    }
-    DT_TRY(dt_var_realize(trace, var, &var));
-    order = dt_var_as_constant(trace, var);
-    bool text = order != NULL && PyUnicode_Check(order);
-    *fortran = text && PyUnicode_CompareWithASCIIString(order, "F") == 0;
-    if (*fortran || (text && PyUnicode_CompareWithASCIIString(order, "C") == 0)) {
-        return DT_OK;
-    }
-    return PyErr_Occurred() ? DT_ERROR
-                            : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
-}
-
-/* In Fortran's order: what the transposed array is in C's, transposed back.  Only where nothing is
- * copied: the base of the result would have another shape. */
-static DtStatus
-reshape_fortran(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim, DtVar **out)
-{
-    DtVar *turned[DT_NP_MAXDIMS], *found;
-    uint32_t layout = self->meta->layout;
-    if (!(layout & DT_LAYOUT_F) && !(self->meta->ndim < 2 && (layout & DT_LAYOUT_C))) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape of other memory in Fortran's order");
-    }
-    if (ndim > DT_NP_MAXDIMS) {
-        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", ndim);
-    }
-    for (uint32_t i = 0; i < ndim; i++) {
-        turned[i] = sizes[ndim - 1 - i];
-    }
-    DT_TRY(dt_np_transpose_reversed(trace, self, &found));
-    DT_TRY(reshape_to(trace, dt_np_any_array(found), turned, ndim, &found));
-    return dt_np_transpose_reversed(trace, dt_np_any_array(found), out);
-}
-
-DtStatus
-dt_np_m_reshape(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
-{
-    DtVar *first, **sizes = args->pos, *order = NULL;
-    uint32_t ndim = args->npos;
-    bool many, fortran;
-    DT_TRY(dt_np_need_ndarray(trace, self, "reshape"));
-    if (args->nkw == 1 && PyUnicode_CompareWithASCIIString(args->kwnames[0], "order") == 0) {
-        order = args->kw[0];
-    }
-    if (args->nkw > (order != NULL) || args->npos == 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with keyword arguments");
-    }
-    DT_TRY(read_order(trace, "reshape", order, &fortran));
-    DT_TRY(dt_var_realize(trace, args->pos[0], &first));
-    if (args->npos == 1) {
-        DT_TRY(dt_np_items(trace, dt_var_peek(first), &sizes, &ndim, &many));
-    }
-    return fortran ? reshape_fortran(trace, self, sizes, ndim, out)
-                   : reshape_to(trace, self, sizes, ndim, out);
-}
-
-DtStatus
-dt_np_fn_expand_dims(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    static const char *const names[] = {"a", "axis"};
-    const DtSym *shape[DT_NP_MAXDIMS];
-    DtVar *slots[2], **axes;
-    uint32_t count = 1, mask = 0, from = 0;
-    bool many;
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 2, slots));
-    DtArrayVar *self = dt_np_array_of(slots[0]);
-    axes = &slots[1];
-    DT_TRY(dt_np_items(trace, slots[1], &axes, &count, &many));
-    if (self == NULL || !dt_np_is_ndarray(self) || self->meta->ndim + count > DT_NP_MAXDIMS) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "expand_dims of a %s", slots[0]->type->name);
-    }
-    uint32_t ndim = self->meta->ndim + count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis;
-        DT_TRY(dt_np_axis(trace, dt_np_target(op), axes[i], ndim, &axis));
-        if (mask & (1u << axis)) {
-            return dt_break(trace, DT_BREAK_RAISES, "expand_dims by an axis twice");
-        }
-        mask |= 1u << axis;
-    }
-    for (uint32_t i = 0; i < ndim; i++) {
-        shape[i] = mask & (1u << i) ? dt_np_size(trace, 1) : self->meta->shape[from++];
-        if (shape[i] == NULL) {
-            return DT_ERROR;
-        }
-    }
-    return dt_np_reshape(trace, self, shape, ndim, out);
 }
 
 /* ---- squeeze, ravel, flatten, copy ----------------------------------------------------------- */
@@ -349,7 +98,7 @@ flatten(DtTrace *trace, const char *function, DtNpOp op, DtArrayVar *self, const
     bool fortran;
     DT_TRY(dt_np_need_ndarray(trace, self, function));
     DT_TRY(dt_np_bind(trace, function, &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(read_order(trace, function, slots[1], &fortran));
+    DT_TRY(dt_np_order_arg(trace, function, slots[1], &fortran));
     if (fortran && self->meta->ndim > 1) { /* the items of the transposed array in C's order */
         DtVar *turned;
         DT_TRY(dt_np_transpose_reversed(trace, self, &turned));
@@ -385,7 +134,7 @@ dt_np_m_copy(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     bool fortran;
     DT_TRY(dt_np_need_ndarray(trace, self, "copy"));
     DT_TRY(dt_np_bind(trace, "copy", &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(read_order(trace, "copy", slots[1], &fortran));
+    DT_TRY(dt_np_order_arg(trace, "copy", slots[1], &fortran));
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, self->meta->ndim);
     if (meta == NULL) {
         return DT_ERROR;
