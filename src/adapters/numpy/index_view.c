@@ -280,33 +280,18 @@ static DtStatus
 view_layout(DtTrace *trace, const DtNpView *view, DtMeta *meta)
 {
     const DtMeta *base = view->base;
-    meta->layout = base->layout & (DT_LAYOUT_ALIGNED | DT_LAYOUT_NATIVE | DT_LAYOUT_NEGATIVE);
+    int8_t place[DT_NP_MAXDIMS];
     meta->layout |= view->negative ? DT_LAYOUT_NEGATIVE : 0u;
     meta->layout |=
         (base->layout & DT_LAYOUT_C) && stays_contiguous(view, false) ? DT_LAYOUT_C : 0u;
     meta->layout |= (base->layout & DT_LAYOUT_F) && stays_contiguous(view, true) ? DT_LAYOUT_F : 0u;
-    if (base->stride_order == NULL && base->ndim > 1) {
-        return DT_OK;
-    }
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
-    if (order == NULL) {
-        return dt_no_memory();
-    }
-    uint32_t filled = 0;
+    memset(place, -1, sizeof(place));
     for (uint32_t i = 0; i < view->ndim; i++) {
-        if (view->source[i] < 0) {
-            order[filled++] = (int8_t)i;
+        if (view->source[i] >= 0) {
+            place[view->source[i]] = (int8_t)i;
         }
     }
-    for (uint32_t i = 0; i < base->ndim; i++) {
-        for (uint32_t j = 0; j < view->ndim; j++) {
-            if (view->source[j] == (base->stride_order != NULL ? base->stride_order[i] : 0)) {
-                order[filled++] = (int8_t)j;
-            }
-        }
-    }
-    meta->stride_order = order;
-    return DT_OK;
+    return dt_np_kept_order(trace, base, place, meta);
 }
 
 /* The dtype in native byte order, as NumPy scalars have it. */
@@ -323,10 +308,23 @@ native_dtype(DtTrace *trace, PyObject *dtype)
                                     (PyObject *)PyArray_DescrNewByteorder(descr, NPY_NATIVE));
 }
 
+static DtStatus
+item_meta(DtTrace *trace, PyObject *dtype, DtMeta **out)
+{
+    dtype = native_dtype(trace, dtype);
+    *out = dtype != NULL ? dt_np_meta(trace, dtype, 0) : NULL;
+    if (*out == NULL) {
+        return DT_ERROR;
+    }
+    dt_np_meta_unwrap(*out);
+    return dt_np_fresh_c(trace, *out);
+}
+
 DtStatus
 dt_np_view_emit(DtTrace *trace, DtArrayVar *self, DtVar *key, const DtNpView *view, DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
+    DtMeta *meta;
     bool ok, item = view->ndim == 0 && !view->ellipsis;
     if (view->ndim > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %u dimensions", view->ndim);
@@ -335,16 +333,13 @@ dt_np_view_emit(DtTrace *trace, DtArrayVar *self, DtVar *key, const DtNpView *vi
     if (!ok) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index that is no constant");
     }
-    PyObject *dtype = item ? native_dtype(trace, self->meta->dtype) : self->meta->dtype;
-    DtMeta *meta = dtype != NULL ? dt_np_meta(trace, dtype, view->ndim) : NULL;
+    if (item) {
+        DT_TRY(item_meta(trace, self->meta->dtype, &meta));
+        return dt_np_emit_one(trace, DT_NP_op_getitem, args, 2, meta, out);
+    }
+    meta = dt_np_view_meta(trace, self->meta, view->shape, view->ndim);
     if (meta == NULL) {
         return DT_ERROR;
-    }
-    memcpy(meta->shape, view->shape, sizeof(meta->shape[0]) * view->ndim);
-    if (item) {
-        dt_np_meta_unwrap(meta);
-        DT_TRY(dt_np_fresh_c(trace, meta));
-        return dt_np_emit_one(trace, DT_NP_op_getitem, args, 2, meta, out);
     }
     DT_TRY(view_layout(trace, view, meta));
     return dt_np_emit_view(trace, DT_NP_op_getitem, args, 2, meta, out);

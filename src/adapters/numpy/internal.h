@@ -223,11 +223,18 @@ dt_np_size_is(const DtSym *size, int64_t value)
 /* Zeroed metadata for an ndarray of this dtype; the shape has room for ndim sizes.  NULL with
  * MemoryError. */
 DtMeta *dt_np_meta(DtTrace *, PyObject *dtype, uint32_t ndim);
+/* The same for another array over the memory of `base`, in no known order; `shape` may be NULL, for
+ * sizes that are filled in later. */
+DtMeta *dt_np_view_meta(DtTrace *, const DtMeta *base, const DtSym *const *shape, uint32_t ndim);
 /* With 0 dimensions: the type becomes the dtype's scalar type, as ufuncs and reductions return it.
  */
 void dt_np_meta_unwrap(DtMeta *);
 /* C order from the slowest axis to the fastest, as meta->stride_order. */
 DtStatus dt_np_natural_order(DtTrace *, DtMeta *meta) DT_MUST_CHECK;
+/* The order of what has axis i of `base` at place[i] (-1: it is gone), as meta->stride_order; axes
+ * that the base lacks are the slowest. */
+DtStatus dt_np_kept_order(DtTrace *, const DtMeta *base, const int8_t *place,
+                          DtMeta *meta) DT_MUST_CHECK;
 /* Freshly allocated in C order. */
 DtStatus dt_np_fresh_c(DtTrace *, DtMeta *) DT_MUST_CHECK;
 /* Freshly allocated, axes from slowest to fastest in `order` (NULL: unknown). */

@@ -45,12 +45,8 @@ reduced_meta(DtTrace *trace, const DtMeta *input, uint32_t mask, bool keepdims, 
     int8_t place[DT_NP_MAXDIMS];
     uint32_t ndim = 0;
     DtMeta *meta = dt_np_meta(trace, dtype, input->ndim);
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, input->ndim + 1);
     if (meta == NULL) {
         return DT_ERROR;
-    }
-    if (order == NULL) {
-        return dt_no_memory();
     }
     for (uint32_t i = 0; i < input->ndim; i++) {
         bool reduced = mask & (1u << i);
@@ -63,15 +59,10 @@ reduced_meta(DtTrace *trace, const DtMeta *input, uint32_t mask, bool keepdims, 
         }
     }
     meta->ndim = (uint8_t)ndim;
-    uint32_t filled = 0;
-    for (uint32_t i = 0; input->stride_order != NULL && i < input->ndim; i++) {
-        if (place[input->stride_order[i]] >= 0) {
-            order[filled++] = place[input->stride_order[i]];
-        }
-    }
     dt_np_meta_unwrap(meta);
     *out = meta;
-    return dt_np_fresh(trace, meta, input->stride_order != NULL || ndim < 2 ? order : NULL);
+    DT_TRY(dt_np_kept_order(trace, input, place, meta));
+    return dt_np_fresh(trace, meta, meta->stride_order);
 }
 
 /* Empty reductions without an identity raise. */

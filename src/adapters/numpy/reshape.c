@@ -13,12 +13,10 @@ reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32
              int unknown, DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
-    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
+    DtMeta *meta = dt_np_view_meta(trace, self->meta, shape, ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
-    memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-    meta->layout = dt_np_shared_layout(self->meta);
     if (self->meta->layout & DT_LAYOUT_C) {
         DT_TRY(dt_np_natural_order(trace, meta));
         dt_np_contiguous_flags(meta);

@@ -31,6 +31,19 @@ dt_np_meta(DtTrace *trace, PyObject *dtype, uint32_t ndim)
     return meta;
 }
 
+DtMeta *
+dt_np_view_meta(DtTrace *trace, const DtMeta *base, const DtSym *const *shape, uint32_t ndim)
+{
+    DtMeta *meta = dt_np_meta(trace, base->dtype, ndim);
+    if (meta != NULL) {
+        meta->layout = dt_np_shared_layout(base);
+    }
+    if (meta != NULL && shape != NULL) {
+        memcpy(meta->shape, shape, sizeof(meta->shape[0]) * ndim);
+    }
+    return meta;
+}
+
 void
 dt_np_meta_unwrap(DtMeta *meta)
 {
@@ -72,6 +85,35 @@ dt_np_natural_order(DtTrace *trace, DtMeta *meta)
     }
     for (int8_t i = 0; i < meta->ndim; i++) {
         order[i] = i;
+    }
+    meta->stride_order = order;
+    return DT_OK;
+}
+
+DtStatus
+dt_np_kept_order(DtTrace *trace, const DtMeta *base, const int8_t *place, DtMeta *meta)
+{
+    uint32_t filled = 0, kept = 0;
+    if (base->stride_order == NULL && base->ndim > 1) {
+        return meta->ndim < 2 ? dt_np_natural_order(trace, meta) : DT_OK;
+    }
+    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim + 1);
+    if (order == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < base->ndim; i++) {
+        kept |= place[i] >= 0 ? 1u << place[i] : 0u;
+    }
+    for (int8_t i = 0; i < meta->ndim; i++) {
+        if (!(kept & (1u << i))) {
+            order[filled++] = i;
+        }
+    }
+    for (uint32_t i = 0; i < base->ndim; i++) {
+        int8_t axis = base->stride_order != NULL ? base->stride_order[i] : 0;
+        if (place[axis] >= 0) {
+            order[filled++] = place[axis];
+        }
     }
     meta->stride_order = order;
     return DT_OK;

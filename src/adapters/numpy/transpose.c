@@ -11,25 +11,17 @@ dt_np_transpose(DtTrace *trace, DtArrayVar *self, const int8_t *axes, DtVar **ou
 {
     const DtMeta *base = self->meta;
     DtOperand args[2] = {dt_np_node(self)}, items[DT_NP_MAXDIMS];
-    DtMeta *meta = dt_np_meta(trace, base->dtype, base->ndim);
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, base->ndim + 1);
+    int8_t place[DT_NP_MAXDIMS];
+    DtMeta *meta = dt_np_view_meta(trace, base, NULL, base->ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
-    if (order == NULL) {
-        return dt_no_memory();
-    }
     for (uint32_t i = 0; i < base->ndim; i++) {
         meta->shape[i] = base->shape[axes[i]];
-        for (uint32_t j = 0; base->stride_order != NULL && j < base->ndim; j++) {
-            if (base->stride_order[j] == axes[i]) {
-                order[j] = (int8_t)i;
-            }
-        }
+        place[axes[i]] = (int8_t)i;
         DT_TRY(dt_np_int_operand(trace, axes[i], &items[i]));
     }
-    meta->layout = dt_np_shared_layout(base);
-    meta->stride_order = base->stride_order != NULL ? order : NULL;
+    DT_TRY(dt_np_kept_order(trace, base, place, meta));
     if (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) {
         dt_np_contiguous_flags(meta);
     }

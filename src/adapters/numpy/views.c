@@ -32,13 +32,9 @@ dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
     DT_TRY(dt_np_need_ndarray(trace, self, "squeeze"));
     DT_TRY(dt_np_bind(trace, "squeeze", &self->base, args, names, 2, 2, 1, slots));
     DT_TRY(dt_np_axes(trace, "squeeze", slots[1], base->ndim, &mask, &all));
-    DtMeta *meta = dt_np_meta(trace, base->dtype, base->ndim);
-    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, base->ndim + 1);
+    DtMeta *meta = dt_np_view_meta(trace, base, NULL, base->ndim);
     if (meta == NULL) {
         return DT_ERROR;
-    }
-    if (order == NULL) {
-        return dt_no_memory();
     }
     for (uint32_t i = 0; i < base->ndim; i++) {
         bool one = dt_np_size_is(base->shape[i], 1), wanted = mask & (1u << i);
@@ -58,13 +54,8 @@ dt_np_m_squeeze(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
         return DT_OK;
     }
     meta->ndim = (uint8_t)ndim;
-    meta->layout = dt_np_shared_layout(base) | (base->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
-    for (uint32_t i = 0, filled = 0; base->stride_order != NULL && i < base->ndim; i++) {
-        if (place[base->stride_order[i]] >= 0) {
-            order[filled++] = place[base->stride_order[i]];
-        }
-    }
-    meta->stride_order = base->stride_order != NULL ? order : NULL;
+    meta->layout |= base->layout & (DT_LAYOUT_C | DT_LAYOUT_F);
+    DT_TRY(dt_np_kept_order(trace, base, place, meta));
     if (all) {
         return dt_np_emit_view(trace, DT_NP_nd_squeeze, operands, 1, meta, out);
     }
@@ -194,12 +185,10 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
             return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "broadcast_to another size");
         }
     }
-    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, ndim);
+    DtMeta *meta = dt_np_view_meta(trace, self->meta, shape, ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
-    memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-    meta->layout = dt_np_shared_layout(self->meta);
     operands[0] = dt_np_node(self);
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &operands[1]));
     return dt_np_emit_view(trace, op, operands, 2, meta, out);
@@ -239,12 +228,10 @@ dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *
         for (uint32_t axis = 0; axis < ndim && same; axis++) {
             same = !dt_np_size_is(own->shape[axis], 1) || dt_np_size_is(shape[axis], 1);
         }
-        DtMeta *meta = dt_np_meta(trace, own->dtype, ndim);
+        DtMeta *meta = dt_np_view_meta(trace, own, shape, ndim);
         if (meta == NULL) {
             return DT_ERROR;
         }
-        memcpy(meta->shape, shape, sizeof(shape[0]) * ndim);
-        meta->layout = dt_np_shared_layout(own);
         metas[i] = *meta;
     }
     if (same) {
@@ -298,12 +285,10 @@ dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
     }
     DtOperand operand = dt_np_node(self);
-    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, self->meta->ndim);
+    DtMeta *meta = dt_np_view_meta(trace, self->meta, self->meta->shape, self->meta->ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
-    memcpy(meta->shape, self->meta->shape, sizeof(meta->shape[0]) * self->meta->ndim);
-    meta->layout = dt_np_shared_layout(self->meta);
     return dt_np_emit_view(trace, op, &operand, 1, meta, out);
 }
 
@@ -337,12 +322,11 @@ dt_np_fn_trim_zeros(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         || (ends != NULL && !names_ends(ends))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s in this form", dt_np_target(op));
     }
-    DtMeta *meta = dt_np_meta(trace, self->meta->dtype, 1);
+    DtMeta *meta = dt_np_view_meta(trace, self->meta, NULL, 1);
     if (meta == NULL) {
         return DT_ERROR;
     }
     DT_TRY(dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &meta->shape[0]));
-    meta->layout = dt_np_shared_layout(self->meta);
     operands[0] = dt_np_node(self);
     if (ends != NULL) {
         DT_TRY(dt_trace_keep(trace, ends));
