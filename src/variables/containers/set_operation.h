@@ -45,6 +45,16 @@ DtStatus dt_set_operation_take_entries(DtTrace *trace, DtDictVar *set, PyObject 
 
 /* v_set.c: an entry without the journal and the layout; *added tells whether it is new. */
 DtStatus dt_set_put_entry(DtTrace *trace, DtDictVar *set, DtVar *item, bool *added) DT_MUST_CHECK;
+/* The same, remembered in the layout. */
+DtStatus dt_set_put(DtTrace *trace, DtDictVar *set, DtVar *item) DT_MUST_CHECK;
+/* What an item is looked up as: a set as the frozenset of its elements. */
+DtStatus dt_set_as_element(DtTrace *trace, DtVar *item, DtVar **out) DT_MUST_CHECK;
+/* How many elements of `a` are in `b`. */
+DtStatus dt_set_count_common(DtTrace *trace, DtDictVar *a, DtDictVar *b,
+                             uint32_t *common) DT_MUST_CHECK;
+/* set_methods.c */
+extern const DtMethodRow dt_set_methods[];
+
 static inline bool
 dt_set_is(const DtVar *var)
 {

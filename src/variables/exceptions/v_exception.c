@@ -11,57 +11,38 @@
  * An existing exception is read where it lies, and not changed in what C keeps
  * of it.
  *
- * Not in here: raising and contexts (exception.c), making an exception again
- * that leaves the trace (exception_leaves.c).
+ * Not in here: attributes (exception_attr.c), raising and contexts (exception.c), making an
+ * exception again that leaves the trace (exception_leaves.c).
  */
 #include <string.h>
 
 #include "compat/object.h"
 #include "compat/type.h"
-#include "variables/kinds.h"
-
-static DtInstanceVar *
-instance_of(DtVar *var)
-{
-    return (DtInstanceVar *)var;
-}
-
-static const DtExceptionState *
-state_of(DtVar *var)
-{
-    return instance_of(var)->exception;
-}
-
-static bool
-is_existing(DtVar *var)
-{
-    return instance_of(var)->object != NULL;
-}
+#include "variables/exceptions/exception_state.h"
 
 static DtStatus
 unknown_text(DtTrace *trace, DtVar *self)
 {
     return dt_break(trace, DT_BREAK_RAISES, "the text of a %s is looked at",
-                    instance_of(self)->cls->tp_name);
+                    dt_exception_instance(self)->cls->tp_name);
 }
 
-/* The arguments; a break if they are not known. */
-static DtStatus
-get_args(DtTrace *trace, DtVar *self, DtVar **out)
+DtStatus
+dt_exception_args(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    *out = state_of(self)->args;
+    *out = dt_exception_state(self)->args;
     return *out != NULL ? dt_var_realize(trace, *out, out) : unknown_text(trace, self);
 }
 
 /* ---- Existing exceptions --------------------------------------------------------------------- */
 
-/* What C keeps under this name; *out NULL: it can't be read in place. */
-static DtStatus
-read_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
+DtStatus
+dt_exception_read(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
-    PyObject *descriptor = dt_type_lookup(instance_of(self)->cls, name);
-    PyObject *value =
-        descriptor != NULL ? dt_object_member(instance_of(self)->object, descriptor) : NULL;
+    PyObject *descriptor = dt_type_lookup(dt_exception_instance(self)->cls, name);
+    PyObject *value = descriptor != NULL
+                          ? dt_object_member(dt_exception_instance(self)->object, descriptor)
+                          : NULL;
     *out = NULL;
     if (value == NULL || self->source == NULL) {
         return DT_OK;
@@ -87,13 +68,13 @@ dt_exception_build(DtTrace *trace, PyObject *object, const DtSource *source, boo
     self->cls = Py_TYPE(object);
     self->exception = state;
     *out = &self->base;
-    return read_existing(trace, *out, name, &state->args);
+    return dt_exception_read(trace, *out, name, &state->args);
 }
 
 /* ---- Fields: members of the C structs -------------------------------------------------------- */
 
-static DtExceptionField *
-find_field(const DtExceptionState *state, PyObject *name)
+DtExceptionField *
+dt_exception_field(const DtExceptionState *state, PyObject *name)
 {
     for (uint32_t i = 0; i < state->nfields; i++) {
         if (PyUnicode_CompareWithASCIIString(name, state->fields[i].name) == 0) {
@@ -179,7 +160,7 @@ find_init(PyTypeObject *type)
 static DtExceptionField *
 keyword_field(const InitRow *row, PyTypeObject *type, DtExceptionState *state, PyObject *name)
 {
-    DtExceptionField *field = find_field(state, name);
+    DtExceptionField *field = dt_exception_field(state, name);
     bool member = field != NULL && dt_type_lookup(type, name) != NULL;
     return member && field >= state->fields + row->keywords ? field : NULL;
 }
@@ -194,10 +175,10 @@ run_init(DtTrace *trace, DtVar *self, PyTypeObject *type, const DtArgs *args)
     }
     if (row->nfields == row->keywords && args->nkw > 0) {
         return dt_raise(trace, PyExc_TypeError, "%.200s() takes no keyword arguments",
-                        instance_of(self)->cls->tp_name);
+                        dt_exception_instance(self)->cls->tp_name);
     }
     DtExceptionState *state;
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
+    DT_TRY(dt_exception_change(trace, dt_exception_instance(self), &state));
     DT_TRY(dt_var_tuple(trace, args->pos, args->npos, &state->args));
     if (row->nfields > 0) {
         DT_TRY(new_fields(trace, state, row->fields, row->nfields));
@@ -267,7 +248,7 @@ make_prototype(DtTrace *trace, PyTypeObject *cls, const DtArgs *args, DtVar **ou
 static DtStatus
 finish_init(DtTrace *trace, DtVar *self, PyTypeObject *native, const DtArgs *args)
 {
-    if (instance_of(self)->cls->tp_init == native->tp_init) {
+    if (dt_exception_instance(self)->cls->tp_init == native->tp_init) {
         return run_init(trace, self, native, args);
     }
     DtVar *init, *result;
@@ -337,7 +318,7 @@ static DtStatus
 base_str(DtTrace *trace, DtVar *self, DtVar **out)
 {
     DtVar *var;
-    DT_TRY(get_args(trace, self, &var));
+    DT_TRY(dt_exception_args(trace, self, &var));
     DtSeqVar *args = (DtSeqVar *)var;
     if (args->count == 0) {
         return dt_var_const_take(trace, PyUnicode_FromString(""), out);
@@ -350,9 +331,9 @@ static DtStatus
 exception_str(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
 {
     (void)ignored;
-    const DtExceptionState *state = state_of(self);
+    const DtExceptionState *state = dt_exception_state(self);
     reprfunc str = ((PyTypeObject *)PyExc_BaseException)->tp_str;
-    PyTypeObject *native = instance_of(self)->cls;
+    PyTypeObject *native = dt_exception_instance(self)->cls;
     while (!dt_type_is_static(native)) {
         native = native->tp_base;
     }
@@ -373,11 +354,12 @@ exception_str(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
     if (native->tp_str == ((PyTypeObject *)PyExc_KeyError)->tp_str) {
         /* The key itself, so that an empty one can be seen. */
         DtVar *args;
-        DT_TRY(get_args(trace, self, &args));
+        DT_TRY(dt_exception_args(trace, self, &args));
         return ((DtSeqVar *)args)->count == 1 ? repr_of(trace, ((DtSeqVar *)args)->items[0], out)
                                               : base_str(trace, self, out);
     }
-    if (native->tp_str == ((PyTypeObject *)PyExc_ImportError)->tp_str && !is_existing(self)) {
+    if (native->tp_str == ((PyTypeObject *)PyExc_ImportError)->tp_str
+        && !dt_exception_exists(self)) {
         DtVar *message;
         DT_TRY(dt_var_realize(trace, state->fields[0].value, &message));
         PyObject *value = dt_var_peek_constant(message);
@@ -395,14 +377,14 @@ exception_repr(DtTrace *trace, DtVar *self, const DtArgs *ignored, DtVar **out)
 {
     (void)ignored;
     DtVar *inside, *tuple;
-    DT_TRY(get_args(trace, self, &tuple));
+    DT_TRY(dt_exception_args(trace, self, &tuple));
     DtSeqVar *args = (DtSeqVar *)tuple;
     DT_TRY(repr_of(trace, args->count == 1 ? args->items[0] : &args->base, &inside));
     PyObject *text = dt_var_as_constant(trace, inside);
     if (text == NULL) {
         return unknown_text(trace, self);
     }
-    const char *name = instance_of(self)->cls->tp_name, *dot = strrchr(name, '.');
+    const char *name = dt_exception_instance(self)->cls->tp_name, *dot = strrchr(name, '.');
     return dt_var_const_take(trace,
                              PyUnicode_FromFormat(args->count == 1 ? "%s(%U)" : "%s%U",
                                                   dot != NULL ? dot + 1 : name, text),
@@ -438,23 +420,10 @@ add_note(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static DtStatus
-set_traceback(DtTrace *trace, DtVar *self, DtVar *value)
-{
-    DtExceptionState *state;
-    DT_TRY(dt_var_realize(trace, value, &value));
-    if (value->type->kind != DT_KIND_TRACEBACK && dt_var_peek_constant(value) != Py_None) {
-        return dt_raise(trace, PyExc_TypeError, "__traceback__ must be a traceback or None");
-    }
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    state->traceback = value;
-    return DT_OK;
-}
-
-static DtStatus
 with_traceback(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     *out = self;
-    return set_traceback(trace, self, args->pos[0]);
+    return dt_exception_set_traceback(trace, self, args->pos[0]);
 }
 
 static const DtMethodRow method_rows[] = {
@@ -484,214 +453,4 @@ dt_exception_call(DtTrace *trace, DtVar *self, PyObject *descriptor, const DtArg
         }
     }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "%s() of an exception", dt_kinds_text(name));
-}
-
-/* ---- Attributes that C keeps ----------------------------------------------------------------- */
-
-typedef struct AttributeRow {
-    const char *name;
-    DtUnarySlot get;
-    DtStatus (*set)(DtTrace *, DtVar *self, DtVar *value);
-} AttributeRow;
-
-static DtStatus
-set_args(DtTrace *trace, DtVar *self, DtVar *value)
-{
-    DtExceptionState *state;
-    DtVar **items, *args;
-    uint32_t count;
-    if (state_of(self)->prototype != NULL || state_of(self)->args == NULL || is_existing(self)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "args of an exception is set");
-    }
-    DT_TRY(dt_collect_list(trace, value, &items, &count));
-    DT_TRY(dt_var_tuple(trace, items, count, &args));
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    state->args = args;
-    return DT_OK;
-}
-
-static DtStatus
-get_or_none(DtTrace *trace, DtVar *value, DtVar **out)
-{
-    *out = value != NULL ? value : dt_none(trace);
-    return DT_OK;
-}
-
-static DtStatus
-get_cause(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    return get_or_none(trace, state_of(self)->cause, out);
-}
-
-static DtStatus
-get_context(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    if (state_of(self)->context_unknown) {
-        return dt_break(trace, DT_BREAK_RAISES,
-                        "the context of an exception, which may be one that the caller handles");
-    }
-    return get_or_none(trace, state_of(self)->context, out);
-}
-
-static DtStatus
-get_suppress(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    return dt_var_bool(trace, state_of(self)->suppress_context, out);
-}
-
-static DtStatus
-set_suppress(DtTrace *trace, DtVar *self, DtVar *value)
-{
-    DtExceptionState *state;
-    bool truth;
-    DT_TRY(dt_var_truth(trace, value, &truth));
-    if (dt_var_python_type(trace, value) != &PyBool_Type) {
-        return dt_kinds_raise(trace, "TypeError", "attribute value type must be bool");
-    }
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    state->suppress_context = truth;
-    return DT_OK;
-}
-
-/* None or an exception of the trace. */
-static DtStatus
-check_chained(DtTrace *trace, const char *what, DtVar *value, DtVar **out)
-{
-    DT_TRY(dt_var_realize(trace, value, &value));
-    *out = dt_var_peek_constant(value) == Py_None ? NULL : value;
-    if (*out == NULL || dt_exception_is(value)) {
-        return DT_OK;
-    }
-    PyTypeObject *type = dt_var_python_type(trace, value);
-    if (type != NULL && !PyExceptionClass_Check((PyObject *)type)) {
-        return dt_raise(trace, PyExc_TypeError,
-                        "exception %s must be None or derive from BaseException", what);
-    }
-    return dt_break(trace, DT_BREAK_RAISES, "an exception %s that existed before", what);
-}
-
-DtStatus
-dt_exception_set_cause(DtTrace *trace, DtVar *self, DtVar *value)
-{
-    DtExceptionState *state;
-    DT_TRY(check_chained(trace, "cause", value, &value));
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    state->cause = value;
-    state->suppress_context = true;
-    return DT_OK;
-}
-
-static DtStatus
-set_context(DtTrace *trace, DtVar *self, DtVar *value)
-{
-    DtExceptionState *state;
-    DT_TRY(check_chained(trace, "context", value, &value));
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    state->context = value;
-    state->context_unknown = false;
-    return DT_OK;
-}
-
-DtStatus
-dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out)
-{
-    if (is_existing(self)) {
-        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__traceback__"));
-        return name != NULL ? dt_exception_get(trace, self, name, out) : DT_ERROR;
-    }
-    if (state_of(self)->traceback == NULL && state_of(self)->raised) {
-        DtExceptionState *state;
-        DtVar *traceback = DT_KINDS_NEW(trace, TRACEBACK, DtVar, NULL);
-        if (traceback == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-        state->traceback = traceback;
-    }
-    return get_or_none(trace, state_of(self)->traceback, out);
-}
-
-static const AttributeRow attribute_rows[] = {
-    {"args", get_args, set_args},
-    {"__cause__", get_cause, dt_exception_set_cause},
-    {"__context__", get_context, set_context},
-    {"__suppress_context__", get_suppress, set_suppress},
-    {"__traceback__", dt_exception_traceback, set_traceback},
-};
-
-static const AttributeRow *
-find_attribute(PyObject *name)
-{
-    for (size_t i = 0; i < sizeof(attribute_rows) / sizeof(attribute_rows[0]); i++) {
-        if (PyUnicode_CompareWithASCIIString(name, attribute_rows[i].name) == 0) {
-            return &attribute_rows[i];
-        }
-    }
-    return NULL;
-}
-
-bool
-dt_exception_keeps(DtVar *self, PyObject *found)
-{
-    return dt_exception_is(self) && dt_type_is_static_descriptor(found)
-           && PyExceptionClass_Check((PyObject *)PyDescr_TYPE(found));
-}
-
-DtStatus
-dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
-{
-    if (is_existing(self)) {
-        DT_TRY(read_existing(trace, self, name, out));
-        return *out != NULL ? DT_OK
-                            : dt_break(trace, DT_BREAK_ATTRIBUTE,
-                                       "attribute '%s' of a %s that existed before",
-                                       dt_kinds_text(name), instance_of(self)->cls->tp_name);
-    }
-    const AttributeRow *row = find_attribute(name);
-    if (row != NULL) {
-        return row->get(trace, self, out);
-    }
-    const DtExceptionField *field = find_field(state_of(self), name);
-    if (field != NULL) {
-        *out = field->value;
-        return DT_OK;
-    }
-    PyObject *prototype = state_of(self)->prototype;
-    if (prototype != NULL) {
-        /* A member or getter of a C type: no code of the user's. */
-        PyObject *value = PyObject_GenericGetAttr(prototype, name);
-        if (value == NULL) {
-            return dt_raise_from_exception(trace);
-        }
-        if (dt_constant_is_safe(value)) {
-            return dt_var_const_take(trace, value, out);
-        }
-        Py_DECREF(value);
-    }
-    return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s", dt_kinds_text(name),
-                    instance_of(self)->cls->tp_name);
-}
-
-DtStatus
-dt_exception_set(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
-{
-    const AttributeRow *row = find_attribute(name);
-    if (row != NULL && value != NULL) {
-        return row->set(trace, self, value);
-    }
-    const DtExceptionField *field = find_field(state_of(self), name);
-    if (field == NULL || value == NULL || dt_group_is_class(instance_of(self)->cls)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s is changed",
-                        dt_kinds_text(name), instance_of(self)->cls->tp_name);
-    }
-    DtExceptionState *state;
-    DT_TRY(dt_exception_change(trace, instance_of(self), &state));
-    const DtExceptionField *old = state->fields;
-    state->fields = DT_ARENA_ARRAY(&trace->arena, DtExceptionField, state->nfields);
-    if (state->fields == NULL) {
-        return dt_no_memory();
-    }
-    memcpy(state->fields, old, state->nfields * sizeof(*old));
-    state->fields[field - old].value = value;
-    return DT_OK;
 }
