@@ -13,14 +13,8 @@
  * Not in here: reading attributes (v_class.c, instance_attr.c).
  */
 #include "compat/type_names.h"
-#include "variables/kinds.h"
+#include "variables/classes/class_fields.h"
 #include "variables/substitutes.h"
-
-static PyTypeObject *
-class_of(DtVar *self)
-{
-    return (PyTypeObject *)((DtObjectVar *)self)->object;
-}
 
 static bool
 is_special(PyObject *name)
@@ -154,7 +148,7 @@ raise_missing(DtTrace *trace, PyTypeObject *cls, PyObject *name)
 static DtStatus
 set_existing(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
-    PyTypeObject *cls = class_of(self);
+    PyTypeObject *cls = dt_class_type(self);
     DtClassWrite write = {.cls = cls, .name = name};
     if (!dt_build_is_user_class(cls) || is_special(name) || !is_stored_plainly(cls, name)
         || dt_substitute_hides_class(cls) || hides_slot(cls, name)) {
@@ -215,7 +209,7 @@ show_again(DtTrace *trace, PyTypeObject *cls, PyObject *name, DtVar *value)
 static DtStatus
 set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
-    PyTypeObject *cls = class_of(self);
+    PyTypeObject *cls = dt_class_type(self);
     PyObject *object = NULL;
     PyObject *of_meta = dt_type_lookup(Py_TYPE(cls), name);
     bool plain = of_meta == dt_type_lookup(&PyType_Type, name) || is_stored_plainly(cls, name);
@@ -237,7 +231,7 @@ set_made(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 DtStatus
 dt_class_setattr(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
 {
-    PyTypeObject *cls = class_of(self);
+    PyTypeObject *cls = dt_class_type(self);
     const DtMade *made = dt_made_find(trace, (PyObject *)cls);
     if (made == NULL && dt_map_get(&trace->shown_classes, dt_type_dict(cls)) != NULL) {
         return refuse(trace, cls, name);

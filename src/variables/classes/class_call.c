@@ -11,13 +11,7 @@
 #include <string.h>
 
 #include "compat/type.h"
-#include "variables/kinds.h"
-
-static PyTypeObject *
-class_of(DtVar *self)
-{
-    return (PyTypeObject *)((DtObjectVar *)self)->object;
-}
+#include "variables/classes/class_fields.h"
 
 /* The attribute as it lies in the class, without binding; NULL: there is none. */
 static DtStatus
@@ -27,7 +21,7 @@ find_special(DtTrace *trace, DtVar *self, const char *text, PyObject **name, PyO
     if (*name == NULL) {
         return DT_ERROR;
     }
-    *found = dt_type_lookup(class_of(self), *name);
+    *found = dt_type_lookup(dt_class_type(self), *name);
     return *found != NULL ? dt_trace_keep(trace, *found) : DT_OK;
 }
 
@@ -102,7 +96,7 @@ give_payload(DtTrace *trace, DtInstanceVar *instance, DtVar *payload, DtVar **ou
 static DtStatus
 make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyTypeObject *cls = class_of(self), *layout = dt_build_layout(cls);
+    PyTypeObject *cls = dt_class_type(self), *layout = dt_build_layout(cls);
     if (layout == NULL || cls->tp_finalize != NULL || cls->tp_del != NULL) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
                         cls->tp_name);
@@ -145,7 +139,7 @@ dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **out
         return dt_kinds_raise(trace, "TypeError", "%s.__new__(X): X is not a type object (%s)",
                               base->tp_name, dt_kinds_type_name(trace, cls));
     }
-    PyTypeObject *type = class_of(cls);
+    PyTypeObject *type = dt_class_type(cls);
     PyTypeObject *layout = dt_build_layout(type);
     bool is_plain = layout == type && type != &PyBaseObject_Type && !dt_payload_is_own(type);
     if (layout == NULL || is_plain || !PyType_IsSubtype(layout, base)
@@ -177,16 +171,16 @@ call_new(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         PyObject *of = PyCFunction_GET_SELF(found);
         if (of == NULL || !PyType_Check(of)) {
             return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "an instance of %s is made",
-                            class_of(self)->tp_name);
+                            dt_class_type(self)->tp_name);
         }
         return dt_class_new(trace, (PyTypeObject *)of, &with_class, out);
     }
     if (found == NULL) {
         return dt_raise(trace, PyExc_TypeError, "cannot create '%s' instances",
-                        class_of(self)->tp_name);
+                        dt_class_type(self)->tp_name);
     }
     bool done;
-    DT_TRY(dt_namedtuple_new(trace, class_of(self), found, &with_class, &done, &function));
+    DT_TRY(dt_namedtuple_new(trace, dt_class_type(self), found, &with_class, &done, &function));
     if (done) {
         DtArgs of_tuple = dt_args_of(&function, 1);
         return make_empty(trace, self, &of_tuple, out);
@@ -223,7 +217,7 @@ call_init(DtTrace *trace, DtVar *instance, const DtArgs *args)
 DtStatus
 dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyTypeObject *cls = class_of(self);
+    PyTypeObject *cls = dt_class_type(self);
     const DtMethodRow *row = ((DtObjectVar *)self)->row;
     if (row != NULL) {
         return dt_kinds_call_row(trace, self, row, args, out);
@@ -255,7 +249,7 @@ dt_class_instantiate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **ou
 DtStatus
 dt_class_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    PyTypeObject *meta = Py_TYPE(class_of(self));
+    PyTypeObject *meta = Py_TYPE(dt_class_type(self));
     if (meta->tp_call != PyType_Type.tp_call) {
         DtVar *method;
         DT_TRY(dt_class_special(trace, self, "__call__", &method));
