@@ -233,8 +233,8 @@ is_usual(double value)
         break;
 
 /* False: the nodes are to be called.  Not inlined, so that all is computed when flags are read. */
-__attribute__((noinline)) static bool
-run_ops(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
+__attribute__((noinline)) bool
+dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
 {
     DtCell *cells = run->cells;
     const DtCellOp *op = stage->ops;
@@ -416,7 +416,7 @@ dt_cells_run(const DtCellStage *stage, DtNativeRun *run)
 {
     unsigned flags = 0;
     dt_fpflags_clear();
-    if (!run_ops(stage, run, &flags)) {
+    if (!dt_cells_go(stage, run, &flags)) {
         return DT_FUSED_CALL;
     }
     flags |= dt_fpflags_read();

@@ -144,6 +144,9 @@ uint16_t dt_cells_new(DtStages *stages);
 
 /* cells.c */
 DtFusedRun dt_cells_run(const DtCellStage *stage, DtNativeRun *run);
+/* The operations alone; false: the nodes are to be called.  Flags that are looked at on the way are
+ * added to `flags`. */
+bool dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags);
 /* The object of a node whose value is in its cell; -1 with an exception. */
 int dt_cells_box(const DtBox *box, DtNativeRun *run);
 static inline int

@@ -158,6 +158,17 @@ learn(const DtFused *fused, const DtNativeRun *run, DtStraight *straight, DtFew 
     return served == DT_FUSED_ERROR ? -1 : 0;
 }
 
+int
+dt_few_learn(const DtFused *fused, const DtNativeRun *run, DtStraight *straight, DtFew *few)
+{
+    Operands operands;
+    bool same;
+    few->serves = false;
+    return take_operands(fused, run, few, &operands, &same)
+               ? learn(fused, run, straight, few, &operands)
+               : 0;
+}
+
 /* ---- Running --------------------------------------------------------------------------------- */
 
 static bool

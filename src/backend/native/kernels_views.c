@@ -164,10 +164,17 @@ is_fixed(const DtKernelAxis *axis)
     return fixed;
 }
 
+const DtValue *
+dt_kernel_viewed(const DtKernel *kernel)
+{
+    return kernel->fixed ? &kernel->values[0] : NULL;
+}
+
 PyArrayObject *
 dt_kernel_view_base(const DtKernel *kernel, const DtNativeRun *run)
 {
-    return kernel->fixed ? dt_kernel_array(run, &kernel->values[0]) : NULL;
+    const DtValue *viewed = dt_kernel_viewed(kernel);
+    return viewed != NULL ? dt_kernel_array(run, viewed) : NULL;
 }
 
 static bool

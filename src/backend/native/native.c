@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/eager.h"
+#include "backend/native/line.h"
 #include "backend/native/straight.h"
 
 int
@@ -245,7 +246,19 @@ static DtRun
 native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
 {
     DtNative *exe = (DtNative *)base;
-    if (DT_LIKELY(exe->lone != NULL)) {
+    if (exe->line != NULL) {
+        switch (dt_line_run(exe, inputs, outputs)) {
+        case DT_FUSED_OK:
+            return DT_RUN_OK;
+        case DT_FUSED_REPLAY:
+            return DT_RUN_REPLAY;
+        case DT_FUSED_ERROR:
+            return DT_RUN_ERROR;
+        case DT_FUSED_CALL:
+            break;
+        }
+    }
+    else if (DT_LIKELY(exe->lone != NULL)) {
         bool done;
         DtRun ran = run_lone(exe, inputs, outputs, &done);
         if (DT_LIKELY(done)) {
@@ -272,6 +285,7 @@ native_dealloc(DtExecutable *base)
     DtNative *exe = (DtNative *)base;
     free_kept(&exe->stages);
     free_kept(&exe->strict);
+    dt_line_free(exe->line);
     free(exe->scratch);
     dt_arena_release(&exe->arena);
     free(exe);
@@ -307,6 +321,9 @@ native_describe(const DtExecutable *base, DtStrbuf *buf)
         }
         dt_strbuf_add(buf, "\n");
     }
+    if (exe->line != NULL) {
+        dt_strbuf_add(buf, "  in a line where there are a few elements\n");
+    }
 }
 
 static const DtExecutableType native_type = {
@@ -329,6 +346,9 @@ dt_native_compile(DtGraph *graph, DtExecutable **out)
     dt_executable_init(&exe->base, &native_type, graph);
     dt_arena_init(&exe->arena);
     DtStatus status = dt_native_plan(exe, false);
+    if (status == DT_OK) {
+        status = dt_line_plan(exe);
+    }
     if (status != DT_OK) {
         dt_executable_decref(&exe->base);
         return status;

@@ -276,8 +276,9 @@ typedef struct DtNative {
     bool apart; /* inputs that are written must not overlap others: loops would round otherwise */
     bool needs_symbols;
     const DtFused
-        *lone;     /* the whole graph is this simple stage, and returns its outputs; or NULL */
-    bool declines; /* large arrays are written faster by plain execution */
+        *lone; /* the whole graph is this simple stage, and returns its outputs; or NULL */
+    struct DtLine *line; /* its stages for a few elements, one behind the other; or NULL */
+    bool declines;       /* large arrays are written faster by plain execution */
     uint32_t called_nodes;
     char *scratch; /* cached block memory, or NULL while a run has it */
     size_t scratch_size;
@@ -349,6 +350,7 @@ PyArrayObject *dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, Dt
 /* The array of which it would be a view whose place follows from that array's shape and strides;
  * NULL: there is none, or the place depends on something else. */
 PyArrayObject *dt_kernel_view_base(const DtKernel *kernel, const DtNativeRun *run);
+const DtValue *dt_kernel_viewed(const DtKernel *kernel); /* that array as a value */
 /* scalars.c: the number's value in the loop's type; DT_FUSED_OK, CALL or REPLAY. */
 DtFusedRun dt_scalar_fill(const DtFusedScalar *scalar, const DtNativeRun *run, void *cell);
 /* The value of a NumPy scalar or zero-dimensional array of that type; false: it is none. */
@@ -489,6 +491,9 @@ dt_reduced_left(npy_intp count)
 /* False: not with NumPy's bits. `layout` is NULL for dense operands in `order`. */
 bool dt_reduced_geometry(const DtFused *fused, PyArrayObject *const *arrays, const npy_intp *shape,
                          int order, const DtLayout *layout, DtGeometry *geometry);
+/* The dimensions of a result of rows, for elements of this shape. */
+int dt_reduced_shape(const DtFused *fused, const DtFusedRow *row, const npy_intp *shape,
+                     npy_intp *own);
 /* Makes the arrays for the results of rows (NULL for a number) and sets their slots; cells hold
  * numbers.  -1 with an exception and nothing made. */
 int dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made,

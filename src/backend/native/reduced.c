@@ -163,19 +163,26 @@ dt_reduced_geometry(const DtFused *fused, PyArrayObject *const *arrays, const np
 /* ---- Results --------------------------------------------------------------------------------- */
 
 int
+dt_reduced_shape(const DtFused *fused, const DtFusedRow *row, const npy_intp *shape, npy_intp *own)
+{
+    int ndim = 0;
+    for (uint32_t axis = 0; axis < fused->ndim; axis++) {
+        bool reduced = fused->reduce_axes & (1u << axis);
+        if (!reduced || row->keepdims) {
+            own[ndim++] = reduced ? 1 : shape[axis];
+        }
+    }
+    return ndim;
+}
+
+int
 dt_reduced_make(const DtFused *fused, const npy_intp *shape, PyObject **made, uint64_t (*cells)[2],
                 char **slots)
 {
     for (uint32_t i = 0; i < fused->nrows; i++) {
         const DtFusedRow *row = &fused->rows[i];
         npy_intp own[DT_FUSED_MAX_NDIM];
-        int ndim = 0;
-        for (uint32_t axis = 0; axis < fused->ndim; axis++) {
-            bool reduced = fused->reduce_axes & (1u << axis);
-            if (!reduced || row->keepdims) {
-                own[ndim++] = reduced ? 1 : shape[axis];
-            }
-        }
+        int ndim = dt_reduced_shape(fused, row, shape, own);
         made[i] = NULL;
         if (ndim == 0) {
             slots[row->slot] = (char *)cells[i];

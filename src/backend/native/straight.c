@@ -36,6 +36,7 @@ struct DtStraight {
     npy_intp most; /* elements */
     Step *steps;   /* as many as the stage has */
     char *frame;   /* a place for each slot */
+    bool clears;   /* flags that were there before may get lost */
     DtFew *few;    /* or NULL: none has been needed */
 };
 
@@ -94,7 +95,9 @@ make_steps(DtStraight *straight)
         for (int j = 0; j < step->nargs; j++) {
             own->args[j] = place_of(straight, step->slots[j]);
         }
-        own->reads = own->quads == NULL && (step->flags & DT_STEP_MAY_CLEAR) && pending;
+        bool clears = own->quads == NULL && (step->flags & DT_STEP_MAY_CLEAR);
+        own->reads = clears && pending;
+        straight->clears = straight->clears || (clears && !own->reads);
         pending = raises || (pending && !own->reads);
     }
 }
@@ -146,18 +149,35 @@ dt_straight_most(const DtStraight *straight)
     return straight->most;
 }
 
+bool
+dt_straight_clears(const DtStraight *straight)
+{
+    return straight->clears;
+}
+
+const char *
+dt_straight_place(const DtStraight *straight, uint16_t slot)
+{
+    return place_of(straight, slot);
+}
+
+DtFew *
+dt_few_new(const DtFused *fused)
+{
+    size_t inputs = fused->ninputs * sizeof(DtFewInput);
+    DtFew *few = calloc(1, sizeof(DtFew) + inputs + fused->noutputs * sizeof(DtStrides));
+    if (few != NULL) {
+        few->inputs = (DtFewInput *)(few + 1);
+        few->strides = (DtStrides *)((char *)few->inputs + inputs);
+    }
+    return few;
+}
+
 DtFew *
 dt_straight_few(DtStraight *straight)
 {
-    const DtFused *fused = straight->fused;
-    size_t inputs = fused->ninputs * sizeof(DtFewInput);
     if (straight->few == NULL) {
-        DtFew *few = calloc(1, sizeof(DtFew) + inputs + fused->noutputs * sizeof(DtStrides));
-        if (few != NULL) {
-            few->inputs = (DtFewInput *)(few + 1);
-            few->strides = (DtStrides *)((char *)few->inputs + inputs);
-        }
-        straight->few = few;
+        straight->few = dt_few_new(straight->fused);
     }
     return straight->few;
 }
@@ -308,11 +328,11 @@ run_reducing(const DtStraight *straight, const Extent *extent, DtOutcome *outcom
     }
 }
 
+/* False: a step failed, or is not sure.  Flags are those that were read on the way. */
 static inline bool
-run_steps(const DtStraight *straight, const Extent *extent)
+run_steps(const DtStraight *straight, const Extent *extent, unsigned *flags)
 {
-    DtOutcome outcome = {0};
-    dt_fpflags_clear();
+    DtOutcome outcome = {.flags = *flags};
     if (straight->fused->nreduce > 0) {
         run_reducing(straight, extent, &outcome);
     }
@@ -323,8 +343,28 @@ run_steps(const DtStraight *straight, const Extent *extent)
             run_step(own, whole, &outcome);
         }
     }
-    outcome.flags |= dt_fpflags_read();
-    return !outcome.failed && !outcome.unsure && (outcome.flags & DT_FP_ALL) == 0;
+    *flags = outcome.flags;
+    return !outcome.failed && !outcome.unsure;
+}
+
+/* Runs the steps of a frame that is filled; false: somebody may have to hear of a flag.  To find
+ * out whether there are any takes as long as three steps, and mostly there are none when a run
+ * begins: that is looked at where there are some at its end. */
+static inline bool
+run_alone(const DtStraight *straight, const Extent *extent)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        unsigned flags = 0;
+        if (!run_steps(straight, extent, &flags)) {
+            return false;
+        }
+        flags |= dt_fpflags_read();
+        if (DT_LIKELY((flags & DT_FP_ALL) == 0)) {
+            return true;
+        }
+        dt_fpflags_clear();
+    }
+    return false;
 }
 
 static inline void
@@ -337,11 +377,9 @@ fill_scalars(const DtStraight *straight, char *const *slots, npy_intp whole)
     }
 }
 
-/* Takes a result out of the frame; false: it has a NaN. */
-static inline bool
-take(const DtStraight *straight, uint16_t slot, int type_num, char *to, npy_intp bytes)
+bool
+dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes)
 {
-    const char *place = place_of(straight, slot);
     if (has_nan(place, type_num, bytes)) {
         return false;
     }
@@ -357,8 +395,8 @@ take_outputs(const DtStraight *straight, char *const *slots, npy_intp total)
     for (uint32_t i = 0; i < fused->noutputs; i++) {
         const DtFusedOutput *output = &fused->outputs[i];
         usual = usual
-                && take(straight, output->slot, output->descr->type_num, slots[output->slot],
-                        total * output->size);
+                && dt_straight_take(place_of(straight, output->slot), output->descr->type_num,
+                                    slots[output->slot], total * output->size);
     }
     return usual;
 }
@@ -373,7 +411,7 @@ dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
         fill(place_of(straight, input->slot), slots[input->slot], total, extent.whole, input->size);
     }
     fill_scalars(straight, slots, extent.whole);
-    return run_steps(straight, &extent) && take_outputs(straight, slots, total);
+    return run_alone(straight, &extent) && take_outputs(straight, slots, total);
 }
 
 #define GATHER(T)                                                                                  \
@@ -400,8 +438,8 @@ gather(char *place, const char *from, const npy_intp *offsets, npy_intp total, u
     }
 }
 
-bool
-dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots)
+static inline Extent
+fill_few(const DtStraight *straight, const DtFew *few, char *const *slots)
 {
     const DtFused *fused = straight->fused;
     Extent extent = {few, few->total, whole_groups(few->total), few->rows, whole_groups(few->rows)};
@@ -417,17 +455,28 @@ dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots)
         repeat(place, place, extent.total, extent.whole, input->size);
     }
     fill_scalars(straight, slots, extent.whole);
-    if (!run_steps(straight, &extent) || !take_outputs(straight, slots, extent.total)) {
-        return false;
-    }
-    npy_intp results = few->columns ? few->length : few->rows;
-    bool usual = true;
+    return extent;
+}
+
+bool
+dt_straight_go(DtStraight *straight, const DtFew *few, char *const *slots, unsigned *flags)
+{
+    Extent extent = fill_few(straight, few, slots);
+    return run_steps(straight, &extent, flags);
+}
+
+bool
+dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots)
+{
+    const DtFused *fused = straight->fused;
+    Extent extent = fill_few(straight, few, slots);
+    bool usual = run_alone(straight, &extent) && take_outputs(straight, slots, few->total);
     for (uint32_t i = 0; i < fused->nrows; i++) {
         const DtFusedRow *row = &fused->rows[i];
         usual = usual
                 && (row->equal >= 0
-                    || take(straight, row->slot, row->descr->type_num, slots[row->slot],
-                            results * row->size));
+                    || dt_straight_take(place_of(straight, row->slot), row->descr->type_num,
+                                        slots[row->slot], dt_few_results(few) * row->size));
     }
     return usual;
 }

@@ -43,9 +43,28 @@ typedef struct DtFew {
     DtFewInput *inputs;
 } DtFew;
 
+/* With nothing known, to be freed; NULL: no memory. */
+DtFew *dt_few_new(const DtFused *fused);
 /* What the line's stage keeps of that; NULL: no memory. */
 DtFew *dt_straight_few(DtStraight *straight);
 /* Runs it over such operands, which begin where slots say. */
 bool dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots);
+
+/* The same in parts: the steps, false if they were in vain; then each result, taken out of its
+ * place, false if it has a NaN.  Flags that are looked at on the way are added to `flags`; those at
+ * the beginning are the caller's to look at, if the line clears any. */
+bool dt_straight_go(DtStraight *straight, const DtFew *few, char *const *slots, unsigned *flags);
+bool dt_straight_clears(const DtStraight *straight);
+const char *dt_straight_place(const DtStraight *straight, uint16_t slot);
+bool dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes);
+
+/* Results of what is reduced: rows, or columns. */
+static inline npy_intp
+dt_few_results(const DtFew *few)
+{
+    return few->columns ? few->length : few->rows;
+}
+/* fused_few.c: finds out how the operands of this run lie; -1 with MemoryError. */
+int dt_few_learn(const DtFused *fused, const DtNativeRun *run, DtStraight *straight, DtFew *few);
 
 #endif

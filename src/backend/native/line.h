@@ -1,0 +1,73 @@
+/* All stages of a graph along one straight line, for a few elements: line.c. */
+#ifndef DT_BACKEND_NATIVE_LINE_H
+#define DT_BACKEND_NATIVE_LINE_H
+
+#include "backend/native/cells.h"
+#include "backend/native/straight.h"
+
+/* An input of the graph that is an array operand. */
+typedef struct DtLineOperand {
+    uint32_t input;
+    int type_num;
+    const DtNode *node;
+    npy_intp key[1 + 2 * DT_FUSED_MAX_NDIM];
+} DtLineOperand;
+
+/* What a stage makes that is seen outside of it. */
+typedef struct DtLineResult {
+    const DtNode *node;
+    PyArray_Descr *descr; /* DT_BORROWED from the loop */
+    int size;             /* of an element */
+    uint16_t slot;        /* in the stage's frame */
+    uint16_t cell;        /* of a number, or DT_NO_CELL: an array */
+    bool is_output;       /* of the graph */
+    int32_t output;       /* of the stage; or ~row */
+    /* Learnt: */
+    const char *place;
+    npy_intp bytes;
+    int ndim;
+    int order;
+    npy_intp shape[DT_FUSED_MAX_NDIM];
+    const npy_intp *strides; /* NULL: dense in this order */
+} DtLineResult;
+
+/* Where a stage finds an array operand. */
+typedef struct DtLineSource {
+    const DtLineOperand *operand; /* or NULL: */
+    const DtLineResult *result;   /* of an earlier stage */
+} DtLineSource;
+
+typedef struct DtLeg {
+    const DtFused *fused;     /* or NULL: */
+    const DtCellStage *cells; /* numbers */
+    DtStraight *straight;
+    DtFew *few;
+    bool reads;            /* flags of those before it, which it may clear */
+    DtLineSource *sources; /* of each input */
+    DtLineResult *results;
+    uint32_t nresults;
+} DtLeg;
+
+typedef struct DtLine {
+    enum {
+        DT_LINE_UNKNOWN,
+        DT_LINE_SEEN,
+        DT_LINE_SERVES,
+        DT_LINE_REFUSES
+    } state;          /* of the inputs' shapes and strides */
+    unsigned turn;    /* how many there have been */
+    unsigned in_vain; /* runs */
+    DtLineOperand *operands;
+    uint32_t noperands;
+    DtLeg *legs;
+    uint32_t nlegs;
+} DtLine;
+
+/* line_plan.c: whether the graph may have one: exe->line is made. */
+DtStatus dt_line_plan(DtNative *exe) DT_MUST_CHECK;
+void dt_line_free(DtLine *line); /* what it has kept */
+
+/* DT_FUSED_CALL: nothing has happened, and the stages are to be run one by one. */
+DtFusedRun dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs);
+
+#endif
