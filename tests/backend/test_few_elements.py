@@ -52,11 +52,18 @@ def mixed(x, y):
     return np.sqrt(z) + np.maximum(x, y) / (np.tanh(z) - 1.0), np.isnan(z) | (z < 0.25)
 
 
+def extremes(x, y):
+    """Of two zeros, and of NaNs, the one that NumPy's loop takes."""
+    z = np.maximum(x, y) - np.minimum(x, 0.5)
+    return np.clip(x, -y, y), np.clip(z, -0.0, 1.0), np.maximum(-x, x * 0.0), np.minimum(x, 0.0 * y), z
+
+
 def numbers(x, y):
-    return (x & 3) * y + (x ^ y) - (x | 1), ~x, -x, (x % 7 > 3) & (y >= x), x < y
+    clipped = np.clip(np.maximum(x, y), np.minimum(x, 3), y)
+    return (x & 3) * y + (x ^ y) - (x | 1), ~x, -x, (x % 7 > 3) & (y >= x), x < y, clipped
 
 
-FLOATS = [arithmetic, chosen, mixed]
+FLOATS = [arithmetic, chosen, mixed, extremes]
 
 
 def floats(dtype, size, special):

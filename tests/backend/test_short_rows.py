@@ -1,4 +1,4 @@
-"""Rows of a few elements are reduced without NumPy's loop, with its bits and warnings."""
+"""Rows and columns of a few elements are reduced without NumPy's loop, with its bits and warnings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ def functions():
     def others(x):
         return x.prod(axis=-1), x.any(axis=-1), x.all(axis=-1), x.mean(axis=-1)
 
-    return [sums, extremes, others]
+    def columns(x):
+        y = x * x
+        return x.sum(axis=0), (x + x).max(axis=0), x.min(axis=0), abs(y).sum(axis=0), y.min(axis=0)
+
+    return [sums, extremes, others, columns]
 
 
 def compare(compiled, function, x):

@@ -45,6 +45,13 @@ dt_fpflags_clear(void)
     }
 }
 
+/* A flag that somebody will look at. */
+static inline void
+dt_fpflags_raise(void)
+{
+    _mm_setcsr(_mm_getcsr() | DT_FP_INVALID);
+}
+
 #else
 
 #include <fenv.h>
@@ -66,6 +73,12 @@ static inline void
 dt_fpflags_clear(void)
 {
     feclearexcept(FE_ALL_EXCEPT);
+}
+
+static inline void
+dt_fpflags_raise(void)
+{
+    feraiseexcept(FE_INVALID);
 }
 
 #endif

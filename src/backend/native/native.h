@@ -145,6 +145,8 @@ typedef struct DtFusedReduce {
     /* Reduces rows of at most DT_REDUCED_SHORT elements; false: NumPy's loop is to do it.  Or NULL.
      */
     bool (*short_rows)(const char *from, char *to, npy_intp rows, npy_intp length);
+    /* The same for columns, of which there are as few. */
+    bool (*short_columns)(const char *from, char *to, bool begin, npy_intp rows, npy_intp length);
 } DtFusedReduce;
 
 /* A result with one element per row (or column) that is seen outside of the stage. */
@@ -511,7 +513,7 @@ void dt_reduced_rows(const DtFusedReduce *reduce, char *result, char *elements, 
                      npy_intp length, DtOutcome *outcome);
 void dt_reduced_columns(const DtFusedReduce *reduce, char *result, char *elements, bool begin,
                         npy_intp rows, npy_intp count, DtOutcome *outcome);
-/* reduced_short.c: sets `short_rows`. */
+/* reduced_short.c: sets `short_rows` and `short_columns`. */
 enum { DT_REDUCED_SHORT = 24 };
 void dt_reduced_find_short(DtFusedReduce *reduce);
 /* Is NumPy's sum of a run of floats the pairwise tree over the whole run?  Tried out once. */

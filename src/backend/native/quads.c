@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "backend/native/fpflags.h"
+
 /* Elements of a type that are worked on at once: four, or two that fill a register. */
 #define VECTOR(T)                                                                                  \
     T __attribute__((vector_size(sizeof(T) == 8 ? 16 : 4 * sizeof(T)), aligned(sizeof(T)),         \
@@ -69,10 +71,68 @@
             to += sizeof(truths);                                                                  \
         } while (--quads > 0);                                                                     \
     }
+
+/* The operand that compares so with the other one.  Which one NumPy's loop takes of two zeros of
+ * different sign, and of NaNs, depends on how it was compiled: then the result is in doubt, and a
+ * flag is raised for who calls us. */
+#define LANE(T) __typeof__(_Generic((T)0, double: (int64_t)0, float: (int32_t)0, default: (T)0))
+#define CHOOSE(X, OPERATOR, Y, RESULT)                                                             \
+    Mask is_##RESULT = (Mask)((X)OPERATOR(Y));                                                     \
+    Vector RESULT = (Vector)(((Mask)(X) & is_##RESULT) | ((Mask)(Y) & ~is_##RESULT));              \
+    doubt |= ((Mask)((X) == (Y)) & (Mask)((Mask)(X) != (Mask)(Y)));                                \
+    doubt |= (Mask)((X) != (X)) | (Mask)((Y) != (Y));
+#define RAISE_DOUBT                                                                                \
+    bool in_doubt = false;                                                                         \
+    for (size_t k = 0; k < sizeof(doubt) / sizeof(doubt[0]); k++) {                                \
+        in_doubt |= doubt[k] != 0;                                                                 \
+    }                                                                                              \
+    if (in_doubt) {                                                                                \
+        dt_fpflags_raise();                                                                        \
+    }
+#define QUADS_CHOICE(UFUNC, NAME, TYPES, T, OPERATOR)                                              \
+    static void NAME(char *const *args, npy_intp quads)                                            \
+    {                                                                                              \
+        typedef VECTOR(T) Vector;                                                                  \
+        typedef VECTOR(LANE(T)) Mask;                                                              \
+        const Vector *a = (const Vector *)args[0], *b = (const Vector *)args[1];                   \
+        Vector *to = (Vector *)args[2];                                                            \
+        Mask doubt = {0};                                                                          \
+        do {                                                                                       \
+            EACH_OF_QUAD(T)                                                                        \
+            {                                                                                      \
+                Vector x = *a++, y = *b++;                                                         \
+                CHOOSE(x, OPERATOR, y, chosen)                                                     \
+                *to++ = chosen;                                                                    \
+            }                                                                                      \
+        } while (--quads > 0);                                                                     \
+        RAISE_DOUBT                                                                                \
+    }
+#define QUADS_CLIP(UFUNC, NAME, TYPES, T)                                                          \
+    static void NAME(char *const *args, npy_intp quads)                                            \
+    {                                                                                              \
+        typedef VECTOR(T) Vector;                                                                  \
+        typedef VECTOR(LANE(T)) Mask;                                                              \
+        const Vector *a = (const Vector *)args[0], *b = (const Vector *)args[1];                   \
+        const Vector *c = (const Vector *)args[2];                                                 \
+        Vector *to = (Vector *)args[3];                                                            \
+        Mask doubt = {0};                                                                          \
+        do {                                                                                       \
+            EACH_OF_QUAD(T)                                                                        \
+            {                                                                                      \
+                Vector x = *a++, low = *b++, high = *c++;                                          \
+                CHOOSE(x, >, low, above)                                                           \
+                CHOOSE(above, <, high, between)                                                    \
+                *to++ = between;                                                                   \
+            }                                                                                      \
+        } while (--quads > 0);                                                                     \
+        RAISE_DOUBT                                                                                \
+    }
 #include "backend/native/quads.def"
 #undef QUADS_TWO
 #undef QUADS_ONE
 #undef QUADS_TEST
+#undef QUADS_CHOICE
+#undef QUADS_CLIP
 
 #define WHERE(SIZE, T)                                                                             \
     static void where_##SIZE(char *const *args, npy_intp quads)                                    \
@@ -117,10 +177,14 @@ static const struct {
 #define QUADS_TWO(UFUNC, NAME, TYPES, T, RESULT) {#UFUNC, NAME, TYPES, 3, false},
 #define QUADS_ONE(UFUNC, NAME, TYPES, T, RESULT) {#UFUNC, NAME, TYPES, 2, false},
 #define QUADS_TEST(UFUNC, NAME, TYPES, T, RESULT) {#UFUNC, NAME, TYPES, 3, true},
+#define QUADS_CHOICE(UFUNC, NAME, TYPES, T, OPERATOR) {#UFUNC, NAME, TYPES, 3, false},
+#define QUADS_CLIP(UFUNC, NAME, TYPES, T) {#UFUNC, NAME, TYPES, 4, false},
 #include "backend/native/quads.def"
 #undef QUADS_TWO
 #undef QUADS_ONE
 #undef QUADS_TEST
+#undef QUADS_CHOICE
+#undef QUADS_CLIP
 };
 
 static bool

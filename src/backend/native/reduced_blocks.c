@@ -102,6 +102,10 @@ dt_reduced_columns(const DtFusedReduce *reduce, char *result, char *elements, bo
                    npy_intp rows, npy_intp count, DtOutcome *outcome)
 {
     uint8_t size = reduce->loop->sizes[0];
+    if (count <= DT_REDUCED_SHORT && reduce->short_columns != NULL
+        && reduce->short_columns(elements, result, begin, rows, count)) {
+        return;
+    }
     for (npy_intp i = 0; i < rows; i++, elements += count * size) {
         if (begin && i == 0) {
             if (reduce->first) {

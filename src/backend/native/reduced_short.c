@@ -1,9 +1,10 @@
-/* Rows of a few elements, reduced without a call for each.
+/* Rows of a few elements, reduced without a call for each; and rows that are added up to one.
  *
  * Entering NumPy's loop takes longer than to add up three numbers.  These loops do what it does:
  * sums of floats in the order of the pairwise sum (fewer than 8 in sequence, else eight sums side
  * by side and the rest in sequence), added to the identity; of integers, and of extremes, the order
- * does not show.  Whether this NumPy's loop agrees is tried out once for each.
+ * does not show.  Columns are reduced in sequence.  Whether this NumPy's loop agrees is tried out
+ * once for each.
  *
  * What depends on how NumPy was compiled is in doubt, and then the rows are NumPy's: a result that
  * is a NaN, since it may be one of several; an extreme that is a zero, since it may be either.
@@ -98,20 +99,75 @@ EACH_ROW(least_floats, float, FIND_NANS, EXTREME(IS_SMALLER) DOUBT_ZEROS)
 EACH_ROW(least_longs, int64_t, NO_NANS, EXTREME(IS_LESS))
 EACH_ROW(least_ints, int32_t, NO_NANS, EXTREME(IS_LESS))
 
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+typedef bool ShortColumns(const char *from, char *to, bool begin, npy_intp rows, npy_intp length);
+
+/* The results are written when all is sure. */
+#define EACH_COLUMN(NAME, T, FIRST, NEXT, ODD, DOUBTFUL)                                           \
+    static bool NAME(const char *from, char *to, bool begin, npy_intp rows, npy_intp length)       \
+    {                                                                                              \
+        const T *x = (const T *)from;                                                              \
+        T results[DT_REDUCED_SHORT];                                                               \
+        int doubt = 0;                                                                             \
+        for (npy_intp k = 0; k < length; k++) {                                                    \
+            T next = x[k], result = begin ? FIRST : ((T *)to)[k];                                  \
+            doubt |= ODD(next);                                                                    \
+            for (npy_intp row = begin ? 1 : 0; row < rows; row++) {                                \
+                next = x[row * length + k];                                                        \
+                doubt |= ODD(next);                                                                \
+                result = NEXT;                                                                     \
+            }                                                                                      \
+            doubt |= DOUBTFUL(result);                                                             \
+            results[k] = result;                                                                   \
+        }                                                                                          \
+        if (!doubt) {                                                                              \
+            memcpy(to, results, (size_t)length * sizeof(T));                                       \
+        }                                                                                          \
+        return !doubt;                                                                             \
+    }
+
+#define SURE(X) 0
+#define IS_NAN(X) ((X) != (X))
+#define IS_NAN_OR_ZERO(X) ((X) != (X) || (X) == 0)
+#define ADDED(NAME, T, DOUBTFUL) EACH_COLUMN(NAME, T, 0 + next, result + next, SURE, DOUBTFUL)
+#define EXTREME_OF(NAME, T, COMPARE, ODD, DOUBTFUL)                                                \
+    EACH_COLUMN(NAME, T, next, COMPARE(next, result) ? next : result, ODD, DOUBTFUL)
+
+ADDED(add_doubles, double, IS_NAN)
+ADDED(add_floats, float, IS_NAN)
+ADDED(add_longs, uint64_t, SURE)
+ADDED(add_ints, uint32_t, SURE)
+EXTREME_OF(raise_doubles, double, IS_GREATER, IS_NAN, IS_NAN_OR_ZERO)
+EXTREME_OF(raise_floats, float, IS_GREATER, IS_NAN, IS_NAN_OR_ZERO)
+EXTREME_OF(raise_longs, int64_t, IS_MORE, SURE, SURE)
+EXTREME_OF(raise_ints, int32_t, IS_MORE, SURE, SURE)
+EXTREME_OF(lower_doubles, double, IS_SMALLER, IS_NAN, IS_NAN_OR_ZERO)
+EXTREME_OF(lower_floats, float, IS_SMALLER, IS_NAN, IS_NAN_OR_ZERO)
+EXTREME_OF(lower_longs, int64_t, IS_LESS, SURE, SURE)
+EXTREME_OF(lower_ints, int32_t, IS_LESS, SURE, SURE)
+
 /* ---- Which loops have one -------------------------------------------------------------------- */
 
 static struct {
     const char *ufunc;
     int type_num;
     ShortRows *rows;
+    ShortColumns *columns;
     enum { UNTRIED, AGREES, DIFFERS } state;
 } table[] = {
-    {"add", NPY_DOUBLE, sum_doubles, UNTRIED},       {"add", NPY_FLOAT, sum_floats, UNTRIED},
-    {"add", NPY_INT64, sum_longs, UNTRIED},          {"add", NPY_INT32, sum_ints, UNTRIED},
-    {"maximum", NPY_DOUBLE, most_doubles, UNTRIED},  {"maximum", NPY_FLOAT, most_floats, UNTRIED},
-    {"maximum", NPY_INT64, most_longs, UNTRIED},     {"maximum", NPY_INT32, most_ints, UNTRIED},
-    {"minimum", NPY_DOUBLE, least_doubles, UNTRIED}, {"minimum", NPY_FLOAT, least_floats, UNTRIED},
-    {"minimum", NPY_INT64, least_longs, UNTRIED},    {"minimum", NPY_INT32, least_ints, UNTRIED},
+    {"add", NPY_DOUBLE, sum_doubles, add_doubles, UNTRIED},
+    {"add", NPY_FLOAT, sum_floats, add_floats, UNTRIED},
+    {"add", NPY_INT64, sum_longs, add_longs, UNTRIED},
+    {"add", NPY_INT32, sum_ints, add_ints, UNTRIED},
+    {"maximum", NPY_DOUBLE, most_doubles, raise_doubles, UNTRIED},
+    {"maximum", NPY_FLOAT, most_floats, raise_floats, UNTRIED},
+    {"maximum", NPY_INT64, most_longs, raise_longs, UNTRIED},
+    {"maximum", NPY_INT32, most_ints, raise_ints, UNTRIED},
+    {"minimum", NPY_DOUBLE, least_doubles, lower_doubles, UNTRIED},
+    {"minimum", NPY_FLOAT, least_floats, lower_floats, UNTRIED},
+    {"minimum", NPY_INT64, least_longs, lower_longs, UNTRIED},
+    {"minimum", NPY_INT32, least_ints, lower_ints, UNTRIED},
 };
 
 /* `count` numbers of the type, scattered over some orders of magnitude. */
@@ -140,10 +196,11 @@ fill(char *to, int type_num, npy_intp count)
 }
 
 static bool
-agrees(const DtFusedReduce *reduce, ShortRows *rows)
+agrees(const DtFusedReduce *reduce, ShortRows *rows, ShortColumns *columns)
 {
     enum { ROWS = 8 };
-    uint64_t elements[ROWS * DT_REDUCED_SHORT], results[ROWS], expected[ROWS];
+    uint64_t elements[ROWS * DT_REDUCED_SHORT];
+    uint64_t results[DT_REDUCED_SHORT], expected[DT_REDUCED_SHORT];
     npy_intp size = reduce->loop->sizes[0];
     DtOutcome outcome = {0};
     bool same = true;
@@ -155,6 +212,10 @@ agrees(const DtFusedReduce *reduce, ShortRows *rows)
         }
         same = rows((char *)elements, (char *)results, ROWS, length)
                && memcmp(results, expected, (size_t)(ROWS * size)) == 0;
+        dt_reduced_columns(reduce, (char *)expected, (char *)elements, true, ROWS, length,
+                           &outcome);
+        same = same && columns((char *)elements, (char *)results, true, ROWS, length)
+               && memcmp(results, expected, (size_t)(length * size)) == 0;
     }
     return same && !outcome.failed;
 }
@@ -168,8 +229,9 @@ dt_reduced_find_short(DtFusedReduce *reduce)
             continue;
         }
         if (table[i].state == UNTRIED) {
-            table[i].state = agrees(reduce, table[i].rows) ? AGREES : DIFFERS;
+            table[i].state = agrees(reduce, table[i].rows, table[i].columns) ? AGREES : DIFFERS;
         }
         reduce->short_rows = table[i].state == AGREES ? table[i].rows : NULL;
+        reduce->short_columns = table[i].state == AGREES ? table[i].columns : NULL;
     }
 }

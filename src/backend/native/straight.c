@@ -80,8 +80,8 @@ repeat(char *to, const char *from, npy_intp start, npy_intp end, uint8_t size)
     }
 }
 
-/* Our functions clear no flags, so that there may be some where the blocks of the stage have none.
- */
+/* Our functions clear no flags, and raise some where they are in doubt, so that there may be some
+ * where the blocks of the stage have none. */
 static void
 make_steps(DtStraight *straight)
 {
@@ -90,8 +90,9 @@ make_steps(DtStraight *straight)
     for (uint32_t i = 0; i < fused->nsteps; i++) {
         const DtStep *step = &fused->steps[i];
         Step *own = &straight->steps[i];
-        bool raises = !(step->flags & (DT_STEP_CLEAR | DT_STEP_SILENT));
         *own = (Step){.quads = step->flags & DT_STEP_REDUCE ? NULL : step->quads, .step = step};
+        uint8_t quiet = own->quads != NULL ? DT_STEP_SILENT : DT_STEP_SILENT | DT_STEP_CLEAR;
+        bool raises = !(step->flags & quiet);
         for (int j = 0; j < step->nargs; j++) {
             own->args[j] = place_of(straight, step->slots[j]);
         }
