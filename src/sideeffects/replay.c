@@ -38,19 +38,25 @@ push_slice(DtCodegen *codegen, const DtWrite *write)
     return dt_codegen_op(codegen, DT_OP_BUILD_SLICE, 2);
 }
 
-/* set.add or set.discard as a descriptor, so that a subclass's own is not asked. */
+/* A method of a builtin class as a descriptor, so that a subclass's own is not asked, and what is
+ * written as its first argument. */
 static DtStatus
-push_set_call(DtCodegen *codegen, const DtWrite *write)
+push_descriptor(DtCodegen *codegen, PyTypeObject *cls, const char *name, const DtWrite *write)
 {
-    const char *name = write->kind == DT_WRITE_ADD ? "add" : "discard";
     DtTrace *trace = dt_codegen_trace(codegen);
-    PyObject *method =
-        dt_trace_keep_take(trace, PyObject_GetAttrString((PyObject *)&PySet_Type, name));
+    PyObject *method = dt_trace_keep_take(trace, PyObject_GetAttrString((PyObject *)cls, name));
     if (method == NULL) {
         return DT_ERROR;
     }
     DT_TRY(dt_codegen_push_callable(codegen, method));
-    DT_TRY(dt_codegen_var(codegen, write->object));
+    return dt_codegen_var(codegen, write->object);
+}
+
+static DtStatus
+push_set_call(DtCodegen *codegen, const DtWrite *write)
+{
+    const char *name = write->kind == DT_WRITE_ADD ? "add" : "discard";
+    DT_TRY(push_descriptor(codegen, &PySet_Type, name, write));
     return push_values(codegen, write);
 }
 
@@ -58,14 +64,7 @@ static DtStatus
 push_own_attribute(DtCodegen *codegen, const DtWrite *write)
 {
     const char *name = write->kind == DT_WRITE_OWN_ATTR ? "__setattr__" : "__delattr__";
-    DtTrace *trace = dt_codegen_trace(codegen);
-    PyObject *method =
-        dt_trace_keep_take(trace, PyObject_GetAttrString((PyObject *)&PyBaseObject_Type, name));
-    if (method == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_codegen_push_callable(codegen, method));
-    DT_TRY(dt_codegen_var(codegen, write->object));
+    DT_TRY(push_descriptor(codegen, &PyBaseObject_Type, name, write));
     DT_TRY(dt_codegen_const(codegen, write->name));
     return push_values(codegen, write);
 }

@@ -301,6 +301,19 @@ unknown_argument(DtTrace *trace, PyObject *callable, DtVar *culprit)
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() of a %s", name, culprit->type->name);
 }
 
+DtStatus
+dt_fold_put_argument(const DtArgs *args, uint32_t i, DT_STEALS PyObject *value, PyObject *values,
+                     PyObject *keywords)
+{
+    if (i < args->npos) {
+        PyTuple_SET_ITEM(values, i, value);
+        return DT_OK;
+    }
+    int failed = PyDict_SetItem(keywords, args->kwnames[i - args->npos], value);
+    Py_DECREF(value);
+    return failed < 0 ? DT_ERROR : DT_OK;
+}
+
 static DtStatus
 fold_arguments(Fold *self, PyObject *callable, const DtArgs *args, PyObject *values,
                PyObject *keywords)
@@ -312,15 +325,7 @@ fold_arguments(Fold *self, PyObject *callable, const DtArgs *args, PyObject *val
         if (value == NULL) {
             return unknown_argument(self->trace, callable, self->culprit);
         }
-        if (i < args->npos) {
-            PyTuple_SET_ITEM(values, i, value);
-            continue;
-        }
-        int failed = PyDict_SetItem(keywords, args->kwnames[i - args->npos], value);
-        Py_DECREF(value);
-        if (failed < 0) {
-            return DT_ERROR;
-        }
+        DT_TRY(dt_fold_put_argument(args, i, value, values, keywords));
     }
     return DT_OK;
 }

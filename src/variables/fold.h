@@ -34,6 +34,11 @@ DtStatus dt_fold_objects(DtTrace *trace, PyObject *callable, PyObject *bound, Py
 DtStatus dt_fold_object_call(DtTrace *trace, PyObject *callable, PyObject *bound,
                              const DtArgs *args, DT_OWNED PyObject **out) DT_MUST_CHECK;
 
+/* Puts the value of argument i, counted over both, into a new tuple of those by position or a dict
+ * of those by name. */
+DtStatus dt_fold_put_argument(const DtArgs *args, uint32_t i, DT_STEALS PyObject *value,
+                              PyObject *values, PyObject *keywords) DT_MUST_CHECK;
+
 /* An object of which an operation that fails for the type alone fails with the same text: the value
  * if it is known, an empty or None-filled container, or an instance of a class of the same name. */
 DtStatus dt_fold_stand_in(DtTrace *trace, DtVar *var, DT_OWNED PyObject **out) DT_MUST_CHECK;

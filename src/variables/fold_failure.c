@@ -105,15 +105,7 @@ stand_ins(DtTrace *trace, const DtArgs *args, PyObject *values, PyObject *keywor
         PyObject *value;
         DtVar *arg = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
         DT_TRY(dt_fold_stand_in(trace, arg, &value));
-        if (i < args->npos) {
-            PyTuple_SET_ITEM(values, i, value);
-            continue;
-        }
-        int failed = PyDict_SetItem(keywords, args->kwnames[i - args->npos], value);
-        Py_DECREF(value);
-        if (failed < 0) {
-            return DT_ERROR;
-        }
+        DT_TRY(dt_fold_put_argument(args, i, value, values, keywords));
     }
     return DT_OK;
 }

@@ -125,17 +125,10 @@ call_format(DtTrace *trace, PyObject *method, const DtArgs *args, DtVar **out)
     PyObject *values = PyTuple_New(args->npos);
     PyObject *keywords = PyDict_New();
     bool failed = values == NULL || keywords == NULL;
-    for (uint32_t i = 0; i < args->npos && !failed; i++) {
-        PyObject *value = dt_proxy_value(&run, args->pos[i]);
-        failed = value == NULL;
-        if (!failed) {
-            PyTuple_SET_ITEM(values, i, value);
-        }
-    }
-    for (uint32_t i = 0; i < args->nkw && !failed; i++) {
-        PyObject *value = dt_proxy_value(&run, args->kw[i]);
-        failed = value == NULL || PyDict_SetItem(keywords, args->kwnames[i], value) < 0;
-        Py_XDECREF(value);
+    for (uint32_t i = 0; i < args->npos + args->nkw && !failed; i++) {
+        DtVar *arg = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
+        PyObject *value = dt_proxy_value(&run, arg);
+        failed = value == NULL || dt_fold_put_argument(args, i, value, values, keywords) != DT_OK;
     }
     PyObject *text = failed ? NULL : PyObject_Call(method, values, keywords);
     Py_XDECREF(values);
