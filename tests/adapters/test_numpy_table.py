@@ -17,6 +17,7 @@ X = np.arange(1.0, 13.0).reshape(3, 4)
 I = np.arange(1, 13).reshape(3, 4)
 S = np.float64(2.5)
 N = np.int64(5)
+PART = X.view(type("Part", (np.ndarray,), {}))
 FOLDER = tempfile.TemporaryDirectory()  # goes with the process
 FILES = Path(FOLDER.name)
 np.save(FILES / "x.npy", X)
@@ -276,6 +277,7 @@ CALLEES = {
     "numpy.clip": "x.clip(1, 2)",
     "numpy.histogramdd": "np.histogramdd(x, 2)[0]",
     "dyntrace._numpy_checked.all_finite": "np.asarray_chkfinite(x)",
+    "dyntrace._numpy_parts.plain": "part * 2",
     "dyntrace._numpy_checked.printed": "np.set_printoptions(); np.array_str(x)",
     "dyntrace._numpy_files.load": f"np.load({str(FILES / 'x.npy')!r})",
     "dyntrace._numpy_files.loadtxt": f"np.loadtxt({TEXT!r})",
@@ -310,7 +312,7 @@ def test_every_row_has_a_case():
 
 
 def function(expression):
-    namespace = {"np": np}
+    namespace = {"np": np, "part": PART}
     exec(f"def f(x, s, n):\n    value = {expression}\n    return value, x + 1\n", namespace)
     return namespace["f"]
 

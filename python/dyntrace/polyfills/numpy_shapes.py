@@ -16,8 +16,8 @@ from dyntrace.polyfills import members, polyfill, unfollowable
 
 
 def plain_array(a: Any) -> Any:
-    if not isinstance(a, np.ndarray):
-        unfollowable("a function of shapes about what is no array")
+    if type(a) is not np.ndarray:
+        unfollowable("a function of shapes about what is no array, or one of a class of its own")
     return a
 
 

@@ -45,6 +45,8 @@ static PyTypeObject *scalar_types[SCALAR_TYPES];
 void
 dt_np_arrays_init(void)
 {
+    dt_np_part.base = &PyArray_Type;
+    dt_array_part_register(&dt_np_part);
     for (size_t i = 0; i < SCALAR_TYPES; i++) {
         PyArray_Descr *descr = PyArray_DescrFromType(scalar_type_nums[i]);
         scalar_types[i] = descr->typeobj; /* static types of NumPy */
@@ -267,6 +269,33 @@ dt_np_build(const DtAdapter *adapter, DtTrace *trace, PyObject *object, const Dt
     return DT_OK;
 }
 
+/* The array of an existing instance of a class derived from ndarray: the input is the instance,
+ * which no operation is given but the one that makes a plain array of the same memory. */
+DtStatus
+dt_np_build_part(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+{
+    ArraySpec spec;
+    DtMeta *meta, *plain;
+    DtNode *node;
+    memset(&spec, 0, sizeof(spec));
+    DT_TRY(dt_trace_use_adapter(trace, &dt_np_adapter));
+    DT_TRY(build_array(trace, (PyArrayObject *)object, source, &spec, &meta));
+    spec.type = Py_TYPE(object);
+    PyObject *refs[] = {(PyObject *)spec.type, (PyObject *)spec.descr};
+    DT_TRY(dt_guard_adapter(trace, source, &dt_np_adapter, &spec, spec_size(&spec), refs, 2));
+    DT_TRY(dt_graph_input(trace->graph, source, meta, &node));
+    plain = dt_np_meta(trace, meta->dtype, meta->ndim);
+    if (plain == NULL) {
+        return DT_ERROR;
+    }
+    const DtSym **shape = plain->shape;
+    *plain = *meta;
+    plain->shape = shape;
+    memcpy(shape, meta->shape, sizeof(shape[0]) * meta->ndim);
+    DtOperand operand = {.kind = DT_OPERAND_NODE, .u.node = node};
+    return dt_np_emit_view(trace, DT_NP_plain_part, &operand, 1, plain, out);
+}
+
 /* ---- The check ------------------------------------------------------------------------------- */
 
 static bool
@@ -427,6 +456,11 @@ dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
 {
     const ArraySpec *spec = data;
     (void)adapter;
+    if (spec->descr != NULL && spec->type != &PyArray_Type) {
+        PyErr_Format(PyExc_ValueError, "a guard of an instance of %s can't be saved",
+                     spec->type->tp_name);
+        return NULL;
+    }
     int num = spec->descr != NULL ? spec->descr->type_num
               : spec->is_state    ? -1
                                   : dt_np_scalar_type_num(spec->type);

@@ -55,6 +55,11 @@ typedef struct Asked {
 static DtStatus
 ask(DtTrace *trace, DtVar *var, bool direct, Asked *asked)
 {
+    var = dt_var_peek(var);
+    PyObject *unread = var->type->kind == DT_KIND_LAZY ? ((DtLazyVar *)var)->object : NULL;
+    if (unread != NULL && (PyUnicode_CheckExact(unread) || PyBytes_CheckExact(unread))) {
+        return DT_OK; /* nobody wants to know what it says */
+    }
     DT_TRY(dt_var_realize(trace, var, &var));
     DtKind kind = var->type->kind;
     if (kind == DT_KIND_TUPLE || kind == DT_KIND_LIST) {

@@ -13,7 +13,7 @@
 #include "adapters/numpy/api.h"
 #include "graph/graph.h"
 #include "variables/adapter.h"
-#include "variables/classes/payloads.h"
+#include "variables/classes/array_part.h"
 #include "variables/trace.h"
 
 #define DT_NP_MAXDIMS 32
@@ -304,6 +304,32 @@ DtStatus dt_np_call_override(DtTrace *, DtNpOp op, DtVar *method, DtVar *const *
                              uint32_t count, DtVar **out) DT_MUST_CHECK;
 /* The same if one of the arguments has one; else *out = NULL. */
 DtStatus dt_np_try_overrides(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
+
+/* ---- Classes derived from ndarray (parts.c) -------------------------------------------------- */
+
+extern DtArrayPart dt_np_part; /* `base` is set by dt_np_arrays_init() */
+
+DtStatus dt_np_build_part(DtTrace *, PyObject *object, const DtSource *source,
+                          DtVar **out) DT_MUST_CHECK; /* arrays.c */
+/* The instance of such a class behind a tracker (realised), or NULL. */
+DtInstanceVar *dt_np_part_of(DtVar *var);
+/* Does the function of that row take them (array, asarray, asanyarray)? */
+bool dt_np_takes_parts(DtNpOp op);
+/* What these give for one: *out = NULL: it is none. */
+DtStatus dt_np_array_of_part(DtTrace *, DtNpOp op, DtVar *object, PyObject *dtype, bool copy,
+                             DtVar **out) DT_MUST_CHECK;
+/* Is there one among the arguments, or in a list or tuple among them? */
+DtStatus dt_np_holds_part(DtTrace *, const DtArgs *, bool *out) DT_MUST_CHECK;
+/* ufunc(*args) with such instances. */
+DtStatus dt_np_call_ufunc_of_parts(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
+/* An operator of an array on the left and such an instance on the right, whose class comes
+ * first if it has a method of that name.  `swap`: the ufunc is called with the right one first. */
+DtStatus dt_np_operator_of_part(DtTrace *, DtNpOp ufunc, DtVar *l, DtVar *r,
+                                const char *method_name, bool swap, bool in_place, bool *done,
+                                DtVar **out) DT_MUST_CHECK;
+/* array.view(cls): *done false: that is no class derived from ndarray. */
+DtStatus dt_np_view_as_part(DtTrace *, DtVar *from, DtArrayVar *array, DtVar *cls, bool *done,
+                            DtVar **out) DT_MUST_CHECK;
 
 /* ---- dtypes (resolve.c) ---------------------------------------------------------------------- */
 

@@ -112,6 +112,13 @@ dt_np_m_view(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     PyObject *dtype;
     DT_TRY(dt_np_need_ndarray(trace, self, "view"));
     DT_TRY(dt_np_bind(trace, "view", &self->base, args, names, 2, 2, 1, slots));
+    if (slots[1] != NULL) {
+        bool done;
+        DT_TRY(dt_np_view_as_part(trace, &self->base, self, slots[1], &done, out));
+        if (done) {
+            return DT_OK;
+        }
+    }
     DT_TRY(dt_np_dtype_arg(trace, "view", slots[1], &dtype));
     dtype = dtype != NULL ? dtype : base->dtype;
     PyArray_Descr *from = dt_np_descr(base->dtype), *to = dt_np_descr(dtype);

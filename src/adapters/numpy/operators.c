@@ -193,6 +193,22 @@ static const struct {
     [DT_BINARY_XOR] = {DT_NP_bitwise_xor, DT_NP_op_xor},
 };
 
+static const char *const reflected_names[] = {
+    [DT_BINARY_ADD] = "__radd__",
+    [DT_BINARY_AND] = "__rand__",
+    [DT_BINARY_FLOOR_DIVIDE] = "__rfloordiv__",
+    [DT_BINARY_LSHIFT] = "__rlshift__",
+    [DT_BINARY_MATRIX_MULTIPLY] = "__rmatmul__",
+    [DT_BINARY_MULTIPLY] = "__rmul__",
+    [DT_BINARY_REMAINDER] = "__rmod__",
+    [DT_BINARY_OR] = "__ror__",
+    [DT_BINARY_POWER] = "__rpow__",
+    [DT_BINARY_RSHIFT] = "__rrshift__",
+    [DT_BINARY_SUBTRACT] = "__rsub__",
+    [DT_BINARY_TRUE_DIVIDE] = "__rtruediv__",
+    [DT_BINARY_XOR] = "__rxor__",
+};
+
 #define REUSED_BYTES (256 * 1024)
 
 /* Can the two be of one shape?  Broadcasting has unified sizes, so only a 1 differs. */
@@ -353,7 +369,13 @@ dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, 
 {
     int plain = DT_BINARY_PLAIN((int)op);
     DtArrayVar *self = dt_np_any_array(l);
+    bool done;
     (void)adapter;
+    DT_TRY(dt_np_operator_of_part(trace, binary_rows[plain].ufunc, l, r, reflected_names[plain],
+                                  false, DT_BINARY_IS_INPLACE((int)op), &done, out));
+    if (done) {
+        return DT_OK;
+    }
     DT_TRY(ask_instance(trace, binary_rows[plain].ufunc, l, r, DT_BINARY_IS_INPLACE((int)op), out));
     if (*out != NULL) {
         return DT_OK;
@@ -394,8 +416,22 @@ dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar 
         [Py_EQ] = {DT_NP_equal, DT_NP_op_eq},   [Py_NE] = {DT_NP_not_equal, DT_NP_op_ne},
         [Py_GT] = {DT_NP_greater, DT_NP_op_gt}, [Py_GE] = {DT_NP_greater_equal, DT_NP_op_ge},
     };
+    static const struct {
+        const char *name;
+        int op;
+    } swapped[] = {
+        [Py_LT] = {"__gt__", Py_GT}, [Py_LE] = {"__ge__", Py_GE}, [Py_EQ] = {"__eq__", Py_EQ},
+        [Py_NE] = {"__ne__", Py_NE}, [Py_GT] = {"__lt__", Py_LT}, [Py_GE] = {"__le__", Py_LE},
+    };
     DtNpOperand operands[2];
+    bool done;
     (void)adapter;
+    DtNpOp reflected = rows[swapped[op].op].ufunc;
+    DT_TRY(
+        dt_np_operator_of_part(trace, reflected, l, r, swapped[op].name, true, false, &done, out));
+    if (done) {
+        return DT_OK;
+    }
     DT_TRY(ask_instance(trace, rows[op].ufunc, l, r, false, out));
     if (*out != NULL) {
         return DT_OK;

@@ -222,6 +222,10 @@ make_array(DtTrace *trace, DtNpOp op, DtVar *object, PyObject *dtype, DtVar *if_
     if (!if_needed) {
         DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), if_copied, true, &copy));
     }
+    DT_TRY(dt_np_array_of_part(trace, op, object, dtype, copy, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     DtArrayVar *array = dt_np_array_of(object);
     if (!copy) {
         DT_TRY(is_such_array(trace, array, dtype, &itself));
@@ -249,6 +253,9 @@ dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 6, 2, 1, slots));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(dt_np_bool_arg(trace, function, slots[4], false, &subok));
+    if (subok && dt_np_part_of(slots[0]) != NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with subok=True", function);
+    }
     DT_TRY(need_usual_order(trace, function, dt_np_array_of(slots[0]), slots[3]));
     DT_TRY(make_array(trace, op, slots[0], dtype, slots[2], out));
     return prepend_axes(trace, slots[5], out);

@@ -376,6 +376,26 @@ need_array(DtTrace *trace, DtVar *target, DtVar *of)
                : dt_break(trace, DT_BREAK_ARRAY_OP, "out= for a NumPy scalar");
 }
 
+/* Instances of classes derived from ndarray among the arguments. */
+static DtStatus
+call_with_parts(DtTrace *trace, int row, PyObject *callable, const DtArgs *args, DtVar **out)
+{
+    bool found = false;
+    if (row >= 0 && rows[row].kind == ROW_UFUNC) {
+        return dt_np_call_ufunc_of_parts(trace, (DtNpOp)row, args, out);
+    }
+    if (row >= 0 && rows[row].kind == ROW_FUNC && dt_np_takes_parts((DtNpOp)row)) {
+        return rows[row].function(trace, (DtNpOp)row, args, out);
+    }
+    if (Py_IS_TYPE(callable, dispatcher_type())) {
+        DT_TRY(dt_np_call_implementation(trace, callable, args, &found, out));
+    }
+    return found ? DT_OK
+                 : dt_break(trace, DT_BREAK_ARRAY_KIND,
+                            "numpy: %s of an array of a class derived from ndarray",
+                            callable_name(callable));
+}
+
 DtStatus
 dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args,
            DtVar **out)
@@ -401,6 +421,11 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     int row = find_row(ufunc != NULL ? ufunc : callable);
     if (row == -2) {
         return DT_ERROR;
+    }
+    bool parts;
+    DT_TRY(dt_np_holds_part(trace, args, &parts));
+    if (parts) {
+        return call_with_parts(trace, ufunc == NULL ? row : -1, callable, args, out);
     }
     if (row >= 0 && ufunc == NULL && rows[row].kind == ROW_UFUNC) {
         return dt_np_call_ufunc(trace, (DtNpOp)row, args, out);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/classes/class_fields.h"
 
 /* The attribute as it lies in the class, without binding; NULL: there is none. */
@@ -114,6 +115,10 @@ make_empty(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     *out = &instance->base;
     if (layout == &PyBaseObject_Type) {
         return DT_OK;
+    }
+    const DtArrayPart *part = dt_array_part_of(layout);
+    if (part != NULL) {
+        return part->make(trace, instance, args);
     }
     if (dt_payload_is_hidden(layout)) {
         return dt_payload_new_hidden(trace, instance, args);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/fold.h"
 #include "variables/pure.h"
 #include "variables/text.h"
@@ -164,6 +165,10 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     rest.npos--;
     if (self->type->kind == DT_KIND_BYTEARRAY && of == &PyByteArray_Type) {
         return dt_bytearray_call(trace, self, descriptor, &rest, out);
+    }
+    const DtArrayPart *part = self->type->kind == DT_KIND_INSTANCE ? dt_array_part_of(of) : NULL;
+    if (part != NULL && dt_array_part_find((DtInstanceVar *)self) == part) {
+        return part->call(trace, (DtInstanceVar *)self, descriptor, &rest, out);
     }
     if (dt_exception_is(self) && PyExceptionClass_Check((PyObject *)of)) {
         return dt_exception_call(trace, self, descriptor, &rest, out);

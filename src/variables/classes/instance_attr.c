@@ -12,6 +12,7 @@
  */
 #include "compat/object.h"
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
 
@@ -182,6 +183,11 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
     if (is_dict_member(attr->found, name)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '__dict__' of a %s",
                         instance_of(self)->cls->tp_name);
+    }
+    const DtArrayPart *part = dt_array_part_find(instance_of(self));
+    if (part != NULL && Py_IS_TYPE(attr->found, &PyGetSetDescr_Type)
+        && PyDescr_TYPE(attr->found) == part->base) {
+        return part->get(trace, instance_of(self), name, out);
     }
     DtVar *payload = dt_payload_of(self);
     if (payload->type->kind == DT_KIND_CONSTANT && dt_type_is_static_descriptor(attr->found)

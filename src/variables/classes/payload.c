@@ -15,6 +15,7 @@
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/kinds.h"
 #include "variables/containers/set_layout.h"
 
@@ -92,22 +93,22 @@ PyTypeObject *
 dt_build_layout(PyTypeObject *cls)
 {
     PyObject *mro = cls->tp_mro;
-    const PayloadRow *row = NULL;
+    PyTypeObject *root = NULL;
     for (Py_ssize_t i = 0; mro != NULL && i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        const PayloadRow *found = find_row(base);
+        bool found = find_row(base) != NULL || dt_array_part_of(base) != NULL;
         /* A type made by C may look like one of a class statement. */
-        if (found == NULL && (base == &PyBaseObject_Type || dt_build_is_like_statement(base))) {
+        if (!found && (base == &PyBaseObject_Type || dt_build_is_like_statement(base))) {
             continue;
         }
-        if (row == NULL && found != NULL) {
-            row = found;
+        if (root == NULL && found) {
+            root = base;
         }
-        else if (row == NULL || !PyType_IsSubtype(row->type, base)) {
+        else if (root == NULL || !PyType_IsSubtype(root, base)) {
             return NULL;
         }
     }
-    return mro == NULL ? NULL : row != NULL ? row->type : &PyBaseObject_Type;
+    return mro == NULL ? NULL : root != NULL ? root : &PyBaseObject_Type;
 }
 
 bool
@@ -122,6 +123,10 @@ dt_payload_fits(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object), *layout = dt_build_layout(type);
     const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
+    const DtArrayPart *part = layout != NULL ? dt_array_part_of(layout) : NULL;
+    if (part != NULL) {
+        return type != layout && part->fits(object);
+    }
     return row != NULL && row->build != NULL && (type != layout || row->own);
 }
 
@@ -451,6 +456,10 @@ dt_payload_build(DtTrace *trace, DtInstanceVar *self)
 {
     PyTypeObject *layout = dt_build_layout(self->cls);
     const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
+    const DtArrayPart *part = layout != NULL ? dt_array_part_of(layout) : NULL;
+    if (part != NULL) {
+        return part->build(trace, self);
+    }
     if (row == NULL || row->build == NULL) {
         return DT_OK;
     }

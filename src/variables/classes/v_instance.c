@@ -9,6 +9,7 @@
  * stores (sideeffects/).
  */
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/kinds.h"
 #include "variables/substitutes.h"
 
@@ -48,6 +49,19 @@ instance_type(DtTrace *trace, DtVar *self)
     return instance_of(self)->cls;
 }
 
+static DtStatus
+reconstruct_around_array(DtCodegen *codegen, DtInstanceVar *self)
+{
+    PyObject *function = dt_array_part_find(self)->rebuild();
+    if (function == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_push_callable(codegen, function));
+    DT_TRY(dt_codegen_var(codegen, self->cls_var));
+    DT_TRY(dt_codegen_var(codegen, self->contents));
+    return dt_codegen_call(codegen, 2);
+}
+
 /* A new instance is made empty; the journal stores its attributes. */
 static DtStatus
 instance_reconstruct(DtCodegen *codegen, DtVar *self)
@@ -66,6 +80,9 @@ instance_reconstruct(DtCodegen *codegen, DtVar *self)
     }
     if (dt_exception_is(self)) {
         return dt_exception_reconstruct(codegen, self);
+    }
+    if (dt_array_part_find(instance_of(self)) != NULL) {
+        return reconstruct_around_array(codegen, instance_of(self));
     }
     if (instance_of(self)->contents != NULL) {
         return dt_payload_reconstruct_hidden(codegen, instance_of(self));
