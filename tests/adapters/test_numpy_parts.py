@@ -86,7 +86,7 @@ class Last(Plain):
 
 class Finaliser(Plain):
     def __del__(self):
-        LOG.append("gone")
+        pass
 
 
 CLASSES = {
