@@ -1012,7 +1012,7 @@ KEPT = Shown(), len.__class__
 @pytest.mark.parametrize("x", [
     ShowsInt(), ShowsIntByProperty(), weakref.proxy(KEPT[0]), weakref.proxy(shown_class), Shown(),
     list[int], int | str, weakref.ref(KEPT[0]), super(Shown, KEPT[0]), KEPT[0].__init__, sys,
-])  # fmt: skip
+], ids=lambda x: type(x).__name__)  # fmt: skip
 def test_shown_class(x):
     alike(shown_class, x)
 

@@ -30,7 +30,6 @@ typedef struct ReduceRow {
 static const ReduceRow rows[] = {
     {"add", 0, false, false, false, false},       {"multiply", 1, false, false, false, true},
     {"maximum", 0, true, false, false, false},    {"minimum", 0, true, false, false, false},
-    {"fmax", 0, true, false, false, false},       {"fmin", 0, true, false, false, false},
     {"logical_or", 0, false, true, true, false},  {"logical_and", 1, false, true, true, false},
     {"bitwise_or", 0, false, false, true, false}, {"bitwise_xor", 0, false, false, true, false},
 };
