@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "compat/bytearray.h"
 #include "compat/code.h"
 #include "compat/dict.h"
 #include "compat/set.h"
@@ -114,6 +115,9 @@ dt_recipe_same_constant(PyObject *a, PyObject *b)
     }
     if (PyFrozenSet_CheckExact(a)) {
         return same_frozenset(a, b);
+    }
+    if (PyByteArray_CheckExact(a) && (dt_bytearray_is_shared(a) || dt_bytearray_is_shared(b))) {
+        return false; /* what else shows the memory may write it */
     }
     if (PyUnicode_CheckExact(a) || PyLong_CheckExact(a) || PyBytes_CheckExact(a)
         || PyByteArray_CheckExact(a)) {

@@ -5,10 +5,12 @@
  *                                └─ changed? ──► journal, new contents
  *
  * Invariant: the contents change only after dt_kinds_will_change(); an existing
- * bytearray has its contents guarded.
+ * bytearray has its contents guarded, and that no buffer of it is out: an array over it
+ * could be written, or show what is written.
  *
  * Not in here: memoryviews of them (a graph break).
  */
+#include "compat/bytearray.h"
 #include "compat/type.h"
 #include "variables/fold.h"
 
@@ -45,6 +47,10 @@ dt_bytearray_build(DtTrace *trace, PyObject *object, const DtSource *source, boo
                    DtVar **out)
 {
     (void)trusted; /* contents change without what leads to them */
+    if (dt_bytearray_is_shared(object)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT,
+                        "a bytearray whose memory an array or a memoryview shows");
+    }
     DtBytesVar *self;
     DT_TRY(new_bytearray(trace, object, source, &self));
     PyObject *copy = dt_trace_keep_take(trace, PyByteArray_FromObject(object));
