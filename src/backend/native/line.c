@@ -262,6 +262,14 @@ run_usual(const DtLine *line, DtNativeRun *run, PyObject *const *inputs)
     return false;
 }
 
+/* What becomes of a run that met an exception, a number that leaves int64 say: a line writes
+ * nothing, so plain code can say what it is. */
+static DtFusedRun
+failure(void)
+{
+    return dt_eager_failure(false) == DT_RUN_REPLAY ? DT_FUSED_REPLAY : DT_FUSED_ERROR;
+}
+
 /* Outputs of the graph from the values, or none; what the line made is let go of. */
 static DtFusedRun
 give_outputs(const DtNative *exe, DtNativeRun *run, DtFusedRun result, PyObject **outputs)
@@ -270,15 +278,15 @@ give_outputs(const DtNative *exe, DtNativeRun *run, DtFusedRun result, PyObject 
     const DtLine *line = exe->line;
     uint32_t given = 0;
     if (result == DT_FUSED_OK && dt_cells_box_all(exe->stages.boxes, exe->stages.nboxes, run) < 0) {
-        result = DT_FUSED_ERROR;
+        result = failure();
     }
     for (; result == DT_FUSED_OK && given < graph->noutputs; given++) {
         outputs[given] = dt_eager_operand(&graph->outputs[given], run->values, run->symbols);
         if (outputs[given] == NULL) {
-            result = DT_FUSED_ERROR;
+            result = failure();
         }
     }
-    while (result == DT_FUSED_ERROR && given > 0) {
+    while (result != DT_FUSED_OK && given > 0) {
         given--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
         Py_CLEAR(outputs[given]);
     }
