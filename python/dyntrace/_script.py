@@ -157,8 +157,8 @@ class Script:
                 ):
                     self._prepare(function)
             if type(value) is type and id(value) not in seen:
-                body = type.__dict__["__dict__"].__get__(value)
-                if body.get("__module__") == module:
+                body = type.__dict__["__dict__"].__get__(value)  # of a class of C maybe not ready
+                if body is not None and body.get("__module__") == module:
                     seen.add(id(value))
                     self._prepare_namespace(dict(body), home, module, path, seen)
 

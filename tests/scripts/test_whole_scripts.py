@@ -243,6 +243,13 @@ print(object.__getattribute__(this, "__class__").__name__)
     assert run("-c", program, DYNTRACE="1") == (0, "_LazyModule\n", "")
 
 
+@pytest.mark.parametrize("mode", ["1", "everything"])
+def test_modules_of_c_with_classes_that_are_not_ready(run, mode):
+    """socket.socket of _socket has no dict yet when the module has been executed, before 3.12."""
+    program = "import _socket, numpy as np\nprint(np.arange(3).sum())"
+    assert run("-c", program, DYNTRACE=mode) == (0, "3\n", "")
+
+
 def test_summary_tells_what_was_gained(run, tmp_path):
     (tmp_path / "program.py").write_text(
         "import numpy as np\ndef f(x):\n    return ((x * 2 + 1) * x - 3) / (x + 7)\n"
