@@ -105,6 +105,7 @@ static int __attribute__((noinline))
 verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
 {
     bool by_type = group->kind == DT_GROUP_TYPE || group->kind == DT_GROUP_CLASS;
+    group->version = 0; /* what is kept of the last container is overwritten */
     for (uint32_t i = 0; i < group->count; i++) {
         DtGroupName *name = &group->names[i];
         PyObject *value;
