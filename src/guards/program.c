@@ -4,17 +4,13 @@
  * in the pure part, and every load checks what it reads through, so that a
  * program is safe on any frame, also on one it was not made for.
  *
- * A Python adapter's guard can do anything, so when a program has one, the
- * registers are kept alive around it and the pure part runs once more after it.
- *
  * Not in here: making programs (lower.c), single reads and checks (read.c),
- * ownership (lifetime.c), texts (explain.c).
+ * guards of Python adapters (run_user.c), ownership (lifetime.c), texts (explain.c).
  */
 #include "guards/attr_run.h"
 #include "guards/order.h"
 #include "guards/read.h"
-
-#include <string.h>
+#include "guards/run.h"
 
 #include "compat/abc.h"
 #include "compat/dict.h"
@@ -91,18 +87,10 @@ group_container(const DtGroup *group, const DtGuardFrame *frame, PyObject *const
     return container;
 }
 
-/* What every part of a run is handed: separate parameters stay in machine registers, where a struct
- * would be read again after each store. */
-#define RUN_PARAMS                                                                                 \
-    DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, DtNumber *numbers
-#define RUN_ARGS program, frame, regs, numbers
-
-static int run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed);
-
 /* The container has changed since it was verified last: reads every name anew, checks what was
  * relied on, and remembers the new version if all of it holds. */
 static int __attribute__((noinline))
-verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
+verify_group(DT_RUN_PARAMS, DtGroup *group, PyObject *container)
 {
     bool by_type = group->kind == DT_GROUP_TYPE || group->kind == DT_GROUP_CLASS;
     group->version = 0; /* what is kept of the last container is overwritten */
@@ -132,7 +120,7 @@ verify_group(RUN_PARAMS, DtGroup *group, PyObject *container)
         }
     }
     const DtGuardInstr *failed;
-    if (run_list(RUN_ARGS, &program->instrs[group->checks], &failed) != 1) {
+    if (dt_run_list(DT_RUN_ARGS, &program->instrs[group->checks], &failed) != 1) {
         program->failed = program->origins[failed - program->instrs];
         return 0;
     }
@@ -220,9 +208,8 @@ holds(const DtSymCheck *check, const DtNumber *numbers)
         HOLD(loaded_ != NULL);                                                                     \
     } while (0)
 
-/* Runs from `in` to the next END: 1, 0, -1; *failed is the instruction that did not hold. */
-static int
-run_list(RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed)
+int
+dt_run_list(DT_RUN_PARAMS, const DtGuardInstr *in, const DtGuardInstr **failed)
 {
     static const void *const handlers[DT_GOP_COUNT] = {
 #define GUARD_OP(NAME, FORM, USES, GIVES) &&do_##NAME,
@@ -266,7 +253,7 @@ do_GROUP_GLOBALS:
     {
         DtGroup *group = in->x;
         if (DT_TOUCHED(dt_dict_version(frame->globals), group->version)) {
-            ANSWER(verify_group(RUN_ARGS, group, frame->globals));
+            ANSWER(verify_group(DT_RUN_ARGS, group, frame->globals));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
             regs[group->regs[i]] = group->cached[i];
@@ -277,7 +264,7 @@ do_GROUP_KNOWN:
     {
         DtGroup *group = in->x;
         if (DT_TOUCHED(dt_dict_version(group->dict), group->version)) {
-            ANSWER(verify_group(RUN_ARGS, group, group->dict));
+            ANSWER(verify_group(DT_RUN_ARGS, group, group->dict));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
             regs[group->regs[i]] = group->cached[i];
@@ -291,7 +278,7 @@ do_GROUP:
         PyObject *container = group_container(group, frame, regs, in->a, &version);
         NEED(container != NULL);
         if (DT_TOUCHED(version, group->version) || DT_UNLIKELY(version == 0)) {
-            ANSWER(verify_group(RUN_ARGS, group, container));
+            ANSWER(verify_group(DT_RUN_ARGS, group, container));
         }
         for (uint32_t i = 0; i < group->nneeded; i++) {
             regs[group->regs[i]] = group->cached[i];
@@ -516,73 +503,6 @@ origin_of(DtGuardProgram *program, const DtGuardInstr *failed)
     return origin;
 }
 
-/* May run anything: the last reference to an object can be among them. */
-static void
-release_all(PyObject **held, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        Py_CLEAR(held[i]);
-    }
-}
-
-/* The pure part with numbers of its own; those that groups have read stay with the program. */
-static int
-run_pure(RUN_PARAMS, const DtGuardInstr **failed)
-{
-    size_t size = program->nsymbols * sizeof(DtNumber);
-    memcpy(numbers, program->numbers, size);
-    int ok = run_list(RUN_ARGS, program->instrs, failed);
-    memcpy(program->numbers, numbers, size);
-    return ok;
-}
-
-/* A program with Python adapters' guards.  The registers are kept alive while those run; what they
- * might have changed is seen by a second run of the pure part.  Other threads may check the same
- * program meanwhile, so this run has numbers of its own.  With `keep` the registers are owned when
- * it returns; without, nothing runs between their last loads and the return. */
-static int __attribute__((noinline))
-run_user(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool keep,
-         const DtGuardInstr **failed)
-{
-    uint32_t nregs = program->nregs;
-    int ok = -1;
-    PyObject **held = PyMem_Calloc(nregs + 1, sizeof(PyObject *));
-    DtNumber *numbers = PyMem_Calloc(program->nsymbols + 1, sizeof(DtNumber));
-    *failed = NULL;
-    if (held == NULL || numbers == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    for (uint32_t i = 0; i < nregs; i++) {
-        regs[i] = NULL; /* some are loaded by the user part, some only when a group has changed */
-    }
-    ok = run_pure(RUN_ARGS, failed);
-    if (ok != 1) {
-        goto done;
-    }
-    for (uint32_t i = 0; i < nregs; i++) {
-        held[i] = regs[i];
-        Py_XINCREF(held[i]);
-    }
-    ok = run_list(RUN_ARGS, &program->instrs[program->user], failed);
-    if (!keep) {
-        release_all(held, nregs);
-    }
-    if (ok == 1) {
-        ok = program->life->dead ? 0 : run_pure(RUN_ARGS, failed);
-    }
-done:
-    if (keep && held != NULL) {
-        for (uint32_t i = 0; i < nregs; i++) {
-            Py_XINCREF(regs[i]); /* loaded just now, or still held since the first run */
-        }
-        release_all(held, nregs);
-    }
-    PyMem_Free(held);
-    PyMem_Free(numbers);
-    return ok;
-}
-
 static inline int
 run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool keep,
     const DtGuardInstr **failed)
@@ -592,9 +512,9 @@ run(DtGuardProgram *program, const DtGuardFrame *frame, PyObject **regs, bool ke
         return 0;
     }
     if (DT_UNLIKELY(program->user != 0)) {
-        return run_user(program, frame, regs, keep, failed);
+        return dt_run_user(program, frame, regs, keep, failed);
     }
-    return run_list(program, frame, regs, program->numbers, program->instrs, failed);
+    return dt_run_list(program, frame, regs, program->numbers, program->instrs, failed);
 }
 
 int
