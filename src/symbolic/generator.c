@@ -9,9 +9,11 @@
  * Invariants: a frame that is not running has result NULL; `at` is the instruction that suspended
  * it, `pc` the one it goes on with.
  *
- * What is not in here: the instructions (op_generator.c), methods and attributes (v_generator.c).
+ * What is not in here: throw() and close() (generator_throw.c), those that are dropped unfinished
+ * (generator_dropped.c), the instructions (op_generator.c), methods and attributes (v_generator.c).
  */
-#include "compat/messages.h"
+#include "symbolic/generator.h"
+
 #include "symbolic/inline.h"
 #include "variables/iterators/iterators.h"
 #include "variables/kinds.h"
@@ -27,8 +29,8 @@ kind_of_code(PyCodeObject *code)
     return flags & CO_COROUTINE ? DT_KIND_COROUTINE : DT_KIND_GENERATOR;
 }
 
-static const char *
-name_of_kind(DtKind kind)
+const char *
+dt_generator_kind_name(DtKind kind)
 {
     switch (kind) {
     case DT_KIND_ASYNC_GENERATOR:
@@ -79,8 +81,8 @@ take_values(DtTrace *trace, DtGeneratorVar *self)
     return DT_OK;
 }
 
-static void
-load_frame(DtGeneratorVar *self)
+void
+dt_generator_load(DtGeneratorVar *self)
 {
     DtFrame *frame = self->frame;
     frame->locals = self->values;
@@ -123,7 +125,7 @@ dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, 
     self->replacing = frame->polyfill;
     DT_TRY(copy_args(trace, args, &self->args));
     DT_TRY(take_values(trace, self));
-    load_frame(self);
+    dt_generator_load(self);
     if (has_prologue(frame->bytecode)) {
         DtVar *ignored;
         DT_TRY(dt_frame_run(trace, frame, &ignored));
@@ -146,11 +148,10 @@ dt_generator_build(DtTrace *trace, DtFunctionVar *function, const DtArgs *args, 
 
 /* ---- A step ---------------------------------------------------------------------------------- */
 
-/* Whether a step can begin; *done: there is nothing left to run, and *out is the answer. */
-static DtStatus
-check_state(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, bool *done)
+DtStatus
+dt_generator_check_state(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, bool *done)
 {
-    const char *name = name_of_kind(self->base.type->kind);
+    const char *name = dt_generator_kind_name(self->base.type->kind);
     *done = self->state == DT_GENERATOR_CLOSED;
     if (self->state == DT_GENERATOR_RUNNING) {
         return dt_raise(trace, PyExc_ValueError, "%s already executing", name);
@@ -188,8 +189,8 @@ dt_generator_wrap_stop(DtTrace *trace, PyCodeObject *code, DtVar *exception, DtV
         return DT_OK;
     }
     DtVar *text, *cls;
-    DT_TRY(dt_var_const_take(trace, PyUnicode_FromFormat("%s raised %s", name_of_kind(kind), name),
-                             &text));
+    DT_TRY(dt_var_const_take(
+        trace, PyUnicode_FromFormat("%s raised %s", dt_generator_kind_name(kind), name), &text));
     DtArgs args = dt_args_of(&text, 1);
     DT_TRY(dt_build_known(trace, PyExc_RuntimeError, &cls));
     DT_TRY(dt_exception_make(trace, cls, &args, out));
@@ -229,16 +230,14 @@ run_frame(DtTrace *trace, DtFrame *frame, DtVar *raised, DtVar **out)
     return dt_frame_run(trace, frame, out);
 }
 
-/* One step: `sent` goes on the stack, or `raised` is raised where the frame stands; both NULL: it
- * is ready to go on. */
-static DtStatus
-run_step(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar *raised, DtVar **out,
-         bool *returned)
+DtStatus
+dt_generator_step(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar *raised, DtVar **out,
+                  bool *returned)
 {
     DtFrame *frame = self->frame, *caller = trace->frame;
     DT_TRY(dt_inline_enter(trace, self->function->name));
     self->state = DT_GENERATOR_RUNNING;
-    load_frame(self);
+    dt_generator_load(self);
     frame->parent = caller;
     frame->depth = caller->depth + 1;
     self->exc.previous = trace->exc_info;
@@ -274,340 +273,12 @@ DtStatus
 dt_generator_resume(DtTrace *trace, DtGeneratorVar *self, DtVar *sent, DtVar **out, bool *returned)
 {
     bool done;
-    DT_TRY(check_state(trace, self, sent, &done));
+    DT_TRY(dt_generator_check_state(trace, self, sent, &done));
     if (done) {
         *out = dt_none(trace);
         *returned = true;
         return DT_OK;
     }
     DT_TRY(dt_kinds_will_change(trace, &self->base));
-    return run_step(trace, self, sent, NULL, out, returned);
-}
-
-/* ---- throw and close ------------------------------------------------------------------------- */
-
-/* What it delegates to (yield from, await), or NULL: the value that the loop around SEND keeps on
- * top of the stack. */
-static DtVar *
-delegate_of(const DtGeneratorVar *self)
-{
-    const DtBytecode *bytecode = self->frame->bytecode;
-    uint32_t i = self->pc;
-    if (self->state != DT_GENERATOR_SUSPENDED || self->sp == 0) {
-        return NULL;
-    }
-    if (bytecode->instrs[i].op != DT_OP_YIELD_FROM) {
-        while (i + 1 < bytecode->count
-               && (bytecode->instrs[i].op == DT_OP_RESUME || bytecode->instrs[i].op == DT_OP_NOP)) {
-            i++;
-        }
-        if (bytecode->instrs[i].op != DT_OP_JUMP
-            || bytecode->instrs[bytecode->instrs[i].target].op != DT_OP_SEND) {
-            return NULL;
-        }
-    }
-    return self->values[bytecode->layout.nslots + self->sp - 1];
-}
-
-bool
-dt_generator_is_awaited(const DtGeneratorVar *self)
-{
-    return delegate_of(self) != NULL;
-}
-
-/* The delegate has returned `value`: goes on behind the delegation. */
-static DtStatus
-finish_delegation(DtTrace *trace, DtGeneratorVar *self, DtVar *value, DtVar **out, bool *returned)
-{
-    const DtBytecode *bytecode = self->frame->bytecode;
-    uint32_t i = self->pc;
-    if (bytecode->instrs[i].op == DT_OP_YIELD_FROM) {
-        self->sp--;
-        self->pc = i + 1;
-        return run_step(trace, self, value, NULL, out, returned);
-    }
-    while (bytecode->instrs[i].op != DT_OP_JUMP) {
-        i++;
-    }
-    const DtInstr *send = &bytecode->instrs[bytecode->instrs[i].target];
-    self->pc = (uint32_t)send->target;
-    if (send->arg == 1) {
-        self->sp--;
-    }
-    return run_step(trace, self, value, NULL, out, returned);
-}
-
-/* yf.close(), if there is such a method. */
-static DtStatus
-close_delegate(DtTrace *trace, DtVar *delegate)
-{
-    DtVar *method, *ignored;
-    DtArgs none = {0};
-    DT_TRY(dt_var_realize(trace, delegate, &delegate));
-    if (delegate->type->kind == DT_KIND_GENERATOR || delegate->type->kind == DT_KIND_COROUTINE) {
-        return dt_generator_close(trace, (DtGeneratorVar *)delegate, &ignored);
-    }
-    DT_TRY(dt_iter_find_method(trace, delegate, "close", &method));
-    return method != NULL ? dt_var_call(trace, method, &none, &ignored) : DT_OK;
-}
-
-/* yf.throw(exception); *found false: there is no such method. */
-static DtStatus
-throw_into_delegate(DtTrace *trace, DtVar *delegate, DtVar *exception, DtVar **out, bool *returned,
-                    bool *found)
-{
-    DtVar *method;
-    DT_TRY(dt_var_realize(trace, delegate, &delegate));
-    *found = true;
-    *returned = false;
-    if (delegate->type->kind == DT_KIND_GENERATOR || delegate->type->kind == DT_KIND_COROUTINE) {
-        return dt_generator_throw(trace, (DtGeneratorVar *)delegate, exception, out, returned);
-    }
-    DT_TRY(dt_iter_find_method(trace, delegate, "throw", &method));
-    *found = method != NULL;
-    if (method == NULL) {
-        return DT_OK;
-    }
-    DtArgs args = dt_args_of(&exception, 1);
-    return dt_iter_take_stop(trace, dt_var_call(trace, method, &args, out), out, returned);
-}
-
-static bool
-is_exit(DtTrace *trace, DtVar *exception)
-{
-    PyTypeObject *type = dt_var_python_type(trace, exception);
-    return type != NULL && PyType_IsSubtype(type, (PyTypeObject *)PyExc_GeneratorExit);
-}
-
-/* The delegate's turn.  *mine NULL: it has answered, with *out; else the exception that is raised
- * in `self`. */
-static DtStatus
-offer_to_delegate(DtTrace *trace, DtGeneratorVar *self, DtVar *delegate, DtVar **mine, DtVar **out,
-                  bool *returned)
-{
-    bool found = false;
-    DtVar *exception = *mine;
-    DtStatus status;
-    self->state = DT_GENERATOR_RUNNING;
-    if (is_exit(trace, exception)) {
-        status = close_delegate(trace, delegate);
-    }
-    else {
-        status = throw_into_delegate(trace, delegate, exception, out, returned, &found);
-    }
-    self->state = DT_GENERATOR_SUSPENDED;
-    if (status == DT_RAISE) {
-        *mine = dt_raised_take(trace);
-        return DT_OK;
-    }
-    DT_TRY(status);
-    if (!found) {
-        return DT_OK;
-    }
-    *mine = NULL;
-    return *returned ? finish_delegation(trace, self, *out, out, returned) : DT_OK;
-}
-
-DtStatus
-dt_generator_throw(DtTrace *trace, DtGeneratorVar *self, DtVar *exception, DtVar **out,
-                   bool *returned)
-{
-    bool done;
-    *returned = false;
-    DT_TRY(check_state(trace, self, NULL, &done));
-    if (done) {
-        return dt_raise_again(trace, exception);
-    }
-    DT_TRY(dt_kinds_will_change(trace, &self->base));
-    DtVar *delegate = delegate_of(self);
-    if (delegate != NULL) {
-        DT_TRY(offer_to_delegate(trace, self, delegate, &exception, out, returned));
-        if (exception == NULL) {
-            return DT_OK;
-        }
-    }
-    return run_step(trace, self, NULL, exception, out, returned);
-}
-
-/* The exception that close() raises in the frame: a GeneratorExit, or what closing the delegate has
- * raised. */
-static DtStatus
-make_exit(DtTrace *trace, DtGeneratorVar *self, DtVar **out)
-{
-    DtVar *delegate = delegate_of(self);
-    if (delegate != NULL) {
-        self->state = DT_GENERATOR_RUNNING;
-        DtStatus status = close_delegate(trace, delegate);
-        self->state = DT_GENERATOR_SUSPENDED;
-        if (status == DT_RAISE) {
-            *out = dt_raised_take(trace);
-            return DT_OK;
-        }
-        DT_TRY(status);
-    }
-    DtVar *cls;
-    DtArgs none = {0};
-    DT_TRY(dt_build_known(trace, PyExc_GeneratorExit, &cls));
-    DT_TRY(dt_exception_make(trace, cls, &none, out));
-    DtStatus status = dt_raise_var(trace, *out);
-    if (status == DT_RAISE) {
-        *out = dt_raised_take(trace);
-        return DT_OK;
-    }
-    return status;
-}
-
-DtStatus
-dt_generator_close(DtTrace *trace, DtGeneratorVar *self, DtVar **out)
-{
-    bool returned;
-    DtVar *exception, *value;
-    *out = dt_none(trace);
-    if (self->state == DT_GENERATOR_CLOSED) {
-        return DT_OK;
-    }
-    if (self->state == DT_GENERATOR_RUNNING) {
-        return check_state(trace, self, NULL, &returned);
-    }
-    DT_TRY(dt_kinds_will_change(trace, &self->base));
-    if (self->state == DT_GENERATOR_CREATED) {
-        self->state = DT_GENERATOR_CLOSED;
-        return DT_OK;
-    }
-    DT_TRY(make_exit(trace, self, &exception));
-    DtStatus status = run_step(trace, self, NULL, exception, &value, &returned);
-    if (status == DT_RAISE) {
-        if (dt_raised_matches(trace, PyExc_StopIteration)
-            || dt_raised_matches(trace, PyExc_GeneratorExit)) {
-            (void)dt_raised_take(trace);
-            return DT_OK;
-        }
-        return DT_RAISE;
-    }
-    DT_TRY(status);
-    if (!returned) {
-        return dt_raise(trace, PyExc_RuntimeError, "%s ignored GeneratorExit",
-                        name_of_kind(self->base.type->kind));
-    }
-    *out = dt_messages_close_returns_value ? value : dt_none(trace);
-    return DT_OK;
-}
-
-/* ---- Dropped unfinished ---------------------------------------------------------------------- */
-
-/* Instructions of handlers that only find out whether the exception is theirs, and pass it on. */
-static bool
-is_harmless(DtOp op)
-{
-    switch (op) {
-    case DT_OP_NOP:
-    case DT_OP_POP_TOP:
-    case DT_OP_COPY:
-    case DT_OP_SWAP:
-    case DT_OP_LOAD_CONST:
-    case DT_OP_LOAD_FAST:
-    case DT_OP_STORE_FAST:
-    case DT_OP_DELETE_FAST:
-    case DT_OP_LOAD_GLOBAL:
-    case DT_OP_BUILD_TUPLE:
-    case DT_OP_PUSH_EXC_INFO:
-    case DT_OP_CHECK_EXC_MATCH:
-    case DT_OP_JUMP_IF_NOT_EXC_MATCH:
-    case DT_OP_POP_JUMP_IF_FALSE:
-    case DT_OP_POP_JUMP_IF_TRUE:
-    case DT_OP_POP_EXCEPT:
-    case DT_OP_POP_EXCEPT_TRIPLE:
-    case DT_OP_RERAISE:
-    case DT_OP_RERAISE_TRIPLE:
-    case DT_OP_STOPITERATION_ERROR:
-    case DT_OP_CLEANUP_THROW:
-    case DT_OP_END_ASYNC_FOR:
-    case DT_OP_END_ASYNC_FOR_TRIPLE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* From the handler of a GeneratorExit to where it leaves the frame again: *runs_code tells whether
- * anything else than passing it on would be done. */
-static DtStatus
-pass_exit_on(DtTrace *trace, DtFrame *frame, bool *runs_code)
-{
-    DtStatus status = DT_RAISE;
-    *runs_code = false;
-    for (;;) {
-        if (status == DT_RAISE) {
-            status = dt_frame_unwind(trace, frame);
-        }
-        if (status == DT_RAISE) {
-            (void)dt_raised_take(trace);
-            return DT_OK;
-        }
-        DT_TRY(status);
-        frame->pc = frame->next;
-        const DtInstr *instr = &frame->bytecode->instrs[frame->pc];
-        if (!is_harmless((DtOp)instr->op)) {
-            *runs_code = true;
-            return DT_OK;
-        }
-        frame->next = frame->pc + 1;
-        status = dt_op_handlers[instr->op](trace, frame, instr);
-    }
-}
-
-/* Would a GeneratorExit that is raised where it stands run code of the user's?  The frame is not
- * needed any more. */
-static DtStatus
-exit_runs_code(DtTrace *trace, DtGeneratorVar *self, bool *runs_code)
-{
-    DtVar *cls, *exception;
-    DtArgs none = {0};
-    *runs_code = false;
-    if (self->frame->bytecode->instrs[self->at].handler < 0) {
-        return DT_OK;
-    }
-    DT_TRY(dt_build_known(trace, PyExc_GeneratorExit, &cls));
-    DT_TRY(dt_exception_make(trace, cls, &none, &exception));
-    load_frame(self);
-    self->frame->pc = self->at;
-    dt_frame_push(self->frame, dt_none(trace));
-    DtFrame *current = trace->frame;
-    self->exc.previous = trace->exc_info;
-    trace->exc_info = &self->exc;
-    trace->frame = self->frame;
-    DtStatus status = dt_raise_again(trace, exception);
-    if (status == DT_RAISE) {
-        status = pass_exit_on(trace, self->frame, runs_code);
-    }
-    trace->exc_info = self->exc.previous;
-    trace->frame = current;
-    return status;
-}
-
-DtStatus
-dt_generators_check(DtTrace *trace)
-{
-    for (uint32_t i = 0; i < trace->generators.count; i++) {
-        DtVar *var = trace->generators.items[i];
-        if (var->type->kind == DT_KIND_ITERATOR) {
-            DT_TRY(dt_async_check_step(trace, var));
-            continue;
-        }
-        DtGeneratorVar *self = (DtGeneratorVar *)var;
-        const char *name = dt_kinds_text(self->function->name);
-        bool runs_code = false;
-        if (self->state == DT_GENERATOR_SUSPENDED) {
-            DT_TRY(exit_runs_code(trace, self, &runs_code));
-        }
-        if (runs_code) {
-            return dt_break(trace, DT_BREAK_GENERATOR,
-                            "%s is left unfinished inside of a try or with statement", name);
-        }
-        if (self->state == DT_GENERATOR_CREATED && !self->rebuilt
-            && self->base.type->kind == DT_KIND_COROUTINE) {
-            return dt_break(trace, DT_BREAK_GENERATOR, "coroutine %s is not awaited", name);
-        }
-    }
-    return DT_OK;
+    return dt_generator_step(trace, self, sent, NULL, out, returned);
 }
