@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "backend/native/by_size.h"
 #include "backend/native/vector.h"
 #include "backend/native/walk.h"
 
@@ -20,30 +21,10 @@
         }                                                                                          \
     }
 
-typedef struct Pair {
-    uint64_t a, b;
-} Pair;
-
 DT_VECTOR static void
 copy_apart(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t size)
 {
-    switch (size) {
-    case 1:
-        COPY_RUN(uint8_t)
-        break;
-    case 2:
-        COPY_RUN(uint16_t)
-        break;
-    case 4:
-        COPY_RUN(uint32_t)
-        break;
-    case 8:
-        COPY_RUN(uint64_t)
-        break;
-    default:
-        COPY_RUN(Pair)
-        break;
-    }
+    DT_BY_SIZE(size, COPY_RUN);
 }
 
 /* The other way round. */
@@ -55,23 +36,7 @@ copy_apart(char *to, const char *from, npy_intp stride, npy_intp count, uint8_t 
 DT_VECTOR static void
 spread_apart(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size)
 {
-    switch (size) {
-    case 1:
-        SPREAD_RUN(uint8_t)
-        break;
-    case 2:
-        SPREAD_RUN(uint16_t)
-        break;
-    case 4:
-        SPREAD_RUN(uint32_t)
-        break;
-    case 8:
-        SPREAD_RUN(uint64_t)
-        break;
-    default:
-        SPREAD_RUN(Pair)
-        break;
-    }
+    DT_BY_SIZE(size, SPREAD_RUN);
 }
 
 void
@@ -107,20 +72,7 @@ dt_copy_to(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t 
 DT_VECTOR void
 dt_copy_expanded(char *to, const char *from, npy_intp rows, npy_intp length, uint8_t size)
 {
-    switch (size) {
-    case 1:
-        EXPAND(uint8_t)
-        break;
-    case 2:
-        EXPAND(uint16_t)
-        break;
-    case 4:
-        EXPAND(uint32_t)
-        break;
-    default:
-        EXPAND(uint64_t)
-        break;
-    }
+    DT_BY_SIZE(size, EXPAND);
 }
 
 DtReader

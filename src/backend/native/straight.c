@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/native/by_size.h"
 #include "backend/native/fpflags.h"
 #include "backend/native/walk.h"
 
@@ -48,10 +49,6 @@ place_of(const DtStraight *straight, uint16_t slot)
 
 /* ---- Making it ------------------------------------------------------------------------------- */
 
-typedef struct Large {
-    uint64_t parts[2];
-} Large;
-
 #define REPEAT(T)                                                                                  \
     {                                                                                              \
         T element;                                                                                 \
@@ -59,25 +56,13 @@ typedef struct Large {
         for (npy_intp i = start; i < end; i++) {                                                   \
             memcpy(to + i * (npy_intp)sizeof(T), &element, sizeof(T));                             \
         }                                                                                          \
-        break;                                                                                     \
     }
 
-/* The element at `from` becomes those of `to` from `start` on; a copy of unknown size is a call. */
+/* The element at `from` becomes those of `to` from `start` on. */
 static inline void
 repeat(char *to, const char *from, npy_intp start, npy_intp end, uint8_t size)
 {
-    switch (size) {
-    case 1:
-        REPEAT(uint8_t)
-    case 2:
-        REPEAT(uint16_t)
-    case 4:
-        REPEAT(uint32_t)
-    case 8:
-        REPEAT(uint64_t)
-    default:
-        REPEAT(Large)
-    }
+    DT_BY_SIZE(size, REPEAT);
 }
 
 /* Our functions clear no flags, and raise some where they are in doubt, so that there may be some
@@ -418,25 +403,13 @@ dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
 #define GATHER(T)                                                                                  \
     for (npy_intp i = 0; i < total; i++) {                                                         \
         memcpy(place + i * (npy_intp)sizeof(T), from + offsets[i], sizeof(T));                     \
-    }                                                                                              \
-    break;
+    }
 
 /* Copies elements from where they lie. */
 static inline void
 gather(char *place, const char *from, const npy_intp *offsets, npy_intp total, uint8_t size)
 {
-    switch (size) {
-    case 1:
-        GATHER(uint8_t)
-    case 2:
-        GATHER(uint16_t)
-    case 4:
-        GATHER(uint32_t)
-    case 8:
-        GATHER(uint64_t)
-    default:
-        GATHER(Large)
-    }
+    DT_BY_SIZE(size, GATHER);
 }
 
 static inline Extent
