@@ -195,6 +195,17 @@ py_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtAr
     return *out != NULL ? DT_OK : dt_python_hook_refused(&hook, "this function", "");
 }
 
+/* Whose memory an array shows is not told. */
+static bool
+anywhere(const DtAdapter *adapter, PyObject *array, const char **low, const char **high)
+{
+    (void)adapter;
+    (void)array;
+    *low = NULL;
+    *high = (const char *)UINTPTR_MAX;
+    return true;
+}
+
 /* ---- Registration ---------------------------------------------------------------------------- */
 
 static const DtAdapter python_slots = {
@@ -214,6 +225,7 @@ static const DtAdapter python_slots = {
     .print_guard = dt_python_print_guard,
     .print_found = dt_python_print_found,
     .dim = dt_python_dim,
+    .extent = anywhere,
     .spec_to_object = dt_python_spec_to_object,
     .spec_from_object = dt_python_spec_from_object,
     .guard_state = dt_python_guard_state,

@@ -314,6 +314,9 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_NOT_DICT_OF:
         dt_strbuf_add(buf, "is it");
         break;
+    case DT_GUARD_APART:
+        dt_strbuf_add(buf, "shows some");
+        break;
     case DT_GUARD_QUIET:
     case DT_GUARD_QUIET_CONTENTS:
     case DT_GUARD_QUIET_ATTR:

@@ -192,6 +192,12 @@ is_keys_fact(uint8_t kind)
     return kind == DT_GUARD_DICT_KEYS || kind == DT_GUARD_SET_ITEMS || kind == DT_GUARD_SET_LAYOUT;
 }
 
+static bool
+is_adapter_fact(uint8_t kind)
+{
+    return kind == DT_GUARD_ADAPTER || kind == DT_GUARD_ADAPTER_STATE || kind == DT_GUARD_APART;
+}
+
 enum { SPECS_LOOKED_AT = 32 };
 
 /* The adapter's data for the fact that is copied to `copy`: arrays of one kind share theirs. */
@@ -200,8 +206,7 @@ copy_spec(DtGuardProgram *program, const DtFact *fact, DtGuardFact *copy)
 {
     for (const DtGuardFact *other = copy; other > program->facts && copy - other < SPECS_LOOKED_AT;
          other--) {
-        bool has_one =
-            other[-1].kind == DT_GUARD_ADAPTER || other[-1].kind == DT_GUARD_ADAPTER_STATE;
+        bool has_one = is_adapter_fact(other[-1].kind);
         const DtSpecHead *made = has_one ? (const DtSpecHead *)other[-1].spec - 1 : NULL;
         if (made != NULL && made->size == fact->spec_size && made->adapter == fact->adapter
             && (made->size == 0 || memcmp(made + 1, fact->spec, made->size) == 0)) {
@@ -298,7 +303,7 @@ copy_fact(DtLower *lower, const DtFact *fact, DtGuardFact *copy)
             return dt_no_memory();
         }
     }
-    if (fact->adapter != NULL) {
+    if (is_adapter_fact(fact->kind)) {
         DT_TRY(copy_spec(program, fact, copy));
     }
     for (uint32_t i = 0; i < fact->nrefs; i++) {
@@ -324,7 +329,8 @@ dt_program_fact(const DtGuardProgram *program, uint32_t i, DtToldFact *out)
         told->sym = fact->sym;
         break;
     case DT_GUARD_ADAPTER:
-    case DT_GUARD_ADAPTER_STATE: {
+    case DT_GUARD_ADAPTER_STATE:
+    case DT_GUARD_APART: {
         const DtSpecHead *head = (const DtSpecHead *)fact->spec - 1;
         told->adapter = head->adapter;
         told->spec = fact->spec;

@@ -213,6 +213,27 @@ read_source(Reader *reader, const DtSource *source, PyObject **out)
 }
 
 static DtStatus
+not_registered(const char *name)
+{
+    PyErr_Format(PyExc_ValueError, "guards rely on adapter '%s', which is not registered", name);
+    return DT_ERROR;
+}
+
+static DtStatus
+read_apart(PyObject *payload, DtFact *fact)
+{
+    const char *name;
+    if (!PyTuple_Check(payload) || !PyArg_ParseTuple(payload, "s", &name)) {
+        return damaged("adapter");
+    }
+    fact->adapter = dt_adapter_by_name(name);
+    if (fact->adapter == NULL || fact->adapter->extent == NULL) {
+        return not_registered(name);
+    }
+    return DT_OK;
+}
+
+static DtStatus
 read_adapter(Reader *reader, PyObject *payload, DtFact *fact)
 {
     const char *name;
@@ -224,9 +245,7 @@ read_adapter(Reader *reader, PyObject *payload, DtFact *fact)
     }
     fact->adapter = dt_adapter_by_name(name);
     if (fact->adapter == NULL || fact->adapter->spec_from_object == NULL) {
-        PyErr_Format(PyExc_ValueError, "guards rely on adapter '%s', which is not registered",
-                     name);
-        return DT_ERROR;
+        return not_registered(name);
     }
     DT_TRY(fact->adapter->spec_from_object(fact->adapter, trace, written, &spec, &fact->spec_size));
     fact->spec = spec;
@@ -338,6 +357,8 @@ read_payload(Reader *reader, PyObject *payload, PyObject *value, DtFact *fact)
         return read_sym(reader->trace, payload, &fact->sym);
     case DT_GUARD_ABC_TOKEN: /* never written */
         return damaged("abstract classes");
+    case DT_GUARD_APART:
+        return read_apart(payload, fact);
     case DT_GUARD_ADAPTER:
     case DT_GUARD_ADAPTER_STATE:
         return read_adapter(reader, payload, fact);
@@ -373,7 +394,7 @@ read_fact(Reader *reader, PyObject *row)
     }
     int kind = kind_by_name(name);
     if (kind < 0 || (source < 0 && kind < DT_GUARD_QUIET_GLOBAL)
-        || (other < 0 && kind >= DT_GUARD_SAME && kind <= DT_GUARD_NOT_DICT_OF)) {
+        || (other < 0 && kind >= DT_GUARD_SAME && kind <= DT_GUARD_APART)) {
         return damaged("guard");
     }
     fact.kind = (uint8_t)kind;

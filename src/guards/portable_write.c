@@ -145,6 +145,8 @@ write_payload(const DtFact *fact)
         }
         return Py_BuildValue("(sN)", fact->adapter->name,
                              fact->adapter->spec_to_object(fact->adapter, fact->spec));
+    case DT_GUARD_APART:
+        return Py_BuildValue("(s)", fact->adapter->name);
     case DT_GUARD_CELL_EMPTY:
     case DT_GUARD_SAME:
     case DT_GUARD_NOT_SAME:

@@ -465,6 +465,8 @@ do_ABC_TOKEN:
     HOLD(dt_abc_token() == in->i);
 do_NOT_DICT_OF:
     HOLD(dt_object_existing_dict(regs[in->a]) != regs[in->dst]);
+do_APART:
+    HOLD(!dt_memory_shows(DT_SPEC_ADAPTER(in->x), regs[in->a], regs[in->dst]));
 do_QUIET:
     {
         int32_t origin;

@@ -451,6 +451,14 @@ dt_guard_not_dict_of(DtTrace *trace, const DtSource *instance, const DtSource *d
 }
 
 DtStatus
+dt_guard_apart(DtTrace *trace, const DtAdapter *adapter, const DtSource *array,
+               const DtSource *bytes)
+{
+    DtFact fact = {.kind = DT_GUARD_APART, .source = array, .other = bytes, .adapter = adapter};
+    return add_here(trace, &fact);
+}
+
+DtStatus
 dt_guard_quiet(DtTrace *trace, const DtSource *source, const DtSource *stays)
 {
     DtFact fact = {.kind = DT_GUARD_QUIET, .source = source, .other = stays};

@@ -69,6 +69,19 @@ size_of(const DtAdapter *Py_UNUSED(adapter), PyObject *object, int Py_UNUSED(dim
     return PyByteArray_GET_SIZE(object);
 }
 
+/* Of bytes that are an array: all but the first four. */
+static bool
+extent_of_rest(const DtAdapter *Py_UNUSED(adapter), PyObject *object, const char **low,
+               const char **high)
+{
+    if (!PyByteArray_Check(object)) {
+        return false;
+    }
+    *low = PyByteArray_AS_STRING(object) + 4;
+    *high = PyByteArray_AS_STRING(object) + PyByteArray_GET_SIZE(object);
+    return true;
+}
+
 static PyObject *
 spec_to_object(const DtAdapter *Py_UNUSED(adapter), const void *spec)
 {
@@ -101,8 +114,9 @@ check_state(const DtAdapter *Py_UNUSED(adapter), const void *spec)
 
 #define TESTING_SLOTS                                                                              \
     .is_array = never, .owns_callable = never, .print_guard = print_guard,                         \
-    .print_found = print_found, .dim = size_of, .spec_to_object = spec_to_object,                  \
-    .spec_from_object = spec_from_object, .check_state = check_state
+    .print_found = print_found, .dim = size_of, .extent = extent_of_rest,                          \
+    .spec_to_object = spec_to_object, .spec_from_object = spec_from_object,                        \
+    .check_state = check_state
 
 static DtAdapter testing_adapter = {.name = "testing", TESTING_SLOTS, .check = check_bytes};
 static DtAdapter user_adapter = {.name = "testing-user", TESTING_SLOTS, .check = check_by_call};
@@ -330,6 +344,9 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
                               kind == DT_GUARD_SAME);
     case DT_GUARD_NOT_DICT_OF:
         return dt_guard_not_dict_of(trace, source, source_at(maker, PyLong_AsSsize_t(argument)));
+    case DT_GUARD_APART:
+        return dt_guard_apart(trace, &testing_adapter, source,
+                              source_at(maker, PyLong_AsSsize_t(argument)));
     case DT_GUARD_QUIET:
         return dt_guard_quiet(trace, source, NULL);
     case DT_GUARD_QUIET_CONTENTS:

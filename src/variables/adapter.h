@@ -100,6 +100,9 @@ struct DtAdapter {
     void (*print_found)(const DtAdapter *, PyObject *object, DtStrbuf *);
     /* Size of dimension `dim` of an array that passed check(); int64, no user code. */
     int64_t (*dim)(const DtAdapter *, PyObject *object, int dim);
+    /* The bytes from *low up to *high hold all that the array shows; false: it shows no memory, or
+     * is no array.  No user code.  NULL: nothing of this library does. */
+    bool (*extent)(const DtAdapter *, PyObject *array, const char **low, const char **high);
     /* A guard spec as a Python tuple of portable values and back (serialisation). */
     DT_OWNED PyObject *(*spec_to_object)(const DtAdapter *, const void *spec);
     DtStatus (*spec_from_object)(const DtAdapter *, DtTrace *, PyObject *, void **spec,
@@ -126,6 +129,9 @@ const DtAdapter *dt_adapter_of_array(PyObject *object);    /* or NULL */
 const DtAdapter *dt_adapter_of_callable(PyObject *object); /* or NULL */
 bool dt_adapter_is_fixed(PyObject *object);                /* by some adapter */
 const DtAdapter *dt_adapter_by_name(const char *name);     /* or NULL */
+
+/* Does this array show some of the memory of this bytearray?  Of anything else: no. */
+bool dt_memory_shows(const DtAdapter *adapter, PyObject *array, PyObject *bytes);
 
 /* A bound method of an array: calling it goes to adapter->call_method. */
 DtStatus dt_var_adapter_method(DtTrace *, DtArrayVar *self, PyObject *name,

@@ -244,6 +244,7 @@ build_array(DtTrace *trace, PyObject *object, const DtSource *source, bool trust
     (void)trusted; /* the metadata is guarded in any case */
     const DtAdapter *adapter = dt_adapter_of_array(object);
     DT_TRY(dt_trace_use_adapter(trace, adapter));
+    DT_TRY(dt_memory_of_array(trace, adapter, object, source));
     return adapter->build(adapter, trace, object, source, out);
 }
 

@@ -62,6 +62,13 @@ DtStatus dt_kinds_will_change(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* Emits the source if there is one and the tracker still equals what it reads; *done tells. */
 DtStatus dt_kinds_load_source(DtCodegen *codegen, DtVar *var, bool *done) DT_MUST_CHECK;
 
+/* ---- memory that two show (shown_memory.c) ---- */
+/* An existing array, or bytearray, is about to be built: a break if it shows the memory of one of
+ * the other sort that was built; guards for later calls. */
+DtStatus dt_memory_of_array(DtTrace *, const DtAdapter *, PyObject *array,
+                            const DtSource *) DT_MUST_CHECK;
+DtStatus dt_memory_of_bytes(DtTrace *, PyObject *bytes, const DtSource *) DT_MUST_CHECK;
+
 /* ---- building ---- */
 /* Makes the tracker of one kind of object.  `trusted` as in dt_build_trusted(): no guard on the
  * object itself is needed. */

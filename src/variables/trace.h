@@ -100,6 +100,13 @@ typedef struct DtCut {
     uint32_t npushed;
 } DtCut;
 
+/* An existing object, and the memory that it shows: an array, or a bytearray (adapter NULL). */
+typedef struct DtShowing {
+    const DtAdapter *adapter;
+    PyObject *object;
+    const DtSource *source;
+} DtShowing;
+
 /* An attribute that the trace has given a class; `stand_in`: the real object that leads to the
  * tracker, NULL: deleted. */
 typedef struct DtClassWrite {
@@ -136,7 +143,9 @@ struct DtTrace {
 
     DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;
-    DtMap by_object;      /* object -> DtVar, for dt_var_build */
+    DtMap by_object;                /* object -> DtVar, for dt_var_build */
+    DT_VEC(DtShowing) arrays_built; /* existing ones (shown_memory.c) ... */
+    DT_VEC(DtShowing) bytes_built;  /* ... and bytearrays */
     DtMap payload_owners; /* tracker of an instance's builtin part -> the instance (payload.c) */
     DT_VEC(DtSymbol) symbols;
     DtMap symbol_of[DT_SYM_TYPE_COUNT]; /* source -> DtSym, the symbol of each type */
@@ -339,6 +348,9 @@ DtStatus dt_guard_cell_empty(DtTrace *, const DtSource *cell) DT_MUST_CHECK;
 /* The dict is not the __dict__ of the instance, which need not have one yet. */
 DtStatus dt_guard_not_dict_of(DtTrace *, const DtSource *instance,
                               const DtSource *dict) DT_MUST_CHECK;
+/* The array, of this adapter, shows none of the memory of the bytearray. */
+DtStatus dt_guard_apart(DtTrace *, const DtAdapter *, const DtSource *array,
+                        const DtSource *bytes) DT_MUST_CHECK;
 /* No code runs when the reference that the source stands for goes.  `stays`: the source of what
  * takes its place, which lives on; or NULL. */
 DtStatus dt_guard_quiet(DtTrace *, const DtSource *, const DtSource *stays) DT_MUST_CHECK;

@@ -39,6 +39,7 @@ const DtAdapter dt_np_adapter = {
     .print_guard = dt_np_print_guard,
     .print_found = dt_np_print_found,
     .dim = dt_np_dim,
+    .extent = dt_np_adapter_extent,
     .spec_to_object = dt_np_spec_to_object,
     .spec_from_object = dt_np_spec_from_object,
     .check_state = dt_np_check_state,

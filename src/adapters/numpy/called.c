@@ -547,6 +547,7 @@ const DtAdapter dt_np_called_adapter = {
     .print_guard = print_guard,
     .print_found = dt_np_print_found,
     .dim = dt_np_dim,
+    .extent = dt_np_adapter_extent,
     .save = dt_np_save,
     .restore = dt_np_restore,
     .can_write = dt_np_can_write,

@@ -81,6 +81,7 @@ uint64_t dt_np_tell_apart(const DtAdapter *, PyObject *object);
 void dt_np_print_guard(const DtAdapter *, const void *spec, DtStrbuf *);
 void dt_np_print_found(const DtAdapter *, PyObject *object, DtStrbuf *);
 int64_t dt_np_dim(const DtAdapter *, PyObject *object, int dim);
+bool dt_np_adapter_extent(const DtAdapter *, PyObject *object, const char **low, const char **high);
 DT_OWNED PyObject *dt_np_spec_to_object(const DtAdapter *, const void *spec);
 DtStatus dt_np_spec_from_object(const DtAdapter *, DtTrace *, PyObject *, void **spec,
                                 size_t *size) DT_MUST_CHECK;

@@ -1,10 +1,21 @@
 /* The memory of arrays as it lies there: strides, flags, and views of it as items of another dtype.
  */
 #include "adapters/numpy/internal.h"
+#include "adapters/numpy/extent.h"
 
 #include <string.h>
 
 #include "variables/kinds.h"
+
+/* ---- Where it lies --------------------------------------------------------------------------- */
+
+bool
+dt_np_adapter_extent(const DtAdapter *adapter, PyObject *object, const char **low,
+                     const char **high)
+{
+    (void)adapter;
+    return dt_np_extent(object, low, high);
+}
 
 /* ---- strides --------------------------------------------------------------------------------- */
 

@@ -242,6 +242,7 @@ part_rebuild(void)
 
 DtArrayPart dt_np_part = {
     .fits = part_fits,
+    .adapter = &dt_np_adapter,
     .build = part_build,
     .make = part_make,
     .call = part_call,

@@ -9,6 +9,7 @@
 #include "adapters/numbers.h"
 #include "backend/eager.h"
 #include "backend/native/native.h"
+#include "adapters/numpy/extent.h"
 
 /* ---- What can't fail ------------------------------------------------------------------------- */
 
@@ -205,39 +206,13 @@ dt_write_is_sure_view(const DtNode *node)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* The bytes from *low up to *high hold everything of the array. */
-static void
-extent(PyArrayObject *array, const char **low, const char **high)
-{
-    const char *data = PyArray_BYTES(array);
-    *low = data;
-    *high = data + PyArray_ITEMSIZE(array);
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        npy_intp steps = PyArray_DIM(array, i) - 1;
-        if (steps < 0) {
-            *high = *low;
-            return;
-        }
-        npy_intp reach = steps * PyArray_STRIDE(array, i);
-        *(reach < 0 ? low : high) += reach;
-    }
-}
-
-static bool
-overlap(PyArrayObject *a, PyArrayObject *b)
-{
-    const char *low_a, *high_a, *low_b, *high_b;
-    extent(a, &low_a, &high_a);
-    extent(b, &low_b, &high_b);
-    return low_a < high_b && low_b < high_a;
-}
-
 /* Two generators of random numbers may draw from one state. */
 static bool
 may_overlap(const DtGraph *graph, PyObject *const *inputs, uint32_t a, uint32_t b)
 {
-    if (PyArray_Check(inputs[a]) && PyArray_Check(inputs[b])) {
-        return overlap((PyArrayObject *)inputs[a], (PyArrayObject *)inputs[b]);
+    const char *low_a, *high_a, *low_b, *high_b;
+    if (dt_np_extent(inputs[a], &low_a, &high_a) && dt_np_extent(inputs[b], &low_b, &high_b)) {
+        return low_a < high_b && low_b < high_a;
     }
     return graph->inputs.items[a].node->results[0].dtype == NULL
            && graph->inputs.items[b].node->results[0].dtype == NULL;

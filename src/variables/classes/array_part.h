@@ -10,6 +10,7 @@
 
 typedef struct DtArrayPart {
     PyTypeObject *base;
+    const DtAdapter *adapter; /* of the plain array */
     /* Exact test, no user code: is an existing one followed? */
     bool (*fits)(PyObject *object);
     /* Gives an existing instance, and a new one that base.__new__(cls, *args) makes, its array. */

@@ -458,6 +458,7 @@ dt_payload_build(DtTrace *trace, DtInstanceVar *self)
     const PayloadRow *row = layout != NULL ? find_row(layout) : NULL;
     const DtArrayPart *part = layout != NULL ? dt_array_part_of(layout) : NULL;
     if (part != NULL) {
+        DT_TRY(dt_memory_of_array(trace, part->adapter, self->object, self->base.source));
         return part->build(trace, self);
     }
     if (row == NULL || row->build == NULL) {

@@ -5,8 +5,8 @@
  *                                └─ changed? ──► journal, new contents
  *
  * Invariant: the contents change only after dt_kinds_will_change(); an existing
- * bytearray has its contents guarded, and that no buffer of it is out: an array over it
- * could be written, or show what is written.
+ * bytearray has its contents guarded, and that no buffer of it is out and no array of the trace
+ * shows it (shown_memory.c): an array over it could be written, or show what is written.
  *
  * Not in here: memoryviews of them (a graph break).
  */
@@ -51,6 +51,7 @@ dt_bytearray_build(DtTrace *trace, PyObject *object, const DtSource *source, boo
         return dt_break(trace, DT_BREAK_MISSING_SLOT,
                         "a bytearray whose memory an array or a memoryview shows");
     }
+    DT_TRY(dt_memory_of_bytes(trace, object, source));
     DtBytesVar *self;
     DT_TRY(new_bytearray(trace, object, source, &self));
     PyObject *copy = dt_trace_keep_take(trace, PyByteArray_FromObject(object));
