@@ -37,6 +37,20 @@ def _matches(name: str, patterns: "Sequence[str]") -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+# What a class consists of, without its metaclass being asked; of a class of C that is not ready it is None.
+_body_of: "Any" = type.__dict__["__dict__"].__get__
+_bases_of: "Any" = type.__dict__["__mro__"].__get__
+
+
+def _exec_module_of(loader: object) -> "tuple[type, object]":
+    """The class that has `exec_module` of this loader, and what it has."""
+    for kind in _bases_of(type(loader)):
+        function = (_body_of(kind) or {}).get("exec_module")
+        if function is not None:
+            return kind, function
+    return type(loader), None
+
+
 class Script:
     """One program that runs in whole-script mode."""
 
@@ -119,12 +133,23 @@ class Script:
 
     # ---- Imported modules
 
+    def watch_loader(self, spec: "ModuleSpec") -> None:
+        """A module is about to be executed, maybe by a loader of the program's own: pytest's, say."""
+        assert _core is not None
+        kind, function = _exec_module_of(spec.loader)
+        if issubclass(type(function), FunctionType):  # maybe a prepared one
+            watched = _core.after_call(function, 1, self.prepare_executed)
+            type.__setattr__(kind, "exec_module", watched)
+
     def prepare_loaded(self, spec: "ModuleSpec") -> None:
-        """Prepares a module that a loader with its own `exec_module` has executed: pytest's, say."""
-        if getattr(type(spec.loader), "exec_module", None) is not self.exec_module:
-            module = sys.modules.get(spec.name)
-            if type(module) is ModuleType:  # others may do anything when they are looked at
-                self.prepare_module(module)
+        """Prepares a module of a loader whose `exec_module` can't be watched."""
+        if type(_exec_module_of(spec.loader)[1]) is not type(self.exec_module):
+            self.prepare_executed(sys.modules.get(spec.name))
+
+    def prepare_executed(self, module: object) -> None:
+        """Prepares what a loader that is not the interpreter's has made."""
+        if type(module) is ModuleType:  # others may do anything when they are looked at
+            self.prepare_module(module)
 
     def prepare_module(self, module: "ModuleType") -> None:
         """Prepares what a module that has finished executing defines."""
@@ -157,7 +182,7 @@ class Script:
                 ):
                     self._prepare(function)
             if type(value) is type and id(value) not in seen:
-                body = type.__dict__["__dict__"].__get__(value)  # of a class of C maybe not ready
+                body = _body_of(value)
                 if body is not None and body.get("__module__") == module:
                     seen.add(id(value))
                     self._prepare_namespace(dict(body), home, module, path, seen)
@@ -277,8 +302,9 @@ def _watch_imports(script: Script) -> None:
             script.exec_module = _core.after_call(vars(kind)["exec_module"], 1, script.prepare_module)
             kind.exec_module = script.exec_module  # type: ignore[attr-defined]
             break
-    load = bootstrap._load_unlocked  # type: ignore[attr-defined]
-    bootstrap._load_unlocked = _core.after_call(load, 0, script.prepare_loaded)  # type: ignore[attr-defined]
+    watched = {"_init_module_attrs": script.watch_loader, "_load_unlocked": script.prepare_loaded}
+    for name, callback in watched.items():
+        setattr(bootstrap, name, _core.after_call(getattr(bootstrap, name), 0, callback))
 
 
 def watch_main(script: Script) -> None:

@@ -9,6 +9,7 @@
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
 #include "eval_frame/investment.h"
+#include "eval_frame/reach.h"
 #include "variables/rules.h"
 
 typedef struct Prepared {
@@ -221,7 +222,8 @@ is_candidate(PyObject *object)
     PyFunctionObject *function = (PyFunctionObject *)object;
     if (!PyFunction_Check(object) || function->vectorcall != dt_function_plain_entry()
         || dt_code_is_generator((PyCodeObject *)function->func_code)
-        || !PyDict_CheckExact(function->func_globals)) {
+        || !PyDict_CheckExact(function->func_globals)
+        || dt_reach_is_in_the_way(function->func_globals)) {
         return 0;
     }
     DtMark mark;

@@ -118,7 +118,7 @@ call_and_tell(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
 {
     AfterCall *self = (AfterCall *)callable;
     PyObject *answer = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
-    if (answer != NULL && PyVectorcall_NARGS(nargsf) == self->position + 1) {
+    if (answer != NULL && PyVectorcall_NARGS(nargsf) > self->position) {
         PyObject *seen = dt_tracing_call_unseen(self->callback, args[self->position]);
         if (seen == NULL) {
             PyErr_WriteUnraisable(self->callback); /* the module itself is fine */

@@ -16,7 +16,7 @@
 PyObject *dt_script_watch_main(PyObject *module, PyObject *callback);
 
 /* _core.after_call(function, position, callback) -> what stands for the function: calls it, and
- * tells the callback the argument at that position, the last one, when it has returned. */
+ * tells the callback the argument at that position when it has returned. */
 PyObject *dt_script_after_call(PyObject *module, PyObject *args);
 
 int dt_script_init(void);

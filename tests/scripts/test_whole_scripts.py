@@ -192,8 +192,10 @@ def test_functions_of_imported_modules(run, tmp_path):
     assert "plain" not in summary
 
 
-def test_modules_that_pytest_has_rewritten(run, tmp_path):
-    """They are executed by a loader of pytest's own; a failed assertion tells the same."""
+@pytest.mark.parametrize("mode", ["prepend", "importlib"])
+def test_modules_that_pytest_has_rewritten(run, tmp_path, mode):
+    """They are executed by a loader of pytest's own, which the import system or pytest itself calls;
+    a failed assertion tells the same."""
     (tmp_path / "conftest.py").write_text(
         "import numpy as np, pytest\ndef total(x):\n    return float((x * 2 + 1).sum())\n"
         "@pytest.fixture\ndef array():\n    return np.arange(6.0)\n"
@@ -213,7 +215,7 @@ def test_modules_that_pytest_has_rewritten(run, tmp_path):
 
     def tests(**settings):
         args = ["-m", "pytest", "-q", "-l", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        rc, out, err = run(*args, **settings)
+        rc, out, err = run(*args, f"--import-mode={mode}", **settings)
         return rc, re.sub(r" in [0-9.]+s.*|0x[0-9a-f]+", "", out), err
 
     plain = tests()
@@ -225,6 +227,92 @@ def test_modules_that_pytest_has_rewritten(run, tmp_path):
     summary = report.read_text()
     assert "  test_passes (" in summary and "  TestFailures.test_array (" in summary
     assert not summary.startswith("dyntrace: 0 of")
+
+
+OWN_LOADERS = """
+import importlib.util, inspect, sys, traceback, numpy as np
+from importlib.machinery import ModuleSpec
+TEXT = "import numpy as np\\ndef of_{}(x):\\n    return x * 2 + 1\\n"
+class Meta(type):
+    def __getattribute__(cls, name):
+        seen.append(name)
+        return type.__getattribute__(cls, name)
+class Base(metaclass=Meta):
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module, *, text=TEXT):
+        exec(text.format(module.__name__), module.__dict__)
+class Loader(Base):
+    def exec_module(self, module):
+        module.own = True
+        super().exec_module(module)
+class Static:
+    create_module = staticmethod(lambda spec: None)
+    exec_module = staticmethod(lambda module: exec(TEXT.format("static"), module.__dict__))
+seen = []
+loaders = {"found": Loader(), "static": Static, "one": Loader(), "two": Loader()}
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name in loaders:
+            spec = ModuleSpec(name, loaders[name], origin=__file__)
+            spec.has_location = True
+            return spec
+sys.meta_path.append(Finder)
+modules = [__import__("found"), __import__("static")]
+for name in "one", "two":
+    spec = Finder.find_spec(name)
+    modules.append(importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(modules[-1])
+modules.append(importlib.reload(modules[0]))
+for module in modules:
+    function = vars(module)["of_" + module.__name__]
+    for _ in range(9):
+        function(np.ones(2))
+    print(module.__name__, module.__dict__.get("own"), function(np.ones(2)))
+execute = Base.exec_module
+print(inspect.signature(execute), inspect.isfunction(execute), execute.__kwdefaults__)
+print(seen)
+try:
+    spec.loader.exec_module()
+except TypeError as error:
+    print(error)
+try:
+    Base().exec_module(modules[0], text="1/0")
+except ZeroDivisionError as error:
+    print([(frame.name, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)])
+"""
+
+
+def test_modules_of_loaders_of_the_programs_own(run, tmp_path):
+    """Whoever calls them: the import system, or what has asked for a module of a spec."""
+    (tmp_path / "program.py").write_text(OWN_LOADERS)
+    plain = run("program.py")
+    assert plain[0] == 0 and plain[2] == ""
+    for settings in {}, {"DYNTRACE_HOT_COUNT": "0", "DYNTRACE_HOT_TIME": "0"}:
+        assert run("program.py", DYNTRACE="1", **settings) == plain
+    report = tmp_path / "report"
+    never = {"DYNTRACE_HOT_COUNT": "1000000", "DYNTRACE_HOT_TIME": "1000000"}
+    assert run("program.py", DYNTRACE="1", DYNTRACE_REPORT=str(report), **never) == plain
+    summary = report.read_text()
+    assert all(f"  of_{name} (<string>:2)" in summary for name in ("found", "static", "one", "two"))
+
+
+def test_what_a_trace_may_need_is_not_traced(run):
+    """dyntrace's own functions, in every mode: a compiled one that a result is made by would call itself."""
+    program = """
+import types, numpy as np
+import dyntrace._numpy_parts as parts, dyntrace._numpy_files as files
+class Array(np.ndarray):
+    pass
+def f(x):
+    return x.view(Array)[1:]
+print(f(np.arange(3)).base, type(f(np.arange(4))).__name__)
+functions = [v for m in (parts, files) for v in vars(m).values() if isinstance(v, types.FunctionType)]
+print(len(functions) > 1, {type(v) is types.FunctionType for v in functions})
+"""
+    plain = (0, "[0 1 2] Array\nTrue {True}\n", "")
+    assert run("-c", program, DYNTRACE="everything") == plain
+    assert run("-c", program, DYNTRACE="1") == plain
 
 
 def test_modules_that_load_late_are_left_alone(run):
