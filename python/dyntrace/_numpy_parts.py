@@ -12,10 +12,3 @@ class Bare(np.ndarray):
 def plain(array: Any) -> Any:
     """The same memory as an array of no class of the program; none of its methods is asked."""
     return np.ndarray.view(array, np.ndarray)
-
-
-def dressed(cls: type, array: Any) -> Any:
-    """The same memory as an instance of `cls`, which is not told that it has been made."""
-    made = np.ndarray.view(array, Bare)
-    object.__setattr__(made, "__class__", cls)
-    return made

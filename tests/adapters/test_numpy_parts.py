@@ -108,6 +108,17 @@ def written_as_array(x):
     return x * 1, y
 
 
+def views_of_views(x):
+    a = A * 2
+    y = a.view(type(x))
+    z = y[1:]
+    return a, y, z, z[1:], z.T[0], y[A > 3][1:], np.asarray(y)
+
+
+def views_alone(x):
+    return (A * 2)[1:].view(type(x))[:, 1:], x[1:][:, 1:]
+
+
 def attributes(x):
     x.note = "n"
     y = x * 2
@@ -150,6 +161,8 @@ CASES = {
     "rounded": lambda x: (x.round(1), x.clip(0, 3), np.clip(x, 0, 3)),
     "plain again": lambda x: (np.asarray(x) * 2, x.view(np.ndarray) + 1, np.array(x)),
     "any": lambda x: (np.asanyarray(x), np.array(x, subok=True), np.asarray(x, dtype=np.float32)),
+    "views of views": views_of_views,
+    "views alone": views_alone,
     "views": lambda x: (x.view(), x.view(np.int64), x.view(Plain)),
     "numbers": lambda x: (x.item(3), x.tolist(), x[0].tolist(), float(x[0, 0])),
     "places": lambda x: x.nonzero(),
@@ -169,14 +182,26 @@ CASES = {
 }  # fmt: skip
 
 
-def owners(value, path="result"):
-    """Who owns the memory of each array in a result, which compare() does not look at."""
+def arrays_in(value, path):
     if isinstance(value, (list, tuple)):
-        return [found for i, part in enumerate(value) for found in owners(part, f"{path}[{i}]")]
-    if not isinstance(value, np.ndarray):
-        return []
-    told = {k: repr(v) for k, v in getattr(value, "__dict__", {}).items()}
-    return [(path, type(value).__name__, value.flags.owndata, value.base is None, told)]
+        return [one for i, part in enumerate(value) for one in arrays_in(part, f"{path}[{i}]")]
+    return [(path, value)] if isinstance(value, np.ndarray) else []
+
+
+def owners(outcome):
+    """Who owns the memory of each array that is returned or was given, which compare() does not look at:
+    which one of those, or arrays of which classes that nobody else sees."""
+    found = arrays_in(outcome.args, "args") + arrays_in(outcome.result, "result")
+    names = {id(array): path for path, array in reversed(found)}
+    told = []
+    for path, array in found:
+        base, chain = array.base, []
+        while base is not None:
+            chain.append(names.get(id(base), type(base).__name__))
+            base = getattr(base, "base", None)
+        notes = {k: repr(v) for k, v in getattr(array, "__dict__", {}).items()}
+        told.append((path, type(array).__name__, array.flags.owndata, chain, notes))
+    return told
 
 
 def check_both(fn, make):
@@ -190,8 +215,7 @@ def check_both(fn, make):
                 outcomes.append(Outcome(target, args, {}))
                 logs.append(list(LOG))
             compare(*outcomes)
-            assert owners(outcomes[0].result) == owners(outcomes[1].result)
-            assert owners(outcomes[0].args) == owners(outcomes[1].args)
+            assert owners(outcomes[0]) == owners(outcomes[1])
             assert logs[0] == logs[1]
     assert not compiled.faults, compiled.describe()
     return compiled

@@ -117,7 +117,7 @@ give_view(DtTrace *trace, DtInstanceVar *self, PartSort sort, DtVar *result, DtV
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %s that is copied, or itself",
                         self->cls->tp_name);
     }
-    return dt_parts_dress(trace, self, result, out);
+    return dt_parts_dress(trace, self, result, copied ? NULL : &self->base, out);
 }
 
 /* ndarray.view(self[, dtype or type]) */
@@ -134,7 +134,7 @@ call_view(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
         return DT_OK;
     }
     DT_TRY(dt_np_m_view(trace, (DtArrayVar *)self->contents, args, out));
-    return dt_parts_dress(trace, self, *out, out);
+    return dt_parts_dress(trace, self, *out, &self->base, out);
 }
 
 static bool
@@ -230,12 +230,44 @@ part_make(DtTrace *trace, DtInstanceVar *self, const DtArgs *args)
                     self->cls->tp_name);
 }
 
+/* (cls, array, owner): the same memory as an instance of `cls`, which is not told that it has been
+ * made.  Whose memory it is, NumPy says by the class, so that comes after it. */
+static PyObject *
+dressed(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count)
+{
+    static PyObject *bare, *name; /* kept by the process */
+    assert(count == 3);
+    (void)count;
+    PyArrayObject *array = (PyArrayObject *)args[1];
+    if (name == NULL && (name = PyUnicode_InternFromString("__class__")) == NULL) {
+        return NULL;
+    }
+    if (bare == NULL && (bare = dt_import_attr("dyntrace._numpy_parts", "Bare")) == NULL) {
+        return NULL;
+    }
+    Py_INCREF(PyArray_DESCR(array));
+    PyObject *made = PyArray_NewFromDescr(
+        (PyTypeObject *)bare, PyArray_DESCR(array), PyArray_NDIM(array), PyArray_DIMS(array),
+        PyArray_STRIDES(array), PyArray_DATA(array), PyArray_FLAGS(array), NULL);
+    Py_INCREF(args[2]);
+    if (made == NULL || PyObject_GenericSetAttr(made, name, args[0]) < 0) {
+        Py_DECREF(args[2]);
+        Py_CLEAR(made);
+    }
+    else if (PyArray_SetBaseObject((PyArrayObject *)made, args[2]) < 0) {
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
 static PyObject *
 part_rebuild(void)
 {
+    static PyMethodDef method = {"dressed", (PyCFunction)(void (*)(void))dressed, METH_FASTCALL,
+                                 NULL};
     static PyObject *function; /* kept by the process */
     if (function == NULL) {
-        function = dt_import_attr("dyntrace._numpy_parts", "dressed");
+        function = PyCFunction_New(&method, NULL);
     }
     return function;
 }

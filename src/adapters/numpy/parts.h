@@ -8,8 +8,10 @@
 /* What the class has under the name, if that is not ndarray's own; *out NULL: nothing. */
 DtStatus dt_parts_own(DtTrace *, DtInstanceVar *self, const char *name,
                       PyObject **out) DT_MUST_CHECK;
-/* An instance of the class of `like` around the plain array, told by __array_finalize__(like). */
-DtStatus dt_parts_dress(DtTrace *, DtInstanceVar *like, DtVar *array, DtVar **out) DT_MUST_CHECK;
+/* An instance of the class of `like` around the plain array, told by __array_finalize__(like).
+ * `owner`: whose memory it is, or NULL: the array's own. */
+DtStatus dt_parts_dress(DtTrace *, DtInstanceVar *like, DtVar *array, DtVar *owner,
+                        DtVar **out) DT_MUST_CHECK;
 /* A view of all of a plain array. */
 DtStatus dt_parts_view(DtTrace *, DtVar *array, DtVar **out) DT_MUST_CHECK;
 /* The arguments with instances of the class of `self` as their plain arrays, in tuples too; another

@@ -92,9 +92,9 @@ finalize(DtTrace *trace, DtInstanceVar *self, DtVar *from)
 
 /* ---- Making instances ------------------------------------------------------------------------ */
 
-/* An instance of the class around the array, which `from` has led to. */
+/* An instance of the class around the array, which `from` has led to; `owner` as in parts.h. */
 static DtStatus
-dress(DtTrace *trace, DtVar *cls_var, DtVar *array, DtVar *from, DtVar **out)
+dress(DtTrace *trace, DtVar *cls_var, DtVar *array, DtVar *owner, DtVar *from, DtVar **out)
 {
     PyTypeObject *cls = (PyTypeObject *)((DtObjectVar *)cls_var)->object;
     if (cls->tp_finalize != NULL || cls->tp_del != NULL) {
@@ -110,16 +110,17 @@ dress(DtTrace *trace, DtVar *cls_var, DtVar *array, DtVar *from, DtVar **out)
     self->cls = cls;
     self->cls_var = cls_var;
     self->contents = array;
+    self->more = owner;
     *out = &self->base;
     return finalize(trace, self, from);
 }
 
 DtStatus
-dt_parts_dress(DtTrace *trace, DtInstanceVar *like, DtVar *array, DtVar **out)
+dt_parts_dress(DtTrace *trace, DtInstanceVar *like, DtVar *array, DtVar *owner, DtVar **out)
 {
     DtVar *cls;
     DT_TRY(dt_class_of(trace, &like->base, &cls));
-    return dress(trace, cls, array, &like->base, out);
+    return dress(trace, cls, array, owner, &like->base, out);
 }
 
 /* A view of all of the array. */
@@ -150,7 +151,7 @@ dt_np_view_as_part(DtTrace *trace, DtVar *from, DtArrayVar *array, DtVar *cls, b
     if (dt_build_layout(type) != &PyArray_Type) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "a view as a %s", type->tp_name);
     }
-    return dress(trace, cls, view, from, out);
+    return dress(trace, cls, view, from, from, out);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------- */

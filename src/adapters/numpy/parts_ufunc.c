@@ -55,7 +55,7 @@ dt_parts_wrap(DtTrace *trace, DtInstanceVar *owner, DtVar *result, DtVar **out)
         DtArgs args = dt_args_of(&result, 1);
         DT_TRY(dt_np_fn_asarray(trace, DT_NP_asarray, &args, &result));
     }
-    return dt_parts_dress(trace, owner, result, out);
+    return dt_parts_dress(trace, owner, result, NULL, out);
 }
 
 /* May the results be wrapped as ndarray does it, and does the class win over plain arrays? */

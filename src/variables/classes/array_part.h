@@ -1,7 +1,9 @@
 /* Instances of classes of Python that derive from a library's class of arrays.
  *
  * Such an instance is an instance tracker; its `contents` is the tracker of the plain array with
- * the same memory, which the program does not see.  What the library's class does is its adapter's.
+ * the same memory, which the program does not see.  `more` of a new one is the array or instance
+ * whose memory it shows as a view, NULL: that of `contents`.  What the library's class does is its
+ * adapter's.
  */
 #ifndef DT_VARIABLES_CLASSES_ARRAY_PART_H
 #define DT_VARIABLES_CLASSES_ARRAY_PART_H
@@ -20,8 +22,8 @@ typedef struct DtArrayPart {
     DtStatus (*call)(DtTrace *, DtInstanceVar *self, PyObject *descriptor, const DtArgs *args,
                      DtVar **out);
     DtStatus (*get)(DtTrace *, DtInstanceVar *self, PyObject *name, DtVar **out);
-    /* A callable that gives an instance of (class, array) without telling anybody; DT_BORROWED,
-     * NULL with an exception. */
+    /* A callable that gives an instance of (class, array, owner of the memory) without telling
+     * anybody; DT_BORROWED, NULL with an exception. */
     PyObject *(*rebuild)(void);
 } DtArrayPart;
 

@@ -59,7 +59,8 @@ reconstruct_around_array(DtCodegen *codegen, DtInstanceVar *self)
     DT_TRY(dt_codegen_push_callable(codegen, function));
     DT_TRY(dt_codegen_var(codegen, self->cls_var));
     DT_TRY(dt_codegen_var(codegen, self->contents));
-    return dt_codegen_call(codegen, 2);
+    DT_TRY(dt_codegen_var(codegen, self->more != NULL ? self->more : self->contents));
+    return dt_codegen_call(codegen, 3);
 }
 
 /* A new instance is made empty; the journal stores its attributes. */
@@ -115,6 +116,9 @@ instance_children(DtTrace *trace, DtVar *self, DtStatus (*visit)(DtTrace *, DtVa
     payload = payload != NULL ? payload : instance_of(self)->contents;
     if (instance_of(self)->object == NULL && instance_of(self)->attributes != NULL) {
         DT_TRY(visit(trace, &instance_of(self)->attributes->base, arg));
+    }
+    if (dt_array_part_find(instance_of(self)) != NULL && instance_of(self)->more != NULL) {
+        DT_TRY(visit(trace, instance_of(self)->more, arg));
     }
     return payload != NULL ? visit(trace, payload, arg) : DT_OK;
 }
