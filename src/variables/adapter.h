@@ -18,8 +18,9 @@ typedef enum DtLayoutFlag {
     DT_LAYOUT_NATIVE = 8,    /* native byte order */
     DT_LAYOUT_NEGATIVE = 16, /* some stride is negative */
     DT_LAYOUT_WRITEABLE = 32,
-    DT_LAYOUT_FRESH = 64, /* made by the graph, nobody else can hold its memory */
-    DT_LAYOUT_VIEW = 128  /* though FRESH, it is a view of another array that nobody sees */
+    DT_LAYOUT_FRESH = 64,     /* made by the graph, nobody else can hold its memory */
+    DT_LAYOUT_VIEW = 128,     /* though FRESH, it is a view of another array that nobody sees */
+    DT_LAYOUT_OWN_DTYPE = 256 /* of an input: its dtype is not the usual object for that kind */
 } DtLayoutFlag;
 
 /* What is known of a graph value.  Shapes are symbolic; a dimension of 0 or 1 is always a constant.

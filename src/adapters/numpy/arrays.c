@@ -19,6 +19,7 @@ typedef struct ArraySpec {
     int32_t flags;
     uint8_t
         is_state; /* not an array's: the guard of a setting (settings.c), `flags` is its value */
+    uint8_t of_dtype; /* a guard of the dtype alone, `type` NULL: 1: it is `descr`, 2: it is not */
     uint8_t ndim;
     uint8_t strides_checked;
     uint8_t ordered;             /* `order` is meaningful */
@@ -242,6 +243,7 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
     }
     spec->descr = dt_np_descr((*meta)->dtype);
     DT_TRY(fill_layout(trace, spec, PyArray_ISWRITEABLE(array), *meta));
+    (*meta)->layout |= dt_np_is_usual_dtype((PyObject *)descr) ? 0u : DT_LAYOUT_OWN_DTYPE;
     return fill_shape(trace, array, source, *meta);
 }
 
@@ -296,6 +298,18 @@ dt_np_build_part(DtTrace *trace, PyObject *object, const DtSource *source, DtVar
     return dt_np_emit_view(trace, DT_NP_plain_part, &operand, 1, plain, out);
 }
 
+DtStatus
+dt_np_guard_dtype_object(DtTrace *trace, const DtNode *input)
+{
+    ArraySpec spec;
+    const DtMeta *meta = &input->results[0];
+    memset(&spec, 0, sizeof(spec));
+    spec.descr = dt_np_descr(meta->dtype);
+    spec.of_dtype = meta->layout & DT_LAYOUT_OWN_DTYPE ? 2 : 1;
+    PyObject *refs[] = {(PyObject *)spec.descr};
+    return dt_guard_adapter(trace, input->source, meta->adapter, &spec, spec_size(&spec), refs, 1);
+}
+
 /* ---- The check ------------------------------------------------------------------------------- */
 
 static bool
@@ -333,13 +347,21 @@ same_dtype(const PyArray_Descr *wanted, const PyArray_Descr *found)
            && PyArray_EquivTypes((PyArray_Descr *)wanted, (PyArray_Descr *)found);
 }
 
+/* Of an instance of a class derived from ndarray, too. */
+static bool
+dtype_holds(const ArraySpec *spec, PyObject *object)
+{
+    return PyArray_Check(object)
+           && (PyArray_DESCR((PyArrayObject *)object) == spec->descr) == (spec->of_dtype == 1);
+}
+
 int
 dt_np_check(const DtAdapter *adapter, const void *data, PyObject *object)
 {
     const ArraySpec *spec = data;
     (void)adapter;
     if (DT_UNLIKELY(Py_TYPE(object) != spec->type)) {
-        return 0;
+        return spec->of_dtype && dtype_holds(spec, object);
     }
     if (spec->descr == NULL) {
         return 1;
@@ -420,6 +442,12 @@ dt_np_print_guard(const DtAdapter *adapter, const void *data, DtStrbuf *out)
         dt_strbuf_addf(out, "a numpy.%s", scalar_name(spec->type));
         return;
     }
+    if (spec->of_dtype) {
+        dt_strbuf_addf(out, "its dtype is %s object for %s",
+                       spec->of_dtype == 1 ? "NumPy's" : "another",
+                       scalar_name(spec->descr->typeobj));
+        return;
+    }
     dt_strbuf_addf(out, "an ndarray of %s%s, shape (",
                    PyArray_ISNBO(spec->descr->byteorder) ? "" : "swapped ",
                    scalar_name(spec->descr->typeobj));
@@ -456,7 +484,7 @@ dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
 {
     const ArraySpec *spec = data;
     (void)adapter;
-    if (spec->descr != NULL && spec->type != &PyArray_Type) {
+    if (spec->descr != NULL && spec->type != &PyArray_Type && !spec->of_dtype) {
         PyErr_Format(PyExc_ValueError, "a guard of an instance of %s can't be saved",
                      spec->type->tp_name);
         return NULL;
@@ -466,10 +494,10 @@ dt_np_spec_to_object(const DtAdapter *adapter, const void *data)
                                   : dt_np_scalar_type_num(spec->type);
     Py_ssize_t nstrides = spec->strides_checked ? spec->ndim : 0;
     const char order[] = {spec->descr != NULL ? spec->descr->byteorder : '=', 0};
-    return Py_BuildValue("iisiiiiy#y#y#", spec->descr != NULL, num, order, (int)spec->flags,
-                         (int)spec->is_state, (int)spec->strides_checked, (int)spec->ordered,
-                         spec->dims, (Py_ssize_t)spec->ndim, (const char *)spec->signs, nstrides,
-                         (const char *)spec->order, nstrides);
+    return Py_BuildValue("iisiiiiiy#y#y#", spec->descr != NULL, num, order, (int)spec->flags,
+                         (int)spec->is_state, (int)spec->of_dtype, (int)spec->strides_checked,
+                         (int)spec->ordered, spec->dims, (Py_ssize_t)spec->ndim,
+                         (const char *)spec->signs, nstrides, (const char *)spec->order, nstrides);
 }
 
 static DtStatus
@@ -494,7 +522,7 @@ DtStatus
 dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *object, void **out,
                        size_t *size)
 {
-    int is_array, num, flags, is_state, checked, ordered;
+    int is_array, num, flags, is_state, of_dtype, checked, ordered;
     const char *byteorder, *dims, *signs, *order;
     Py_ssize_t ndim, nsigns, norder;
     (void)adapter;
@@ -502,8 +530,9 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
         PyErr_SetString(PyExc_ValueError, "the guard of an array is not a tuple");
         return DT_ERROR;
     }
-    if (!PyArg_ParseTuple(object, "iisiiiiy#y#y#", &is_array, &num, &byteorder, &flags, &is_state,
-                          &checked, &ordered, &dims, &ndim, &signs, &nsigns, &order, &norder)) {
+    if (!PyArg_ParseTuple(object, "iisiiiiiy#y#y#", &is_array, &num, &byteorder, &flags, &is_state,
+                          &of_dtype, &checked, &ordered, &dims, &ndim, &signs, &nsigns, &order,
+                          &norder)) {
         return DT_ERROR;
     }
     Py_ssize_t nstrides = checked ? ndim : 0;
@@ -521,6 +550,7 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
         return DT_ERROR;
     }
     spec->is_state = (uint8_t)is_state;
+    spec->of_dtype = of_dtype == 0 ? 0 : of_dtype == 1 ? 1 : 2;
     spec->ndim = (uint8_t)ndim;
     spec->strides_checked = (uint8_t)checked;
     spec->ordered = (uint8_t)ordered;
@@ -529,6 +559,7 @@ dt_np_spec_from_object(const DtAdapter *adapter, DtTrace *trace, PyObject *objec
     memcpy(spec->order, order, (size_t)nstrides);
     if (!is_state) {
         DT_TRY(restore_dtype(trace, spec, num, is_array, byteorder[0]));
+        spec->type = spec->of_dtype ? NULL : spec->type;
     }
     *out = spec;
     *size = spec_size(spec);

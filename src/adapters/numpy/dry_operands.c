@@ -173,17 +173,14 @@ takes_type(const DtNpDry *dry, int type_num)
 {
     DtNpOp op = dry->op;
     static const DtNpOp rows[] = {
-        DT_NP_kron,           DT_NP_inner,          DT_NP_vdot,
-        DT_NP_convolve,       DT_NP_correlate,      DT_NP_einsum,
-        DT_NP_angle,          DT_NP_diag,           DT_NP_isreal,
-        DT_NP_iscomplex,      DT_NP_diagflat,       DT_NP_append,
-        DT_NP_resize,         DT_NP_cross,          DT_NP_pad,
-        DT_NP_nonzero,        DT_NP_flatnonzero,    DT_NP_argwhere,
-        DT_NP_unique,         DT_NP_compress,       DT_NP_extract,
-        DT_NP_block,          DT_NP_asfortranarray, DT_NP_sort_complex,
-        DT_NP_vecdot,         DT_NP_matvec,         DT_NP_vecmat,
-        DT_NP_delete,         DT_NP_unique_all,     DT_NP_unique_counts,
-        DT_NP_unique_inverse,
+        DT_NP_kron,          DT_NP_inner,          DT_NP_vdot,         DT_NP_convolve,
+        DT_NP_correlate,     DT_NP_einsum,         DT_NP_angle,        DT_NP_diag,
+        DT_NP_isreal,        DT_NP_iscomplex,      DT_NP_diagflat,     DT_NP_append,
+        DT_NP_resize,        DT_NP_cross,          DT_NP_pad,          DT_NP_nonzero,
+        DT_NP_flatnonzero,   DT_NP_argwhere,       DT_NP_unique,       DT_NP_compress,
+        DT_NP_extract,       DT_NP_block,          DT_NP_sort_complex, DT_NP_vecdot,
+        DT_NP_matvec,        DT_NP_vecmat,         DT_NP_delete,       DT_NP_unique_all,
+        DT_NP_unique_counts, DT_NP_unique_inverse,
     };
     if (dry->about || dry->any_type || dt_np_is_ufunc(op)) {
         return true;

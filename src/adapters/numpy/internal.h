@@ -77,6 +77,12 @@ char dt_np_number_kind(const DtMeta *); /* see DtAdapter */
 DtStatus dt_np_build(const DtAdapter *, DtTrace *, PyObject *object, const DtSource *,
                      DtVar **out) DT_MUST_CHECK;
 int dt_np_check(const DtAdapter *, const void *spec, PyObject *object);
+/* Guards that NumPy's own object for its dtype stands in the input, or that it does not, as now. */
+DtStatus dt_np_guard_dtype_object(DtTrace *, const DtNode *input) DT_MUST_CHECK;
+/* Is it NumPy's own object for a dtype of numbers (dtype_objects.c)? */
+bool dt_np_is_usual_dtype(PyObject *dtype);
+/* Does that stand in the array? */
+DtStatus dt_np_has_usual_dtype(DtTrace *, const DtArrayVar *array, bool *usual) DT_MUST_CHECK;
 uint64_t dt_np_tell_apart(const DtAdapter *, PyObject *object);
 void dt_np_print_guard(const DtAdapter *, const void *spec, DtStrbuf *);
 void dt_np_print_found(const DtAdapter *, PyObject *object, DtStrbuf *);

@@ -5,6 +5,8 @@
  */
 #include "adapters/numpy/parts.h"
 
+#include <string.h>
+
 #include "compat/type_names.h"
 
 DtInstanceVar *
@@ -123,11 +125,16 @@ dt_parts_dress(DtTrace *trace, DtInstanceVar *like, DtVar *array, DtVar *owner, 
     return dress(trace, cls, array, owner, &like->base, out);
 }
 
-/* A view of all of the array. */
+/* A view of all of the array; of that of an existing instance a view of the instance. */
 DtStatus
 dt_parts_view(DtTrace *trace, DtVar *array, DtVar **out)
 {
     DtArgs none = {0};
+    const DtNode *node = ((DtArrayVar *)array)->node;
+    if (node->kind == DT_NODE_CALL && strcmp(node->target, dt_np_target(DT_NP_plain_part)) == 0) {
+        return dt_np_emit_view(trace, DT_NP_plain_part, &node->args[0], 1,
+                               ((DtArrayVar *)array)->meta, out);
+    }
     return dt_np_m_view(trace, (DtArrayVar *)array, &none, out);
 }
 
@@ -246,9 +253,17 @@ dt_np_array_of_part(DtTrace *trace, DtNpOp op, DtVar *object, PyObject *dtype, b
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of an array of %s as another dtype",
                         dt_np_target(op), self->cls->tp_name);
     }
-    if (op == DT_NP_asanyarray) {
-        *out = &self->base;
-        return DT_OK;
+    if (op != DT_NP_asanyarray) {
+        return dt_parts_view(trace, self->contents, out);
     }
-    return dt_parts_view(trace, self->contents, out);
+    bool same_object = true;
+    if (dtype != NULL) {
+        DT_TRY(dt_np_has_usual_dtype(trace, (DtArrayVar *)self->contents, &same_object));
+    }
+    if (!same_object) {
+        return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of an array of %s under another dtype",
+                        dt_np_target(op), self->cls->tp_name);
+    }
+    *out = &self->base;
+    return DT_OK;
 }

@@ -5,6 +5,8 @@
  */
 #include "adapters/numpy/internal.h"
 
+#include "variables/kinds.h"
+
 /* ---- array, asarray -------------------------------------------------------------------------- */
 
 /* Nested lists and tuples of numbers and arrays: shape and dtype. */
@@ -157,17 +159,36 @@ copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **o
     return dt_np_emit_one(trace, op, operands, op == DT_NP_copy ? 1 : 2, meta, out);
 }
 
-/* *itself: NumPy, which need not copy, gives the array.  Where the dtype is an equal one it gives a
- * view: a break. */
-static DtStatus
-is_such_array(DtTrace *trace, const DtArrayVar *array, PyObject *dtype, bool *itself)
+/* A dtype that the trace has read from an array: more often than not from this one. */
+static bool
+was_read(DtVar *given)
 {
-    bool exact = array != NULL && dt_np_is_ndarray(array);
-    *itself = exact && (dtype == NULL || dtype == array->meta->dtype);
-    if (exact && !*itself
+    const DtSource *source = dt_var_peek(given)->source;
+    return source != NULL && source->kind == DT_SOURCE_OBJECT;
+}
+
+/* The array that NumPy gives where it need not copy: itself, or a view if an equal dtype that is
+ * another object is asked for; *out NULL: it copies. */
+static DtStatus
+not_copied(DtTrace *trace, DtArrayVar *array, PyObject *dtype, DtVar *given, DtVar **out)
+{
+    bool exact = array != NULL && dt_np_is_ndarray(array), same = true;
+    *out = NULL;
+    if (exact && dtype != NULL && dtype != array->meta->dtype
         && PyArray_EquivTypes(dt_np_descr(dtype), dt_np_descr(array->meta->dtype))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an array under another dtype of that kind");
     }
+    if (!exact || (dtype != NULL && dtype != array->meta->dtype)) {
+        return DT_OK;
+    }
+    if (dtype != NULL && !was_read(given)) {
+        DT_TRY(dt_np_has_usual_dtype(trace, array, &same));
+    }
+    if (!same) {
+        DtArgs args = dt_args_of(&given, 1);
+        return dt_np_m_view(trace, array, &args, out);
+    }
+    *out = &array->base;
     return DT_OK;
 }
 
@@ -215,9 +236,11 @@ prepend_axes(DtTrace *trace, DtVar *ndmin, DtVar **out)
 }
 
 static DtStatus
-make_array(DtTrace *trace, DtNpOp op, DtVar *object, PyObject *dtype, DtVar *if_copied, DtVar **out)
+make_array(DtTrace *trace, DtNpOp op, DtVar *object, DtVar *given, DtVar *if_copied, DtVar **out)
 {
-    bool copy = false, itself = false;
+    bool copy = false;
+    PyObject *dtype;
+    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), given, &dtype));
     bool if_needed = if_copied != NULL && dt_np_is_none(if_copied);
     if (!if_needed) {
         DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), if_copied, true, &copy));
@@ -228,11 +251,10 @@ make_array(DtTrace *trace, DtNpOp op, DtVar *object, PyObject *dtype, DtVar *if_
     }
     DtArrayVar *array = dt_np_array_of(object);
     if (!copy) {
-        DT_TRY(is_such_array(trace, array, dtype, &itself));
-    }
-    if (itself) {
-        *out = &array->base; /* NumPy gives the array itself */
-        return DT_OK;
+        DT_TRY(not_copied(trace, array, dtype, given, out));
+        if (*out != NULL) {
+            return DT_OK;
+        }
     }
     if (!copy && !if_needed) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "array with copy=");
@@ -248,16 +270,14 @@ dt_np_fn_array(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"object", "dtype", "copy", "order", "subok", "ndmin"};
     const char *function = dt_np_target(op);
     DtVar *slots[6];
-    PyObject *dtype;
     bool subok;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 6, 2, 1, slots));
-    DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(dt_np_bool_arg(trace, function, slots[4], false, &subok));
     if (subok && dt_np_part_of(slots[0]) != NULL) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with subok=True", function);
     }
     DT_TRY(need_usual_order(trace, function, dt_np_array_of(slots[0]), slots[3]));
-    DT_TRY(make_array(trace, op, slots[0], dtype, slots[2], out));
+    DT_TRY(make_array(trace, op, slots[0], slots[1], slots[2], out));
     return prepend_axes(trace, slots[5], out);
 }
 
@@ -267,18 +287,18 @@ dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     static const char *const names[] = {"a", "dtype", "order", "copy"};
     const char *function = dt_np_target(op);
     DtVar *slots[4];
-    PyObject *dtype;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 3, 1, slots));
-    DT_TRY(dt_np_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(need_usual_order(trace, function, dt_np_array_of(slots[0]), slots[2]));
     DtVar *copy = slots[3] != NULL ? slots[3] : dt_none(trace);
-    return make_array(trace, op, slots[0], dtype, copy, out);
+    return make_array(trace, op, slots[0], slots[1], copy, out);
 }
 
+/* ascontiguousarray and asfortranarray: a copy in that order, or the array itself. */
 DtStatus
-dt_np_fn_ascontiguousarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+dt_np_fn_in_order(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"a"};
+    bool c = op == DT_NP_ascontiguousarray;
     DtVar *slot;
     DtMeta *meta;
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
@@ -287,12 +307,20 @@ dt_np_fn_ascontiguousarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar 
     if (array == NULL || array->meta->ndim == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
     }
-    if (array->meta->layout & DT_LAYOUT_C) {
+    if (array->meta->layout & (c ? DT_LAYOUT_C : DT_LAYOUT_F)) {
         *out = slot; /* NumPy gives the array itself */
         return DT_OK;
     }
     DtOperand operand = dt_np_node(array);
     DT_TRY(dt_np_new_meta(trace, array->meta->dtype, array->meta->shape, array->meta->ndim, &meta));
+    int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim);
+    if (order == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        order[i] = (int8_t)(c ? i : meta->ndim - 1u - i);
+    }
+    DT_TRY(dt_np_fresh(trace, meta, order));
     meta->layout &= ~(uint32_t)DT_LAYOUT_FRESH; /* it may be the array itself under some strides */
     return dt_np_emit_view(trace, op, &operand, 1, meta, out);
 }
