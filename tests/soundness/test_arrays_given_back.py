@@ -130,6 +130,20 @@ def test_orders_are_in_the_graph():
     assert compiled(a).strides == function(a).strides
 
 
+def of_no_axes(a):
+    b = np.nan_to_num(a, copy=False)
+    c = b + 1
+    a += 3
+    return b, c, np.nan_to_num(a.reshape(1), copy=False)
+
+
+@pytest.mark.parametrize("item", [3.5, np.nan, 2, 1 + 2j])
+def test_arrays_of_no_axes(item):
+    compiled = dyntrace.compile(of_no_axes)
+    for _ in range(2):
+        assert told(of_no_axes, np.array(item)) == told(compiled, np.array(item))
+
+
 # ---- dtypes --------------------------------------------------------------------------------------
 
 

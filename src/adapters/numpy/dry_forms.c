@@ -364,7 +364,7 @@ dt_np_fn_nan_to_num(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     DT_TRY(dt_var_realize(trace, args->pos[0], &target));
     const DtArrayVar *array = dt_np_array_of(target);
-    if (array == NULL || !dt_np_is_ndarray(array)) {
+    if (array == NULL || !dt_np_is_ndarray(array) || array->meta->ndim == 0) { /* gives a scalar */
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of such a %s", dt_np_target(op),
                         dt_var_peek(target)->type->name);
     }
