@@ -187,6 +187,23 @@ def copied_unless_new(a, b):
     return c, a + 0, b
 
 
+def of_operations(a, b):
+    c, d = a + 1, np.maximum(a, b) * b
+    e = np.asarray(c, float)
+    e += 2
+    return c, d, e, np.asarray(d, "f8"), np.asarray(np.sqrt(a)[1:], FLOAT), np.asarray(-b, float)
+
+
+def of_copies(a, b):
+    c, d = a.copy(), np.copy(b)
+    return np.asarray(c, float), np.asarray(d, float), np.asarray(a.astype(float), float), c, d
+
+
+def of_two_results(a, b):
+    c, d = np.divmod(a, 2)
+    return np.asarray(c, float), np.asarray(d, float), np.asarray(np.subtract(a, b, casting="unsafe"), float), c, d
+
+
 def kept_dtype(a, b):
     return np.asarray(a, a.dtype) + 1, np.asarray(a), a.astype(float, copy=False), b + 0
 
@@ -194,7 +211,17 @@ def kept_dtype(a, b):
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 1, 3), (2, 0, 2), (3, 1, 0)], ids=str)
 @pytest.mark.parametrize(
     "function",
-    [by_class, by_text, by_dtype, parts, copied_unless_new, kept_dtype],
+    [
+        by_class,
+        by_text,
+        by_dtype,
+        parts,
+        copied_unless_new,
+        of_operations,
+        of_copies,
+        of_two_results,
+        kept_dtype,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_dtypes_that_are_objects_of_their_own(function, order):
