@@ -201,7 +201,13 @@ def of_copies(a, b):
 
 def of_two_results(a, b):
     c, d = np.divmod(a, 2)
-    return np.asarray(c, float), np.asarray(d, float), np.asarray(np.subtract(a, b, casting="unsafe"), float), c, d
+    return (
+        np.asarray(c, float),
+        np.asarray(d, float),
+        np.asarray(np.subtract(a, b, casting="unsafe"), float),
+        c,
+        d,
+    )
 
 
 def kept_dtype(a, b):
@@ -233,6 +239,27 @@ def test_dtypes_that_are_objects_of_their_own(function, order):
                 told(call, kinds[k](np.arange(5.0)), kinds[other](np.arange(5.0) * 3))
                 for call in (function, compiled)
             )
+            assert plain == found
+
+
+HANDED_ON = """
+a[[0, 2]]; a[a > 1]; np.take(a, [0, 1]); np.sort(a); a.repeat(2); np.roll(a, 1); a.cumsum(); a.flatten()
+a.sum(keepdims=True); a.max(0, keepdims=True); a.prod(keepdims=True); a.sum(keepdims=True, dtype=float)
+np.unique(a); np.tile(a, 2); np.partition(a, 1); np.insert(a, 0, 0); np.delete(a, 0); np.pad(a, 1); np.array(a)
+np.concatenate([a, a]); np.where(a > 1, a, a); np.tril(a); np.diff(a); (a * a)[1:]; a.view(float); a.astype(float)
+"""
+
+
+@pytest.mark.parametrize("expression", HANDED_ON.replace("\n", ";").strip(";").split(";"))
+def test_dtype_objects_that_operations_hand_on(expression):
+    """Of all kinds, whichever comes first."""
+    namespace = {"np": np}
+    exec(f"def function(a):\n r = {expression}\n return r, np.asarray(r, float)", namespace)
+    function = namespace["function"]
+    for kinds in (KINDS.values(), reversed(KINDS.values())):
+        compiled = dyntrace.compile(function)
+        for make in kinds:
+            plain, found = (told(call, make(np.arange(5.0))) for call in (function, compiled))
             assert plain == found
 
 

@@ -4,8 +4,8 @@
  * give an array itself: np.asarray(x, "f8") is x if NumPy's own object for float64 stands in x, and
  * a view of x if an equal one does, as in arrays that were pickled.
  *
- *   an input ──► a guard says which          a view, a copy ──► the one of its array
- *   of a ufunc ──► resolve_dtypes() of the objects of the operands        any other ──► NumPy's own
+ *   an input ──► a guard says which       a view, a copy, a reduction ──► the one of its array
+ *   of a ufunc ──► resolve_dtypes() of the objects of the operands       any other ──► NumPy's own
  *
  * Not in here: what is made of it (sequence.c); the guard (arrays.c).
  */
@@ -35,24 +35,43 @@ dtype_of(Place place)
     return place.node->results[place.result].dtype;
 }
 
-static bool
-is_call_of(const DtNode *node, const char *target)
+static int
+type_of(Place place)
 {
-    return strcmp(node->target, target) == 0;
+    return dt_np_descr(dtype_of(place))->type_num;
 }
 
-/* What has handed its dtype on to this array, as views and copies do. */
+/* Does NumPy give the result the dtype object of the first operand?  In any case only where both
+ * are of one type. */
+static bool
+hands_on(const DtNode *node)
+{
+    static const char *const makers[] = {
+        "ndarray.copy",  "numpy.copy",  "ndarray.flatten", "numpy.take",      "operator.getitem",
+        "numpy.sort",    "numpy.roll",  "numpy.repeat",    "numpy.partition", "numpy.array",
+        "numpy.cumprod", "numpy.tile",  "numpy.cumsum",    "numpy.insert",    "numpy.delete",
+        "numpy.pad",     "numpy.unique"};
+    if (strcmp(node->target, dt_np_target(DT_NP_nd_view)) == 0) {
+        return node->nargs == 1; /* not where it was asked for another one */
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(makers); i++) {
+        if (strcmp(node->target, makers[i]) == 0) {
+            return true;
+        }
+    }
+    size_t length = strlen(node->target);
+    bool reduction = length > 7 && strcmp(node->target + length - 7, ".reduce") == 0;
+    return reduction || node->naliases > 0;
+}
+
+/* What has handed its dtype object on to this array, as views and copies do. */
 static Place
 origin_of(Place place)
 {
     while (place.node->kind == DT_NODE_CALL && place.node->nargs > 0
            && place.node->args[0].kind == DT_OPERAND_NODE) {
-        const DtNode *node = place.node;
-        Place base = {node->args[0].u.node, node->args[0].result};
-        bool hands_on = node->naliases > 0 && !is_call_of(node, dt_np_target(DT_NP_nd_view));
-        hands_on = hands_on || is_call_of(node, dt_np_target(DT_NP_copy))
-                   || is_call_of(node, dt_np_target(DT_NP_nd_copy));
-        if (!hands_on || dtype_of(base) != dtype_of(place)) {
+        Place base = {place.node->args[0].u.node, place.node->args[0].result};
+        if (!hands_on(place.node) || type_of(base) != type_of(place)) {
             break;
         }
         place = base;
