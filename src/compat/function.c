@@ -64,22 +64,23 @@ dt_function_sync(PyFunctionObject *to, PyFunctionObject *from)
     SHARE(to, from, func_kwdefaults);
 }
 
+vectorcallfunc dt_function_entry; /* the same for all: a constant of this CPython */
+
 vectorcallfunc
 dt_function_plain_entry(void)
 {
-    static vectorcallfunc entry; /* the same for all: a constant of this CPython */
-    if (entry == NULL) {
+    if (dt_function_entry == NULL) {
         PyCodeObject *code = PyCode_NewEmpty("", "", 1);
         PyObject *globals = code != NULL ? PyDict_New() : NULL;
         PyObject *function = globals != NULL ? PyFunction_New((PyObject *)code, globals) : NULL;
         if (function != NULL) {
-            entry = ((PyFunctionObject *)function)->vectorcall;
+            dt_function_entry = ((PyFunctionObject *)function)->vectorcall;
         }
         Py_XDECREF(function);
         Py_XDECREF(globals);
         Py_XDECREF(code);
     }
-    return entry;
+    return dt_function_entry;
 }
 
 static void

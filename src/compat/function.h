@@ -34,6 +34,17 @@ dt_function_is_synced(const PyFunctionObject *a, const PyFunctionObject *b)
 
 /* How calls enter a plain function; NULL with an exception. */
 vectorcallfunc dt_function_plain_entry(void);
+/* Its answer, once it has been asked (at import). */
+extern vectorcallfunc dt_function_entry;
+
+/* Has code of C put an entry of its own (PyFunction_SetVectorcall), so that calls do not run the
+ * function's code?  Subtypes are ours. */
+static inline bool
+dt_function_is_diverted(PyObject *function)
+{
+    return Py_IS_TYPE(function, &PyFunction_Type)
+           && ((PyFunctionObject *)function)->vectorcall != dt_function_entry;
+}
 
 /* Makes a plain function an instance of `subtype` (same layout) that is entered by `entry` from
  * every call site, warm ones included.  Returns what dt_function_restore wants: the version by

@@ -13,10 +13,11 @@
 #define CALM_CALLS 2
 #define BUILD_LIMIT 24
 
-/* Functions that look at the variables of the frame that calls them. */
-static const char *const looking_names[] = {"locals",    "vars",      "dir",         "eval",
-                                            "exec",      "_getframe", "stack",       "breakpoint",
-                                            "set_trace", "embed",     "currentframe"};
+/* Functions that look at the variables of the frame that calls them, or count how many name an
+ * object (an array is resized only if no other does). */
+static const char *const looking_names[] = {
+    "locals",     "vars",      "dir",   "eval",         "exec",   "_getframe",  "stack",
+    "breakpoint", "set_trace", "embed", "currentframe", "resize", "getrefcount"};
 
 static bool
 looks_at_locals(PyCodeObject *code)

@@ -66,7 +66,10 @@ static DtStatus
 trace_frame(DtAttempt *attempt, DtVar **result)
 {
     DtStatus status = DT_RESTART;
-    DT_TRY(dt_decode_code(&attempt->decoded, attempt->cache->code, &attempt->from.bytecode));
+    if (dt_decode_code(&attempt->decoded, attempt->cache->code, &attempt->from.bytecode) != DT_OK) {
+        attempt->undecodable = PyErr_ExceptionMatches(PyExc_ValueError);
+        return DT_ERROR;
+    }
     for (int tries = 0; status == DT_RESTART && tries < RESTART_LIMIT; tries++) {
         status = trace_once(attempt, UINT32_MAX, result);
     }
@@ -376,6 +379,11 @@ settle_failure(DtAttempt *attempt, DtStatus status)
             attempt->cache->closed = true; /* a larger budget would unroll more of it */
         }
         dt_record_attempt(attempt);
+        return DT_COMPILE_PLAIN;
+    }
+    if (attempt->undecodable) {
+        PyErr_Clear(); /* CPython has its own word about broken code, if it comes to it */
+        attempt->cache->closed = true;
         return DT_COMPILE_PLAIN;
     }
     if (dt_policy_is_users_error()) {

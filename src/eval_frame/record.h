@@ -26,6 +26,7 @@ typedef struct DtAttempt {
     DtPhases phases;
     bool has_break;
     bool refused;      /* the break is an error */
+    bool undecodable;  /* the code object is broken */
     PyObject *broke;   /* DT_OWNED; a segment's break as a dict, if somebody looks */
     const char *fault; /* text of an internal fault, or NULL */
 } DtAttempt;

@@ -332,7 +332,7 @@ do_DICT_KEY:
     LOAD(PyDict_CheckExact(a) ? dt_dict_key_at(a, in->i) : NULL);
 do_FUNC_CODE:
     a = regs[in->a];
-    LOAD(dt_read_is_function(a) ? ((PyFunctionObject *)a)->func_code : NULL);
+    LOAD(dt_read_code(a));
 do_FUNC_PART:
     a = regs[in->a];
     LOAD(dt_function_part(a, in->i));

@@ -6,12 +6,21 @@
 #ifndef DT_GUARDS_READ_H
 #define DT_GUARDS_READ_H
 
+#include "compat/function.h"
 #include "guards/internal.h"
 
 static inline bool
 dt_read_is_function(PyObject *object)
 {
     return Py_TYPE(object) == &PyFunction_Type || PyObject_TypeCheck(object, &PyFunction_Type);
+}
+
+/* The code that a call of the function runs, or NULL. */
+static inline PyObject *
+dt_read_code(PyObject *object)
+{
+    bool runs = dt_read_is_function(object) && !dt_function_is_diverted(object);
+    return runs ? ((PyFunctionObject *)object)->func_code : NULL;
 }
 
 /* What a member descriptor (a slot), or a getter of an exception, gives for the object. */

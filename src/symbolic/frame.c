@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "sideeffects/journal.h"
+#include "variables/kinds.h"
 #include "variables/substitutes.h"
 
 /* A code object decoded for this trace, with the trackers of its constants that were loaded so far.
@@ -21,6 +22,19 @@ typedef struct DtFrameCode {
  */
 #define WORTH_UNROLLING 8
 
+/* What can't be decoded can't be followed: CPython has its own word about it, if it comes to it. */
+static DtStatus
+decode_new(DtTrace *trace, PyCodeObject *code, DtBytecode **out)
+{
+    DtStatus status = dt_decode_code(&trace->arena, code, out);
+    if (status != DT_ERROR || !PyErr_ExceptionMatches(PyExc_ValueError)) {
+        return status;
+    }
+    PyErr_Clear(); /* the ValueError */
+    return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s() has a broken code object",
+                    dt_kinds_text(dt_code_name(code)));
+}
+
 static DtStatus
 decode(DtTrace *trace, DtFrame *frame, PyCodeObject *code)
 {
@@ -33,7 +47,7 @@ decode(DtTrace *trace, DtFrame *frame, PyCodeObject *code)
         DT_TRY(dt_trace_keep(trace, (PyObject *)code));
         known->bytecode = code == trace->code ? trace->bytecode : NULL;
         if (known->bytecode == NULL) {
-            DT_TRY(dt_decode_code(&trace->arena, code, &known->bytecode));
+            DT_TRY(decode_new(trace, code, &known->bytecode));
         }
         Py_ssize_t count = PyTuple_GET_SIZE(known->bytecode->consts);
         known->consts = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);

@@ -163,7 +163,7 @@ dt_build_is_user_class(PyTypeObject *type)
 bool
 dt_build_is_metaclass(PyTypeObject *type)
 {
-    return is_made_on(type, &PyType_Type);
+    return type->tp_new != NULL && is_made_on(type, &PyType_Type);
 }
 
 bool

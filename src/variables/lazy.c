@@ -21,6 +21,9 @@ static const bool can_be_missing[DT_SOURCE_COUNT] = {
 DtStatus
 dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
 {
+    if (object == NULL) { /* code of C shows a tuple or list before it is filled */
+        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "an item that is missing");
+    }
     if (source == NULL) {
         return dt_var_build(trace, object, source, out);
     }

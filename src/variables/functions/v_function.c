@@ -99,6 +99,9 @@ DtStatus
 dt_function_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted,
                   DtVar **out)
 {
+    if (dt_function_is_diverted(object)) {
+        return dt_opaque_build(trace, object, source, trusted, out);
+    }
     DT_TRY(dt_build_guard_identity(trace, object, source, trusted));
     PyFunctionObject *function = (PyFunctionObject *)object;
     DtFunctionVar *self = DT_KINDS_NEW(trace, FUNCTION, DtFunctionVar, source);
