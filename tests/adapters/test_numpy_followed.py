@@ -204,3 +204,84 @@ def test_a_part_that_there_is_not():
     compiled = Compiled(lambda x: np.no_such_part(x))
     with pytest.raises(AttributeError, match="no_such_part"):
         compiled(X)
+
+
+@pytest.mark.parametrize(
+    "name", ["array", "asarray", "sum", "polyval", "concatenate", "stack", "exp", "dot", "where", "shape"]
+)
+@pytest.mark.parametrize("kind", ["contains itself", "deep list", "deep tuple"])
+def test_sequences_without_a_bottom(name, kind):
+    """NumPy says that they are too deep, or takes them for objects."""
+    endless = []
+    endless.append(endless)
+    deep = X
+    for _ in range(3000):
+        deep = [deep] if kind == "deep list" else (deep,)
+    nested = endless if kind == "contains itself" else deep
+    function = getattr(np, name)
+
+    def fn(x):
+        y = x + 1
+        try:
+            return y, np.shape(function([nested, nested]))
+        except (ValueError, RecursionError, TypeError) as error:
+            return y, type(error).__name__
+
+    compiled = Compiled(fn)
+    for _ in range(2):
+        plain, ours = fn(X), compiled(X)
+        assert (plain[0] == ours[0]).all() and plain[1] == ours[1]
+
+
+def test_dispatchers_of_the_program():
+    """Who makes a function by NumPy's means says what its arguments are, and may do anything there."""
+    from numpy._core.overrides import array_function_dispatch
+
+    error, log = TypeError("refused"), []
+
+    def refuses(x):
+        raise error
+
+    def tells(x):
+        log.append(len(log))
+        return (x,)
+
+    @array_function_dispatch(refuses)
+    def refused(x):
+        return x * 2
+
+    @array_function_dispatch(tells)
+    def told(x):
+        return x * 3
+
+    def fn(x):
+        y = x + 1
+        try:
+            refused(y)
+        except TypeError as caught:
+            return told(y) * 2, caught is error, len(log)
+        return y
+
+    compiled = Compiled(fn)
+    for _ in range(3):
+        log.clear()
+        plain = fn(X)
+        log.clear()
+        ours = compiled(X)
+        assert (plain[0] == ours[0]).all() and plain[1:] == ours[1:] == (True, 1)
+
+
+@pytest.mark.parametrize("name", ["a", "a10", "<a3", "i4,a5", "S4", "datetime64[D]"])
+def test_names_of_dtypes_that_warn(name):
+    """Once at each call, and never while it is traced."""
+
+    def fn(x):
+        return np.dtype(name), np.zeros(2, name), x + 1
+
+    def cast(x):
+        return np.array(["1", "2"]).astype(name) if "," not in name else x
+
+    for function in fn, cast:
+        compiled = Compiled(function)
+        for _ in range(3):
+            compare(Outcome(function, (X,), {}), Outcome(compiled, (X,), {}))

@@ -104,7 +104,7 @@ known_object(DtTrace *trace, DtVar *var)
 static bool
 is_plain_dtype_spec(PyObject *object)
 {
-    return PyArray_DescrCheck(object) || PyUnicode_CheckExact(object)
+    return PyArray_DescrCheck(object) || dt_np_names_dtype(object)
            || object == (PyObject *)&PyFloat_Type || object == (PyObject *)&PyLong_Type
            || object == (PyObject *)&PyBool_Type || object == (PyObject *)&PyComplex_Type
            || (PyType_Check(object) && dt_np_scalar_type_num((PyTypeObject *)object) >= 0);

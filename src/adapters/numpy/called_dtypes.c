@@ -60,6 +60,18 @@ fields_are_plain(const PyArray_Descr *descr)
     return true;
 }
 
+bool
+dt_np_names_dtype(PyObject *object)
+{
+    Py_ssize_t count = PyUnicode_CheckExact(object) ? PyUnicode_GET_LENGTH(object) : 0;
+    if (count == 0 || PyUnicode_FindChar(object, ',', 0, count, 1) >= 0) {
+        return false;
+    }
+    Py_UCS4 first = PyUnicode_READ_CHAR(object, 0);
+    bool order = first == '<' || first == '>' || first == '=' || first == '|';
+    return (order && count > 1 ? PyUnicode_READ_CHAR(object, 1) : first) != 'a';
+}
+
 const DtAdapter *
 dt_np_adapter_of_dtype(PyObject *dtype)
 {

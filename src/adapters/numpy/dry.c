@@ -194,7 +194,7 @@ static bool
 is_real_dtype(PyObject *value)
 {
     PyArray_Descr *descr = NULL;
-    if (!PyArray_DescrCheck(value) && !PyUnicode_CheckExact(value)) {
+    if (!PyArray_DescrCheck(value) && !dt_np_names_dtype(value)) {
         return false;
     }
     if (!PyArray_DescrConverter(value, &descr)) {

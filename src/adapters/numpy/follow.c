@@ -53,7 +53,7 @@ typedef struct Asked {
 } Asked;
 
 static DtStatus
-ask(DtTrace *trace, DtVar *var, bool direct, Asked *asked)
+ask(DtTrace *trace, DtVar *var, int depth, Asked *asked)
 {
     var = dt_var_peek(var);
     PyObject *unread = var->type->kind == DT_KIND_LAZY ? ((DtLazyVar *)var)->object : NULL;
@@ -64,8 +64,11 @@ ask(DtTrace *trace, DtVar *var, bool direct, Asked *asked)
     DtKind kind = var->type->kind;
     if (kind == DT_KIND_TUPLE || kind == DT_KIND_LIST) {
         DtSeqVar *sequence = (DtSeqVar *)var;
+        if (depth > DT_NP_MAXDIMS) {
+            return dt_np_break_deep(trace);
+        }
         for (uint32_t i = 0; i < sequence->count; i++) {
-            DT_TRY(ask(trace, sequence->items[i], false, asked));
+            DT_TRY(ask(trace, sequence->items[i], depth + 1, asked));
         }
         return DT_OK;
     }
@@ -83,7 +86,7 @@ ask(DtTrace *trace, DtVar *var, bool direct, Asked *asked)
         asked->several = asked->several || (asked->owner != NULL && asked->owner != var);
         asked->owner = var;
         asked->method = method;
-        asked->direct = direct;
+        asked->direct = depth == 0;
     }
     else if (PyType_IsSubtype(dt_var_python_type(trace, var), &PyArray_Type)) {
         asked->arrays = true;
@@ -118,10 +121,34 @@ call_override(DtTrace *trace, PyObject *callable, DtVar *owner, const DtArgs *ar
                : DT_OK;
 }
 
-/* The Python function behind a dispatching one, kept by it; NULL with an exception. */
+/* Is it what a module of NumPy's has under its name?  Others may be made by NumPy's means, too, and
+ * the function that finds their arguments may do anything. */
+static bool
+is_numpys_own(PyObject *callable)
+{
+    PyObject *where = PyObject_GetAttrString(callable, "__module__");
+    PyObject *name = where != NULL ? PyObject_GetAttrString(callable, "__name__") : NULL;
+    const char *text = name != NULL && PyUnicode_Check(where) ? PyUnicode_AsUTF8(where) : NULL;
+    PyObject *found = NULL;
+    if (text != NULL && strncmp(text, "numpy", 5) == 0 && (text[5] == '\0' || text[5] == '.')) {
+        PyObject *module = PyImport_GetModule(where);
+        found = module != NULL ? PyObject_GetAttr(module, name) : NULL;
+        Py_XDECREF(module);
+    }
+    PyErr_Clear(); /* whatever is missing: it is none of NumPy's */
+    Py_XDECREF(where);
+    Py_XDECREF(name);
+    Py_XDECREF(found);
+    return found == callable;
+}
+
+/* The Python function behind a dispatching one of NumPy's, kept by it; NULL: there is none. */
 static PyObject *
 implementation_of(PyObject *callable)
 {
+    if (!is_numpys_own(callable)) {
+        return NULL;
+    }
     PyObject *function = PyObject_GetAttrString(callable, "_implementation"); /* a member of C */
     if (function == NULL || !PyFunction_Check(function)) {
         Py_XDECREF(function);
@@ -139,10 +166,10 @@ dt_np_try_array_function(DtTrace *trace, PyObject *callable, const DtArgs *args,
     Asked asked = {0};
     *found = false;
     for (uint32_t i = 0; i < args->npos; i++) {
-        DT_TRY(ask(trace, args->pos[i], i == 0, &asked));
+        DT_TRY(ask(trace, args->pos[i], i == 0 ? 0 : 1, &asked));
     }
     for (uint32_t i = 0; i < args->nkw; i++) {
-        DT_TRY(ask(trace, args->kw[i], false, &asked));
+        DT_TRY(ask(trace, args->kw[i], 1, &asked));
     }
     if (asked.owner == NULL) {
         return DT_OK;

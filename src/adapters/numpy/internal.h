@@ -102,6 +102,9 @@ DtStatus dt_np_guard_setting(DtTrace *, int which, long *value) DT_MUST_CHECK;
 DtStatus dt_np_guard_bufsize(DtTrace *) DT_MUST_CHECK;
 /* Is this dtype one that the adapter captures (booleans and numbers, no metadata)? */
 bool dt_np_dtype_captured(const PyArray_Descr *descr);
+/* A text that stands for a dtype, about which NumPy never warns: no list of them, and not 'a' for
+ * 'S'. */
+bool dt_np_names_dtype(PyObject *object);
 /* Is it one of the dtypes of called.c: dates, texts, records? */
 bool dt_np_dtype_called(const PyArray_Descr *descr);
 /* The adapter whose arrays have this dtype; NULL: none captures them. */
@@ -325,6 +328,8 @@ bool dt_np_takes_parts(DtNpOp op);
 /* What these give for one: *out = NULL: it is none. */
 DtStatus dt_np_array_of_part(DtTrace *, DtNpOp op, DtVar *object, PyObject *dtype, bool copy,
                              DtVar **out) DT_MUST_CHECK;
+/* For what is nested more deeply than an array has axes: it may contain itself. */
+DtStatus dt_np_break_deep(DtTrace *) DT_MUST_CHECK;
 /* Is there one among the arguments, or in a list or tuple among them? */
 DtStatus dt_np_holds_part(DtTrace *, const DtArgs *, bool *out) DT_MUST_CHECK;
 /* ufunc(*args) with such instances. */

@@ -28,7 +28,13 @@ is_of_no_interest(DtVar *var)
 }
 
 DtStatus
-dt_parts_inside(DtTrace *trace, DtVar *var, bool *out)
+dt_np_break_deep(DtTrace *trace)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_OP, "a sequence nested more than %d deep", DT_NP_MAXDIMS);
+}
+
+static DtStatus
+look_inside(DtTrace *trace, DtVar *var, int depth, bool *out)
 {
     var = dt_var_peek(var);
     if (is_of_no_interest(var)) {
@@ -38,11 +44,20 @@ dt_parts_inside(DtTrace *trace, DtVar *var, bool *out)
     *out = *out || dt_np_part_of(var) != NULL;
     if (var->type->kind == DT_KIND_TUPLE || var->type->kind == DT_KIND_LIST) {
         DtSeqVar *sequence = (DtSeqVar *)var;
+        if (depth > DT_NP_MAXDIMS) {
+            return dt_np_break_deep(trace);
+        }
         for (uint32_t i = 0; i < sequence->count && !*out; i++) {
-            DT_TRY(dt_parts_inside(trace, sequence->items[i], out));
+            DT_TRY(look_inside(trace, sequence->items[i], depth + 1, out));
         }
     }
     return DT_OK;
+}
+
+DtStatus
+dt_parts_inside(DtTrace *trace, DtVar *var, bool *out)
+{
+    return look_inside(trace, var, 0, out);
 }
 
 DtStatus
@@ -166,7 +181,7 @@ dt_np_view_as_part(DtTrace *trace, DtVar *from, DtArrayVar *array, DtVar *cls, b
 /* Instances become their plain arrays, in tuples too; another class than `self` has is a break, as
  * is an object that is no array, number or sequence of those. */
 static DtStatus
-plain_value(DtTrace *trace, DtInstanceVar *self, DtVar *var, DtVar **out)
+plain_value(DtTrace *trace, DtInstanceVar *self, DtVar *var, int depth, DtVar **out)
 {
     DT_TRY(dt_var_realize(trace, var, out));
     DtInstanceVar *part = dt_np_part_of(*out);
@@ -181,10 +196,13 @@ plain_value(DtTrace *trace, DtInstanceVar *self, DtVar *var, DtVar **out)
     DtKind kind = (*out)->type->kind;
     if (kind == DT_KIND_TUPLE) {
         DtSeqVar *tuple = (DtSeqVar *)*out;
+        if (depth > DT_NP_MAXDIMS) {
+            return dt_np_break_deep(trace);
+        }
         DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, tuple->count + 1);
         bool changed = false;
         for (uint32_t i = 0; items != NULL && i < tuple->count; i++) {
-            DT_TRY(plain_value(trace, self, tuple->items[i], &items[i]));
+            DT_TRY(plain_value(trace, self, tuple->items[i], depth + 1, &items[i]));
             changed = changed || dt_var_peek(tuple->items[i]) != items[i];
         }
         if (items == NULL) {
@@ -211,7 +229,7 @@ dt_parts_plain_args(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtA
         return dt_no_memory();
     }
     for (uint32_t i = 0; i < args->npos; i++) {
-        DT_TRY(plain_value(trace, self, args->pos[i], &out->pos[i]));
+        DT_TRY(plain_value(trace, self, args->pos[i], 0, &out->pos[i]));
     }
     for (uint32_t i = 0; i < args->nkw; i++) {
         bool part = false;
