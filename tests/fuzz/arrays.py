@@ -265,7 +265,7 @@ def chunk(options, first, last, now):
         for number in range(first, last):
             now[0], now[3] = number, 0
             allow(SECONDS)
-            program = array_programs.Program(f"{options.seed}/{number}")
+            program = options.program(f"{options.seed}/{number}")
             if options.only is not None:
                 print(program.source, *program.calls, sep="\n", flush=True)
             now[3] = 1
@@ -307,7 +307,7 @@ def in_child(work):
 def run_plainly(options, number):
     """As long as `chunk` may take for this program; NumPy's own crashes need not show the first time."""
     allow(SECONDS)
-    program = array_programs.Program(f"{options.seed}/{number}")
+    program = options.program(f"{options.seed}/{number}")
     scope = {"np": np}
     exec(compile(program.source, FILE, "exec"), scope)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all=program.errors):
@@ -317,8 +317,8 @@ def run_plainly(options, number):
                 run(scope["f"], recipes, caught)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(program=array_programs.Program, description=__doc__):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=2000, help="expressions")
     parser.add_argument("--only", type=int, help="index of the one program to print and run")
@@ -326,6 +326,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=10**9, help="after which to stop")
     parser.add_argument("--stop", type=int, default=20, help="findings after which to stop")
     options = parser.parse_args()
+    options.program = program
     options.until = float("inf")
     if options.only is not None:
         now = [0] * 4

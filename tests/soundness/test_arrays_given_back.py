@@ -76,6 +76,13 @@ def both_orders(a):
     return a * 1, b, np.ascontiguousarray(b)
 
 
+def more_axes(a):
+    b = np.array(a, ndmin=4)
+    c = np.array(a * 2, ndmin=4, copy=IF_NEEDED)
+    b += 1
+    return a + 0, b, c
+
+
 def of_an_operation(a):
     b = a + 1
     c = np.asfortranarray(b)
@@ -106,6 +113,7 @@ LAYOUTS = {
         contiguous_twice,
         both_orders,
         of_an_operation,
+        more_axes,
     ],
     ids=lambda f: f.__name__,
 )

@@ -225,6 +225,11 @@ prepend_axes(DtTrace *trace, DtVar *ndmin, DtVar **out)
     if (count > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.array of so many dimensions");
     }
+    if (array->meta->ndim > 0 && !(array->meta->layout & DT_LAYOUT_C)) {
+        /* In Fortran's order NumPy gives the new axes the stride of an item. */
+        return dt_break(trace, DT_BREAK_ARRAY_OP,
+                        "numpy.array with ndmin= of memory in that order");
+    }
     uint32_t more = (uint32_t)count - array->meta->ndim;
     for (uint32_t i = 0; i < count; i++) {
         shape[i] = i < more ? dt_np_size(trace, 1) : array->meta->shape[i - more];
