@@ -284,20 +284,6 @@ are_apart(const DtArgs *args)
 }
 
 static DtStatus
-keywords(DtTrace *trace, const DtArgs *args, PyObject **out)
-{
-    *out = NULL;
-    if (args->nkw == 0) {
-        return DT_OK;
-    }
-    *out = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
-    for (uint32_t i = 0; *out != NULL && i < args->nkw; i++) {
-        PyTuple_SET_ITEM(*out, i, Py_NewRef(args->kwnames[i]));
-    }
-    return *out != NULL ? DT_OK : DT_ERROR;
-}
-
-static DtStatus
 draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar **out)
 {
     static const uint32_t mutated[] = {0};
@@ -340,7 +326,7 @@ draw(DtTrace *trace, DtArrayVar *self, const Row *row, const DtArgs *args, DtVar
         .mutated = mutated,
         .nmutated = 1,
     };
-    DT_TRY(keywords(trace, args, &spec.kwnames));
+    DT_TRY(dt_args_kwnames(trace, args, &spec.kwnames));
     DtNode *node;
     if (row->result == RESULT_NOTHING) {
         *out = trace->none;

@@ -40,8 +40,7 @@ bind(DtTrace *trace, const DtArgs *args, const char *const *names, DtVar **out, 
     uint32_t n = 0;
     for (; names[n] != NULL; n++) {
         out[n] = n < args->npos ? args->pos[n] : NULL;
-        DtVar *named = NULL;
-        DT_TRY(dt_args_keyword(trace, args, names[n], &named));
+        DtVar *named = dt_args_keyword(args, names[n]);
         *ok = *ok && (named == NULL || out[n] == NULL);
         out[n] = named != NULL ? named : out[n];
         if (out[n] != NULL) {

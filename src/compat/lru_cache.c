@@ -60,7 +60,8 @@ dt_lru_cache_is(PyObject *object)
 static PyObject *
 long_key(const Cached *self, PyObject *args, PyObject *kwnames)
 {
-    Py_ssize_t all = PyTuple_GET_SIZE(args), nkw = PyTuple_GET_SIZE(kwnames), at = 0;
+    Py_ssize_t all = PyTuple_GET_SIZE(args), at = 0;
+    Py_ssize_t nkw = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
     Py_ssize_t size = all + (nkw > 0 ? nkw + 1 : 0) + (self->typed ? all : 0);
     PyObject *key = PyTuple_New(size);
     if (key == NULL) {
@@ -90,7 +91,7 @@ dt_lru_cache_key(PyObject *function, PyObject *args, PyObject *kwnames)
     if (self->maxsize == 0) {
         return NULL;
     }
-    if (self->typed || PyTuple_GET_SIZE(kwnames) > 0) {
+    if (self->typed || kwnames != NULL) {
         return long_key(self, args, kwnames);
     }
     if (PyTuple_GET_SIZE(args) == 1) {

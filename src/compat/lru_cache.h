@@ -19,7 +19,8 @@ int dt_lru_cache_init(void);
 bool dt_lru_cache_is(PyObject *object);
 
 /* The key under which results for these arguments are kept, of which the last ones have the names
- * (two tuples): a new reference, or NULL without an exception when the function keeps nothing. */
+ * (two tuples; NULL: none has): a new reference, or NULL without an exception when the function
+ * keeps nothing. */
 DT_OWNED PyObject *dt_lru_cache_key(PyObject *function, PyObject *args, PyObject *kwnames);
 
 /* The result that is kept under the key, borrowed, or NULL: none, or that can't be told. */

@@ -654,7 +654,12 @@ int dt_build_init(void);
 /* Argument lists. */
 DtStatus dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first,
                          DtArgs *out) DT_MUST_CHECK;
-DtStatus dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out);
+/* The argument of that name, or NULL: none is given by it. */
+DtVar *dt_args_keyword(const DtArgs *args, const char *name);
+/* The one at that position, or of that name, or NULL. */
+DtVar *dt_args_at(const DtArgs *args, uint32_t index, const char *name);
+/* The names of the arguments that are given by name, a tuple of the trace; NULL without any. */
+DtStatus dt_args_kwnames(DtTrace *trace, const DtArgs *args, PyObject **out) DT_MUST_CHECK;
 static inline DtArgs
 dt_args_of(DtVar **pos, uint32_t npos)
 {

@@ -394,17 +394,36 @@ dt_args_prepend(DtTrace *trace, const DtArgs *args, DtVar *first, DtArgs *out)
     return DT_OK;
 }
 
-DtStatus
-dt_args_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out)
+DtVar *
+dt_args_keyword(const DtArgs *args, const char *name)
 {
-    (void)trace;
-    *out = NULL;
+    DtVar *found = NULL;
     for (uint32_t i = 0; i < args->nkw; i++) {
         if (PyUnicode_CompareWithASCIIString(args->kwnames[i], name) == 0) {
-            *out = args->kw[i];
+            found = args->kw[i];
         }
     }
-    return DT_OK;
+    return found;
+}
+
+DtVar *
+dt_args_at(const DtArgs *args, uint32_t index, const char *name)
+{
+    return index < args->npos ? args->pos[index] : dt_args_keyword(args, name);
+}
+
+DtStatus
+dt_args_kwnames(DtTrace *trace, const DtArgs *args, PyObject **out)
+{
+    *out = NULL;
+    if (args->nkw == 0) {
+        return DT_OK;
+    }
+    *out = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
+    for (uint32_t i = 0; *out != NULL && i < args->nkw; i++) {
+        PyTuple_SET_ITEM(*out, i, Py_NewRef(args->kwnames[i]));
+    }
+    return *out != NULL ? DT_OK : DT_ERROR;
 }
 
 /* ---- Change ---------------------------------------------------------------------------------- */

@@ -419,20 +419,11 @@ dt_np_dry_call(DtNpDry *dry, PyObject *callee, const DtArgs *args, DtVar **out)
     DT_TRY(find_quiet(dry, &callee));
     uint32_t nargs = args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, nargs + 1);
-    PyObject *kwnames = NULL;
+    PyObject *kwnames;
     if (operands == NULL) {
         return dt_no_memory();
     }
-    if (args->nkw > 0) {
-        kwnames = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
-        if (kwnames == NULL) {
-            return DT_ERROR;
-        }
-        for (uint32_t i = 0; i < args->nkw; i++) {
-            Py_INCREF(args->kwnames[i]);
-            PyTuple_SET_ITEM(kwnames, i, args->kwnames[i]);
-        }
-    }
+    DT_TRY(dt_args_kwnames(trace, args, &kwnames));
     DtCallSpec spec = {
         .target = dry->function,
         .callee = callee,

@@ -124,7 +124,7 @@ static DtStatus
 emit(DtNpDry *dry, const struct Reader *reader, const DtArgs *args, DtVar **out)
 {
     DtMeta meta = {.adapter = &dt_number_adapter, .type = &PyArray_Type};
-    PyObject *dtype, *kwnames = NULL;
+    PyObject *dtype, *kwnames;
     uint32_t nargs = args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&dry->trace->arena, DtOperand, nargs + 1);
     if (operands == NULL) {
@@ -140,15 +140,7 @@ emit(DtNpDry *dry, const struct Reader *reader, const DtArgs *args, DtVar **out)
         && PyArray_ISNBO(dt_np_descr(dtype)->byteorder)) {
         DT_TRY(vector_of(dry->trace, dtype, &meta));
     }
-    if (args->nkw > 0) {
-        kwnames = dt_trace_keep_take(dry->trace, PyTuple_New(args->nkw));
-        for (uint32_t i = 0; kwnames != NULL && i < args->nkw; i++) {
-            PyTuple_SET_ITEM(kwnames, i, Py_NewRef(args->kwnames[i]));
-        }
-        if (kwnames == NULL) {
-            return DT_ERROR;
-        }
-    }
+    DT_TRY(dt_args_kwnames(dry->trace, args, &kwnames));
     DtCallSpec spec = {
         .target = dt_np_target(reader->stand_in),
         .callee = dt_np_callee(reader->stand_in),

@@ -140,7 +140,7 @@ emit(Draw *draw, const DtArgs *args, const DtMeta *result, uint32_t nmutated, Dt
     DtTrace *trace = draw->trace;
     uint32_t total = 1 + args->npos + args->nkw;
     DtOperand *operands = DT_ARENA_ARRAY(&trace->arena, DtOperand, total);
-    PyObject *kwnames = NULL;
+    PyObject *kwnames;
     DtVar *dtype = slot_of(draw, "dtype");
     if (operands == NULL) {
         return dt_no_memory();
@@ -161,15 +161,7 @@ emit(Draw *draw, const DtArgs *args, const DtMeta *result, uint32_t nmutated, Dt
                             var->type->name);
         }
     }
-    if (args->nkw > 0) {
-        kwnames = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
-        if (kwnames == NULL) {
-            return DT_ERROR;
-        }
-        for (uint32_t i = 0; i < args->nkw; i++) {
-            PyTuple_SET_ITEM(kwnames, i, Py_NewRef(args->kwnames[i]));
-        }
-    }
+    DT_TRY(dt_args_kwnames(trace, args, &kwnames));
     DtCallSpec spec = {
         .target = draw->function,
         .callee = draw->callee,

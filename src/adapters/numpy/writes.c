@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "variables/kinds.h"
+
 /* ---- Targets --------------------------------------------------------------------------------- */
 
 /* A broadcast view or a diagonal on the way to the memory is read-only. */
@@ -333,20 +335,12 @@ call_through(DtTrace *trace, const char *function, PyObject *callee, DtVar *self
              const DtArgs *args, DtVar **out)
 {
     DtOperand operands[DT_NP_MAXARGS];
-    PyObject *kwnames = NULL;
+    PyObject *kwnames;
     uint32_t count = 0, total = args->npos + args->nkw + (self != NULL);
     if (total > DT_NP_MAXARGS || (self == NULL && args->npos == 0)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such arguments", function);
     }
-    if (args->nkw > 0) {
-        kwnames = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
-        if (kwnames == NULL) {
-            return DT_ERROR;
-        }
-        for (uint32_t i = 0; i < args->nkw; i++) {
-            PyTuple_SET_ITEM(kwnames, i, Py_NewRef(args->kwnames[i]));
-        }
-    }
+    DT_TRY(dt_args_kwnames(trace, args, &kwnames));
     bool real = true;
     for (uint32_t i = 0; i < total; i++) {
         uint32_t at = self != NULL ? i - 1 : i;

@@ -8,18 +8,6 @@
 
 #include "variables/fold.h"
 
-DtStatus
-dt_builtin_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value, DtVar **out)
-{
-    *out = value;
-    DtVar *found;
-    DT_TRY(dt_args_keyword(trace, args, name, &found));
-    if (found != NULL) {
-        *out = found;
-    }
-    return DT_OK;
-}
-
 bool
 dt_builtin_knows(const DtArgs *args, const char *const *allowed)
 {

@@ -4,9 +4,6 @@
 
 #include "variables/kinds.h"
 
-/* The keyword of that name, or `value` where the call has none. */
-DtStatus dt_builtin_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar *value,
-                            DtVar **out) DT_MUST_CHECK;
 
 /* Whether all keywords are allowed ones; the list ends with NULL. */
 bool dt_builtin_knows(const DtArgs *args, const char *const *allowed);

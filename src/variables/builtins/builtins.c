@@ -151,13 +151,14 @@ call_zip(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     static const char *const allowed[] = {"strict", NULL};
-    DtVar *strict;
-    bool truth;
+    DtVar *strict = dt_args_keyword(args, "strict");
+    bool truth = false;
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
     }
-    DT_TRY(dt_builtin_keyword(trace, args, "strict", dt_none(trace), &strict));
-    DT_TRY(dt_var_truth(trace, strict, &truth));
+    if (strict != NULL) {
+        DT_TRY(dt_var_truth(trace, strict, &truth));
+    }
     return dt_iter_zip(trace, args->pos, args->npos, truth, out);
 }
 
@@ -265,17 +266,15 @@ call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
     static const char *const allowed[] = {"key", "reverse", NULL};
-    DtVar *key, *reverse, **items;
+    DtVar **items;
     uint32_t count;
     bool descending;
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
     }
-    DT_TRY(dt_builtin_keyword(trace, args, "key", NULL, &key));
-    DT_TRY(dt_builtin_keyword(trace, args, "reverse", NULL, &reverse));
-    DT_TRY(dt_list_descending(trace, reverse, &descending));
+    DT_TRY(dt_list_descending(trace, dt_args_keyword(args, "reverse"), &descending));
     DT_TRY(dt_collect_list(trace, args->pos[0], &items, &count));
-    DT_TRY(dt_list_sort(trace, items, count, key, descending));
+    DT_TRY(dt_list_sort(trace, items, count, dt_args_keyword(args, "key"), descending));
     return dt_var_list(trace, items, count, out);
 }
 

@@ -231,13 +231,12 @@ static DtStatus
 pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, DtVar **out)
 {
     static const char *const allowed[] = {"key", "default", NULL};
-    DtVar *key, *otherwise, *iterator, *item;
+    DtVar *key = dt_args_keyword(args, "key"), *otherwise = dt_args_keyword(args, "default");
+    DtVar *iterator, *item;
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
     }
-    DT_TRY(dt_builtin_keyword(trace, args, "key", NULL, &key));
     DT_TRY(dt_var_given(trace, &key));
-    DT_TRY(dt_builtin_keyword(trace, args, "default", NULL, &otherwise));
     if (args->npos > 1 && otherwise != NULL) {
         return dt_builtin_misfit(trace, self, args);
     }
@@ -336,17 +335,13 @@ static DtStatus
 call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const allowed[] = {"start", NULL};
-    DtVar *total, *iterator, *item;
+    DtVar *total = dt_args_at(args, 1, "start"), *iterator, *item;
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
     }
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
-    if (args->npos > 1) {
-        total = args->pos[1];
-    }
-    else {
+    if (total == NULL) {
         DT_TRY(dt_var_int(trace, 0, &total));
-        DT_TRY(dt_builtin_keyword(trace, args, "start", total, &total));
     }
     DT_TRY(dt_var_realize(trace, total, &total));
     DT_TRY(refuse_text(trace, self, total));

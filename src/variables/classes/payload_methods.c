@@ -165,9 +165,7 @@ default_missing(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar *
 static DtStatus
 last_argument(DtTrace *trace, const DtArgs *args, uint32_t at, bool *last)
 {
-    DtVar *given;
-    DT_TRY(dt_args_keyword(trace, args, "last", &given));
-    given = args->npos > at ? args->pos[at] : given;
+    DtVar *given = dt_args_at(args, at, "last");
     *last = true;
     return given != NULL ? dt_var_truth(trace, given, last) : DT_OK;
 }

@@ -264,17 +264,15 @@ static DtStatus
 list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtSeqVar *self = (DtSeqVar *)var;
-    DtVar *key = NULL, *reverse = NULL;
     for (uint32_t i = 0; i < args->nkw; i++) {
         if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "key") != 0
             && PyUnicode_CompareWithASCIIString(args->kwnames[i], "reverse") != 0) {
             return dt_kinds_mismatch(trace, var, "sort", args);
         }
     }
-    DT_TRY(dt_args_keyword(trace, args, "key", &key));
-    DT_TRY(dt_args_keyword(trace, args, "reverse", &reverse));
+    DtVar *key = dt_args_keyword(args, "key");
     bool descending;
-    DT_TRY(dt_list_descending(trace, reverse, &descending));
+    DT_TRY(dt_list_descending(trace, dt_args_keyword(args, "reverse"), &descending));
     DtVar **items;
     uint32_t count;
     DT_TRY(dt_var_unpack(trace, var, &items, &count));

@@ -105,22 +105,11 @@ known_arguments(DtTrace *trace, DtVar *const *vars, uint32_t count, PyObject **o
     return DT_OK;
 }
 
-/* The names of the arguments that have one, which come last; NULL with an exception. */
-static PyObject *
-names_of(DtTrace *trace, const DtArgs *args)
-{
-    PyObject *names = dt_trace_keep_take(trace, PyTuple_New(args->nkw));
-    for (uint32_t i = 0; names != NULL && i < args->nkw; i++) {
-        PyTuple_SET_ITEM(names, i, Py_NewRef(args->kwnames[i]));
-    }
-    return names;
-}
-
 /* The call, for its counts; by name through a function of ours. */
 static DtStatus
 replay_call(DtTrace *trace, DtVar *self, DtVar **args, uint32_t count, PyObject *names)
 {
-    if (PyTuple_GET_SIZE(names) == 0) {
+    if (names == NULL) {
         return dt_journal_call(trace, self, args, count);
     }
     PyObject *caller = dt_lru_cache_caller();
@@ -139,12 +128,13 @@ DtStatus
 dt_cached_call(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     PyObject *function = ((DtObjectVar *)self)->object, *known = NULL;
-    PyObject *names = names_of(trace, args);
+    PyObject *names;
     uint32_t count = args->npos + args->nkw;
     DtVar **all = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    if (names == NULL || all == NULL) {
-        return names == NULL ? DT_ERROR : dt_no_memory();
+    if (all == NULL) {
+        return dt_no_memory();
     }
+    DT_TRY(dt_args_kwnames(trace, args, &names));
     for (uint32_t i = 0; i < count; i++) {
         all[i] = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
     }

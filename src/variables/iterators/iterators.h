@@ -66,11 +66,8 @@ DtStatus dt_iter_rebuild_function(DtTrace *trace, DtIterVar *self, DtVar **args,
 /* The row of __next__: a step, or StopIteration. */
 DtStatus dt_iter_call_next(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out);
 
-/* Arguments of those that take keywords: argument `index`, *out being left alone when it was not
- * given; every keyword is one of the names, and none says what a positional argument says already;
- * `var`, called `name`, was given. */
-DtStatus dt_iter_argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name,
-                          DtVar **out) DT_MUST_CHECK;
+/* Arguments of those that take keywords: every keyword is one of the names, and none says what a
+ * positional argument says already; `var`, called `name`, was given. */
 DtStatus dt_iter_check_keywords(DtTrace *trace, const DtArgs *args,
                                 const char *const *names) DT_MUST_CHECK;
 DtStatus dt_iter_require(DtTrace *trace, DtVar *var, const char *name) DT_MUST_CHECK;

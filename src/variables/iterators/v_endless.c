@@ -75,10 +75,14 @@ make_count(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtIterVar *made;
     DT_TRY(dt_iter_check_keywords(trace, args, names));
     DT_TRY(dt_iter_make(trace, &count_row, self, &made));
-    DT_TRY(dt_var_int(trace, 0, &made->state[COUNT_VALUE]));
-    DT_TRY(dt_var_int(trace, 1, &made->state[COUNT_STEP]));
-    DT_TRY(dt_iter_argument(trace, args, 0, "start", &made->state[COUNT_VALUE]));
-    DT_TRY(dt_iter_argument(trace, args, 1, "step", &made->state[COUNT_STEP]));
+    made->state[COUNT_VALUE] = dt_args_at(args, 0, "start");
+    made->state[COUNT_STEP] = dt_args_at(args, 1, "step");
+    if (made->state[COUNT_VALUE] == NULL) {
+        DT_TRY(dt_var_int(trace, 0, &made->state[COUNT_VALUE]));
+    }
+    if (made->state[COUNT_STEP] == NULL) {
+        DT_TRY(dt_var_int(trace, 1, &made->state[COUNT_STEP]));
+    }
     DT_TRY(check_number(trace, made->state[COUNT_VALUE]));
     DT_TRY(check_number(trace, made->state[COUNT_STEP]));
     DT_TRY(count_in_c(trace, &made->state[COUNT_VALUE], &made->state[COUNT_STEP]));
@@ -151,13 +155,12 @@ static DtStatus
 make_repeat(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"object", "times", NULL};
-    DtVar *times = NULL;
+    DtVar *times = dt_args_at(args, 1, "times");
     DtIterVar *made;
     DT_TRY(dt_iter_check_keywords(trace, args, names));
     DT_TRY(dt_iter_make(trace, &repeat_row, self, &made));
-    DT_TRY(dt_iter_argument(trace, args, 0, "object", &made->subject));
+    made->subject = dt_args_at(args, 0, "object");
     DT_TRY(dt_iter_require(trace, made->subject, "object"));
-    DT_TRY(dt_iter_argument(trace, args, 1, "times", &times));
     made->index = -1;
     if (times != NULL) {
         bool ok;

@@ -125,9 +125,7 @@ static DtStatus
 make_groupby(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtIterVar *made;
-    DtVar *iterable = NULL, *key = NULL;
-    DT_TRY(dt_args_keyword(trace, args, "iterable", &iterable));
-    DT_TRY(dt_args_keyword(trace, args, "key", &key));
+    DtVar *iterable = dt_args_keyword(args, "iterable"), *key = dt_args_keyword(args, "key");
     uint32_t known = (iterable != NULL) + (key != NULL);
     if (args->nkw != known || (args->npos > 0 && iterable != NULL)
         || (args->npos > 1 && key != NULL) || (args->npos == 0 && iterable == NULL)) {

@@ -11,19 +11,6 @@
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
 DtStatus
-dt_iter_argument(DtTrace *trace, const DtArgs *args, uint32_t index, const char *name, DtVar **out)
-{
-    DtVar *found = NULL;
-    if (index < args->npos) {
-        *out = args->pos[index];
-        return DT_OK;
-    }
-    DT_TRY(dt_args_keyword(trace, args, name, &found));
-    *out = found != NULL ? found : *out;
-    return DT_OK;
-}
-
-DtStatus
 dt_iter_check_keywords(DtTrace *trace, const DtArgs *args, const char *const *names)
 {
     for (uint32_t i = 0; i < args->nkw; i++) {
@@ -250,13 +237,11 @@ static DtStatus
 make_accumulate(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"iterable", "func", "initial", NULL};
-    DtVar *iterable = NULL, *initial = NULL;
+    DtVar *iterable = dt_args_at(args, 0, "iterable"), *initial = dt_args_keyword(args, "initial");
     DtIterVar *made;
     DT_TRY(dt_iter_check_keywords(trace, args, names));
     DT_TRY(dt_iter_make(trace, &accumulate_row, self, &made));
-    DT_TRY(dt_iter_argument(trace, args, 0, "iterable", &iterable));
-    DT_TRY(dt_iter_argument(trace, args, 1, "func", &made->function));
-    DT_TRY(dt_args_keyword(trace, args, "initial", &initial));
+    made->function = dt_args_at(args, 1, "func");
     DT_TRY(dt_iter_require(trace, iterable, "iterable"));
     DT_TRY(dt_iter_parts(trace, made, &iterable, 1));
     DT_TRY(dt_var_given(trace, &made->function));
@@ -297,11 +282,9 @@ static DtStatus
 make_compress(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"data", "selectors", NULL};
-    DtVar *both[2] = {NULL, NULL};
+    DtVar *both[2] = {dt_args_at(args, 0, "data"), dt_args_at(args, 1, "selectors")};
     DtIterVar *made;
     DT_TRY(dt_iter_check_keywords(trace, args, names));
-    DT_TRY(dt_iter_argument(trace, args, 0, "data", &both[0]));
-    DT_TRY(dt_iter_argument(trace, args, 1, "selectors", &both[1]));
     DT_TRY(dt_iter_require(trace, both[0], "data"));
     DT_TRY(dt_iter_require(trace, both[1], "selectors"));
     DT_TRY(dt_iter_make(trace, &compress_row, self, &made));
@@ -394,13 +377,11 @@ static DtStatus
 make_batched(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     static const char *const names[] = {"iterable", "n", "strict", NULL};
-    DtVar *iterable = NULL, *size = NULL, *strict = NULL;
+    DtVar *iterable = dt_args_at(args, 0, "iterable"), *size = dt_args_at(args, 1, "n");
+    DtVar *strict = dt_args_keyword(args, "strict");
     bool ok, truth = false;
     DtIterVar *made;
     DT_TRY(dt_iter_check_keywords(trace, args, names));
-    DT_TRY(dt_iter_argument(trace, args, 0, "iterable", &iterable));
-    DT_TRY(dt_iter_argument(trace, args, 1, "n", &size));
-    DT_TRY(dt_args_keyword(trace, args, "strict", &strict));
     DT_TRY(dt_iter_require(trace, iterable, "iterable"));
     DT_TRY(dt_iter_require(trace, size, "n"));
     DT_TRY(dt_iter_make(trace, &batched_row, self, &made));
@@ -463,8 +444,7 @@ static DtStatus
 make_zip_longest(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     DtIterVar *made;
-    DtVar *fill = NULL;
-    DT_TRY(dt_args_keyword(trace, args, "fillvalue", &fill));
+    DtVar *fill = dt_args_keyword(args, "fillvalue");
     if (args->nkw != (fill != NULL) || args->npos > LONGEST_MAX) {
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "zip_longest() with other keywords");
     }

@@ -129,7 +129,7 @@ make_over_pools(DtTrace *trace, DtVar *cls, DtVar *const *pools, uint32_t npools
 static DtStatus
 only_keyword(DtTrace *trace, const DtArgs *args, const char *name, DtVar **out)
 {
-    DT_TRY(dt_args_keyword(trace, args, name, out));
+    *out = dt_args_keyword(args, name);
     return args->nkw == (*out != NULL)
                ? DT_OK
                : dt_break(trace, DT_BREAK_CALL_MISMATCH, "another keyword than '%s'", name);
