@@ -16,7 +16,7 @@
 #include "compat/errors.h"
 #include "core/vec.h"
 
-enum { OPARG_LIMIT = 1 << 28, UNIT_BYTES = 2 };
+enum { OPARG_LIMIT = 1 << 28 };
 
 typedef struct Decoder {
     DtArena *arena;
@@ -35,7 +35,7 @@ static DtStatus
 broken(const Decoder *decoder, uint32_t unit, const char *what)
 {
     PyErr_Format(PyExc_ValueError, "broken code object %R: %s at offset %u",
-                 dt_code_name(decoder->bytecode->code), what, (unsigned)unit * UNIT_BYTES);
+                 dt_code_name(decoder->bytecode->code), what, (unsigned)unit * DT_UNIT_BYTES);
     return DT_ERROR;
 }
 
@@ -62,8 +62,8 @@ read_real(const Decoder *decoder, uint32_t unit, int extended_arg, RealInstr *re
         if (oparg >= OPARG_LIMIT >> 8) {
             return broken(decoder, unit, "an argument is too large");
         }
-        oparg = oparg << 8 | decoder->bytes[unit * UNIT_BYTES + 1];
-        real->opcode = decoder->bytes[unit * UNIT_BYTES];
+        oparg = oparg << 8 | decoder->bytes[unit * DT_UNIT_BYTES + 1];
+        real->opcode = decoder->bytes[unit * DT_UNIT_BYTES];
         if (real->opcode != extended_arg) {
             break;
         }
@@ -133,7 +133,7 @@ add_instr(Decoder *decoder, const RealInstr *real, uint16_t op, uint16_t flags, 
         .flags = flags,
         .arg = arg,
         .target = jumps ? (int32_t)target : -1,
-        .offset = real->unit * UNIT_BYTES,
+        .offset = real->unit * DT_UNIT_BYTES,
         .real = decoder->reals.count - 1,
         .line = -1,
         .end_line = -1,
@@ -219,12 +219,12 @@ skip_cleanup(const Decoder *decoder, const DtInstr *instr, int skip, int32_t *ta
     const DtInstr *landing = &decoder->instrs.items[*target];
     uint32_t next = landing->real + (uint32_t)skip;
     if (next >= decoder->reals.count) {
-        return broken(decoder, instr->offset / UNIT_BYTES, "a loop that ends nowhere");
+        return broken(decoder, instr->offset / DT_UNIT_BYTES, "a loop that ends nowhere");
     }
     int32_t end = (int32_t)decoder->reals.items[next];
     for (int32_t i = *target; i < end; i++) {
         if (decoder->instrs.items[i].op != DT_OP_POP_TOP) {
-            return broken(decoder, instr->offset / UNIT_BYTES, "a loop without its clean-up");
+            return broken(decoder, instr->offset / DT_UNIT_BYTES, "a loop without its clean-up");
         }
     }
     *target = end;
@@ -242,7 +242,7 @@ link_jumps(Decoder *decoder)
         int skip = dt_opcodes_get(decoder->bytes[instr->offset])->skip;
         int32_t target = decoder->first[instr->target];
         if (target < 0) {
-            return broken(decoder, instr->offset / UNIT_BYTES, "a jump into an instruction");
+            return broken(decoder, instr->offset / DT_UNIT_BYTES, "a jump into an instruction");
         }
         if (skip > 0) {
             DT_TRY(skip_cleanup(decoder, instr, skip, &target));
@@ -374,8 +374,8 @@ dt_decode_parts(DtArena *arena, PyCodeObject *code, PyObject *bytes, PyObject *l
     decoder->linetable = linetable;
     decoder->exceptiontable = exceptiontable;
     decoder->bytes = (const uint8_t *)PyBytes_AS_STRING(bytes);
-    decoder->units = (uint32_t)(PyBytes_GET_SIZE(bytes) / UNIT_BYTES);
-    if (PyBytes_GET_SIZE(bytes) % UNIT_BYTES != 0 || PyBytes_GET_SIZE(bytes) > INT32_MAX / 8) {
+    decoder->units = (uint32_t)(PyBytes_GET_SIZE(bytes) / DT_UNIT_BYTES);
+    if (PyBytes_GET_SIZE(bytes) % DT_UNIT_BYTES != 0 || PyBytes_GET_SIZE(bytes) > INT32_MAX / 8) {
         return broken(decoder, 0, "a code string of this length");
     }
     DT_TRY(run_decoder(decoder));

@@ -38,7 +38,7 @@ dt_opcodes_get(int opcode_number)
 /* The number of a real opcode of this CPython, or -1. */
 int dt_opcodes_find(const char *name);
 
-enum { DT_EXPAND_MAX = 1024 };
+enum { DT_EXPAND_MAX = 1024, DT_UNIT_BYTES = 2 };
 
 /* What one real instruction becomes. */
 typedef struct DtExpand {

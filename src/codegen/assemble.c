@@ -8,15 +8,13 @@
  */
 #include "codegen/assemble.h"
 
-#include <string.h>
-
-#include "bytecode/exception_table.h"
 #include "bytecode/opcodes.h"
 #include "codegen/legalise.h"
 #include "codegen/lower.h"
+#include "codegen/units.h"
 #include "compat/errors.h"
 
-enum { UNIT_BYTES = 2, BLOCK_VALUES = 6 };
+enum { BLOCK_VALUES = 6 };
 
 typedef struct Assembler {
     DtArena arena;
@@ -31,7 +29,6 @@ typedef struct Assembler {
     uint32_t *work;
     uint32_t work_count;
     int32_t max_depth;
-    int extended_arg;
     DtExpand expand;
 } Assembler;
 
@@ -79,35 +76,6 @@ direct_jumps(Assembler *as)
     return DT_OK;
 }
 
-static uint32_t
-prefixes(int32_t arg)
-{
-    return arg > 0xFFFFFF ? 3 : arg > 0xFFFF ? 2 : arg > 0xFF ? 1 : 0;
-}
-
-static uint32_t
-size_of(const DtRealInstr *real)
-{
-    return prefixes(real->arg) + 1 + dt_opcodes_get(real->opcode)->caches;
-}
-
-/* The argument of a jump under the present offsets. */
-static int32_t
-jump_argument(const Assembler *as, uint32_t index)
-{
-    const DtRealInstr *real = &as->legal.instrs.items[index];
-    int32_t to = (int32_t)as->offsets[real->jump];
-    int32_t end = (int32_t)as->offsets[index + 1];
-    switch ((DtJumpKind)dt_opcodes_get(real->opcode)->jump) {
-    case DT_JUMP_ABS:
-        return to;
-    case DT_JUMP_BACK:
-        return end - to;
-    default:
-        return to - end;
-    }
-}
-
 /* Offsets only grow, so this ends; an argument that then needs fewer bytes
  * than it has got keeps its prefixes. */
 static DtStatus
@@ -121,14 +89,17 @@ place(Assembler *as)
     for (bool grown = true; grown;) {
         grown = false;
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t size = size_of(&as->legal.instrs.items[i]);
+            const DtRealInstr *real = &as->legal.instrs.items[i];
+            uint32_t size = dt_units_size(real->opcode, real->arg);
             grown |= size > sizes[i];
             sizes[i] = size > sizes[i] ? size : sizes[i];
             as->offsets[i + 1] = as->offsets[i] + sizes[i];
         }
         for (uint32_t i = 0; i < count; i++) {
-            if (as->legal.instrs.items[i].jump >= 0) {
-                as->legal.instrs.items[i].arg = jump_argument(as, i);
+            DtRealInstr *real = &as->legal.instrs.items[i];
+            if (real->jump >= 0) {
+                real->arg = dt_units_jump(real->opcode, (int32_t)as->offsets[i + 1],
+                                          (int32_t)as->offsets[real->jump]);
             }
         }
     }
@@ -277,99 +248,53 @@ assign_regions(Assembler *as)
 
 /* --- bytes and tables ---------------------------------------------------- */
 
-static void
-write_instr(const Assembler *as, uint32_t index, uint8_t *bytes)
-{
-    const DtRealInstr *real = &as->legal.instrs.items[index];
-    uint32_t caches = dt_opcodes_get(real->opcode)->caches;
-    uint32_t units = as->offsets[index + 1] - as->offsets[index] - caches;
-    uint8_t *at = bytes + (size_t)as->offsets[index] * UNIT_BYTES;
-    for (uint32_t unit = 0; unit < units; unit++, at += UNIT_BYTES) {
-        at[0] = unit + 1 < units ? (uint8_t)as->extended_arg : real->opcode;
-        at[1] = (uint8_t)((uint32_t)real->arg >> (8 * (units - 1 - unit)));
-    }
-    memset(at, 0, (size_t)caches * UNIT_BYTES);
-}
-
 static PyObject *
 make_bytes(const Assembler *as)
 {
+    DtUnits units;
     uint32_t count = as->legal.instrs.count;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)as->offsets[count] * UNIT_BYTES);
-    for (uint32_t i = 0; bytes != NULL && i < count; i++) {
-        write_instr(as, i, (uint8_t *)PyBytes_AS_STRING(bytes));
+    dt_units_begin(&units, as->offsets[count]);
+    for (uint32_t i = 0; units.bytes != NULL && i < count; i++) {
+        const DtRealInstr *real = &as->legal.instrs.items[i];
+        dt_units_write(&units, as->offsets[i], as->offsets[i + 1], real->opcode, real->arg);
     }
-    return bytes;
-}
-
-static bool
-same_position(const DtSpan *a, const DtSpan *b)
-{
-    return a->line == b->line && a->end_line == b->end_line && a->col == b->col
-           && a->end_col == b->end_col;
+    return units.bytes;
 }
 
 static PyObject *
 make_line_table(Assembler *as)
 {
-    uint32_t count = as->legal.instrs.count;
-    uint32_t used = 0;
-    uint8_t *data;
-    size_t size;
-    DtLineEntry *entries = DT_ARENA_ARRAY(&as->arena, DtLineEntry, count + 1);
-    if (entries == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const DtSpan *position = &as->legal.instrs.items[i].position;
-        if (used == 0 || !same_position(&entries[used - 1].position, position)) {
-            entries[used].start = as->offsets[i] * UNIT_BYTES;
-            entries[used].position = *position;
-            used++;
-        }
-        entries[used - 1].end = as->offsets[i + 1] * UNIT_BYTES;
-    }
-    if (dt_line_table_encode(&as->arena, dt_line_table_format(), entries, used,
-                             as->meta->firstlineno, &data, &size)
-        != DT_OK) {
+    DtLineRuns runs;
+    if (dt_line_runs_begin(&runs, &as->arena, as->legal.instrs.count) != DT_OK) {
         return NULL;
     }
-    return PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)size);
+    for (uint32_t i = 0; i < as->legal.instrs.count; i++) {
+        dt_line_runs_add(&runs, as->offsets[i], as->offsets[i + 1],
+                         &as->legal.instrs.items[i].position);
+    }
+    return dt_line_runs_encode(&runs, as->meta->firstlineno);
 }
 
 static PyObject *
 make_exception_table(Assembler *as)
 {
-    uint32_t count = as->legal.instrs.count;
-    uint32_t used = 0;
-    int32_t running = -1;
-    uint8_t *data;
-    size_t size;
-    DtExceptionEntry *entries = DT_ARENA_ARRAY(&as->arena, DtExceptionEntry, count + 1);
-    if (entries == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t now = as->try_of[i];
-        now = now >= 0 && as->try_depth[now] < 0 ? -1 : now;
-        if (now >= 0 && now != running) {
-            const DtRealTry *region = &as->legal.tries.items[now];
-            entries[used++] = (DtExceptionEntry){
-                .start = as->offsets[i],
-                .target = as->offsets[region->handler],
-                .depth = (uint32_t)as->try_depth[now],
-                .lasti = region->lasti,
-            };
-        }
-        if (now >= 0) {
-            entries[used - 1].end = as->offsets[i + 1];
-        }
-        running = now;
-    }
-    if (dt_exception_table_encode(&as->arena, entries, used, &data, &size) != DT_OK) {
+    DtHandlerRuns runs;
+    if (dt_handler_runs_begin(&runs, &as->arena, as->legal.instrs.count) != DT_OK) {
         return NULL;
     }
-    return PyBytes_FromStringAndSize(used ? (const char *)data : "", (Py_ssize_t)size);
+    for (uint32_t i = 0; i < as->legal.instrs.count; i++) {
+        DtExceptionEntry entry = {0};
+        int32_t now = as->try_of[i];
+        now = now >= 0 && as->try_depth[now] < 0 ? -1 : now;
+        if (now >= 0) {
+            const DtRealTry *region = &as->legal.tries.items[now];
+            entry.target = as->offsets[region->handler];
+            entry.depth = (uint32_t)as->try_depth[now];
+            entry.lasti = region->lasti;
+        }
+        dt_handler_runs_add(&runs, as->offsets[i], as->offsets[i + 1], now, entry);
+    }
+    return dt_handler_runs_encode(&runs);
 }
 
 /* --- the code object ----------------------------------------------------- */
@@ -513,7 +438,6 @@ dt_assemble_code(const DtEmit *emit, const DtAssembleMeta *meta, DT_OWNED PyCode
     }
     as->emit = emit;
     as->meta = meta;
-    as->extended_arg = dt_opcodes_find("EXTENDED_ARG");
     dt_arena_init(&as->arena);
     DtStatus status = run(as, code);
     dt_arena_release(&as->arena);

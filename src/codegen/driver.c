@@ -20,22 +20,13 @@
  */
 #include "codegen/driver.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "bytecode/opcodes.h"
 #include "codegen/driver_code.h"
 #include "codegen/driver_map.h"
+#include "codegen/driver_raws.h"
 #include "compat/errors.h"
 
-enum { UNIT_BYTES = 2, SPARE = 4 };
-
-typedef struct RawSource {
-    int32_t instr;  /* its first canonical instruction */
-    int32_t target; /* number of a real instruction, or -1 */
-    int32_t arg;
-    uint8_t opcode;
-} RawSource;
+enum { SPARE = 4 };
 
 typedef struct Builder {
     DtArena *arena;
@@ -45,9 +36,7 @@ typedef struct Builder {
     PyObject *const *behind;        /* the same, or NULL */
     DtDriverMap *map;
     DtDriverCode code;
-    RawSource *raws;
-    uint32_t nraws;
-    int32_t *raw_of;  /* per canonical instruction */
+    DtDriverRaws raws;
     int32_t **ladder; /* per context: label per stack depth; NULL: nothing comes from there */
     int32_t *ways;    /* per canonical instruction: label of its point's quick edge */
 } Builder;
@@ -69,13 +58,13 @@ is_return(const DtInstr *instr)
 static int32_t
 entry_label(const Builder *builder, int32_t instr)
 {
-    return 2 * builder->raw_of[instr];
+    return 2 * builder->raws.of[instr];
 }
 
 static int32_t
 body_label(const Builder *builder, int32_t instr)
 {
-    return 2 * builder->raw_of[instr] + 1;
+    return 2 * builder->raws.of[instr] + 1;
 }
 
 static void
@@ -119,75 +108,6 @@ stand_at(Builder *builder, int32_t instr)
     const DtInstr *from = &builder->bytecode->instrs[instr];
     builder->code.position = (DtSpan){from->line, from->end_line, from->col, from->end_col};
     builder->code.handler = DT_PY310 ? -1 : handler_around(builder, instr);
-}
-
-/* --- reading ------------------------------------------------------------- */
-
-static int32_t
-read_argument(const uint8_t *bytes, uint32_t unit, int extended_arg)
-{
-    uint32_t arg = bytes[unit * UNIT_BYTES + 1];
-    for (int shift = 8; unit > 0 && bytes[(unit - 1) * UNIT_BYTES] == extended_arg; shift += 8) {
-        unit--;
-        arg |= (uint32_t)bytes[unit * UNIT_BYTES + 1] << shift;
-    }
-    return (int32_t)arg;
-}
-
-/* The unit that a jump goes to, or -1. */
-static int64_t
-target_unit(const RawSource *raw, uint32_t unit)
-{
-    const DtOpcodeInfo *info = dt_opcodes_get(raw->opcode);
-    int64_t next = (int64_t)unit + 1 + info->caches;
-    switch ((DtJumpKind)info->jump) {
-    case DT_JUMP_ABS:
-        return raw->arg;
-    case DT_JUMP_FWD:
-        return next + raw->arg;
-    case DT_JUMP_BACK:
-        return next - raw->arg;
-    case DT_JUMP_NONE:
-        break;
-    }
-    return -1;
-}
-
-/* The real instructions; decoding has checked them. */
-static DtStatus
-read_raws(Builder *builder, const uint8_t *bytes, uint32_t units)
-{
-    const DtBytecode *bytecode = builder->bytecode;
-    int extended_arg = dt_opcodes_find("EXTENDED_ARG");
-    int32_t *raw_at = DT_ARENA_ARRAY(builder->arena, int32_t, units + 1);
-    builder->raws = DT_ARENA_ARRAY(builder->arena, RawSource, bytecode->count + 1);
-    builder->raw_of = DT_ARENA_ARRAY(builder->arena, int32_t, bytecode->count + 1);
-    if (raw_at == NULL || builder->raws == NULL || builder->raw_of == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < bytecode->count; i++) {
-        const DtInstr *instr = &bytecode->instrs[i];
-        if (!(instr->flags & (DT_INSTR_CONTINUES | DT_INSTR_SYNTHETIC))) {
-            uint32_t unit = instr->offset / UNIT_BYTES;
-            int32_t number = (int32_t)builder->nraws++;
-            builder->raws[number] = (RawSource){
-                .instr = (int32_t)i,
-                .opcode = bytes[instr->offset],
-                .arg = read_argument(bytes, unit, extended_arg),
-            };
-            raw_at[unit] = number;
-            for (; unit > 0 && bytes[(unit - 1) * UNIT_BYTES] == extended_arg; unit--) {
-                raw_at[unit - 1] = number; /* jumps go to the first prefix */
-            }
-        }
-        builder->raw_of[i] = (int32_t)builder->nraws - 1;
-    }
-    for (uint32_t r = 0; r < builder->nraws; r++) {
-        RawSource *raw = &builder->raws[r];
-        int64_t unit = target_unit(raw, bytecode->instrs[raw->instr].offset / UNIT_BYTES);
-        raw->target = unit < 0 ? -1 : raw_at[unit];
-    }
-    return DT_OK;
 }
 
 /* --- points -------------------------------------------------------------- */
@@ -336,8 +256,8 @@ static void
 emit_copies(Builder *builder)
 {
     DtDriverCode *code = &builder->code;
-    for (uint32_t r = 0; r < builder->nraws; r++) {
-        const RawSource *raw = &builder->raws[r];
+    for (uint32_t r = 0; r < builder->raws.count; r++) {
+        const DtRawSource *raw = &builder->raws.items[r];
         dt_driver_code_bind(code, entry_label(builder, raw->instr));
         if (builder->point_of[raw->instr] != NULL) {
             emit_site(builder, builder->point_of[raw->instr]);
@@ -504,7 +424,7 @@ expect_instrs(Builder *builder, uint32_t npoints)
         pads += is_return(&builder->bytecode->instrs[i]);
     }
     dt_driver_code_expect(&builder->code,
-                          builder->nraws + npoints * SITE_INSTRS + pads * PAD_INSTRS);
+                          builder->raws.count + npoints * SITE_INSTRS + pads * PAD_INSTRS);
 }
 
 static DtStatus
@@ -512,7 +432,7 @@ emit_all(Builder *builder, uint32_t npoints)
 {
     const DtBytecode *bytecode = builder->bytecode;
     expect_instrs(builder, npoints);
-    for (uint32_t i = 0; i < 2 * builder->nraws; i++) {
+    for (uint32_t i = 0; i < 2 * builder->raws.count; i++) {
         dt_driver_code_label(&builder->code);
     }
     emit_copies(builder);
@@ -587,14 +507,7 @@ dt_driver_switch(PyCodeObject *driver, DtDriverSite *site, bool asleep)
 static DtStatus
 build(Builder *builder, const DtDriverPoint *points, uint32_t npoints, PyCodeObject **driver)
 {
-    PyObject *bytes = dt_code_bytes_new(builder->bytecode->code);
-    if (bytes == NULL) {
-        return DT_ERROR;
-    }
-    DtStatus status = read_raws(builder, (const uint8_t *)PyBytes_AS_STRING(bytes),
-                                (uint32_t)(PyBytes_GET_SIZE(bytes) / UNIT_BYTES));
-    Py_DECREF(bytes);
-    DT_TRY(status);
+    DT_TRY(dt_driver_raws_read(builder->arena, builder->bytecode, &builder->raws));
     DT_TRY(take_points(builder, points, npoints));
     DT_TRY(label_handlers(builder));
     DT_TRY(emit_all(builder, npoints));

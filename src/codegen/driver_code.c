@@ -5,13 +5,9 @@
  */
 #include "codegen/driver_code.h"
 
-#include <string.h>
-
-#include "bytecode/exception_table.h"
 #include "bytecode/opcodes.h"
+#include "codegen/units.h"
 #include "compat/errors.h"
-
-enum { UNIT_BYTES = 2 };
 
 static DtStatus
 fault(const char *what)
@@ -239,34 +235,6 @@ dt_driver_code_return(DtDriverCode *code)
 
 /* --- offsets ------------------------------------------------------------- */
 
-static uint32_t
-size_of(const DtRawInstr *instr)
-{
-    int32_t arg = instr->arg;
-    uint32_t prefixes = arg > 0xFFFFFF ? 3 : arg > 0xFFFF ? 2 : arg > 0xFF ? 1 : 0;
-    return prefixes + 1 + dt_opcodes_get(instr->opcode)->caches;
-}
-
-/* The argument of a jump under the present offsets; negative: it can't go there. */
-static int32_t
-jump_argument(const DtDriverCode *code, uint32_t index)
-{
-    const DtRawInstr *instr = &code->instrs.items[index];
-    int32_t to = dt_driver_code_unit(code, instr->jump);
-    int32_t end = (int32_t)code->offsets[index + 1];
-    switch ((DtJumpKind)dt_opcodes_get(instr->opcode)->jump) {
-    case DT_JUMP_ABS:
-        return to;
-    case DT_JUMP_BACK:
-        return end - to;
-    case DT_JUMP_FWD:
-        return to - end;
-    case DT_JUMP_NONE:
-        break;
-    }
-    return -1;
-}
-
 /* The jumps, and how large everything is that is none. */
 static DtStatus
 measure(DtDriverCode *code, uint32_t *sizes, uint32_t **jumps, uint32_t *njumps)
@@ -288,7 +256,7 @@ measure(DtDriverCode *code, uint32_t *sizes, uint32_t **jumps, uint32_t *njumps)
         else if (instr->arg < 0) {
             return fault("a negative argument");
         }
-        sizes[i] = size_of(instr);
+        sizes[i] = dt_units_size(instr->opcode, instr->arg);
     }
     return DT_OK;
 }
@@ -315,11 +283,12 @@ dt_driver_code_place(DtDriverCode *code)
         }
         for (uint32_t k = 0; k < njumps; k++) {
             DtRawInstr *instr = &code->instrs.items[jumps[k]];
-            instr->arg = jump_argument(code, jumps[k]);
+            instr->arg = dt_units_jump(instr->opcode, (int32_t)code->offsets[jumps[k] + 1],
+                                       dt_driver_code_unit(code, instr->jump));
             if (instr->arg < 0) {
                 return fault("a jump against its direction");
             }
-            uint32_t size = size_of(instr);
+            uint32_t size = dt_units_size(instr->opcode, instr->arg);
             grown |= size > sizes[jumps[k]];
             sizes[jumps[k]] = size > sizes[jumps[k]] ? size : sizes[jumps[k]];
         }
@@ -329,100 +298,52 @@ dt_driver_code_place(DtDriverCode *code)
 
 /* --- bytes and tables ---------------------------------------------------- */
 
-static void
-write_instr(const DtDriverCode *code, uint32_t index, int extended_arg, uint8_t *bytes)
-{
-    const DtRawInstr *instr = &code->instrs.items[index];
-    uint32_t caches = dt_opcodes_get(instr->opcode)->caches;
-    uint32_t units = code->offsets[index + 1] - code->offsets[index] - caches;
-    uint8_t *at = bytes + (size_t)code->offsets[index] * UNIT_BYTES;
-    for (uint32_t unit = 0; unit < units; unit++, at += UNIT_BYTES) {
-        at[0] = unit + 1 < units ? (uint8_t)extended_arg : instr->opcode;
-        at[1] = (uint8_t)((uint32_t)instr->arg >> (8 * (units - 1 - unit)));
-    }
-    memset(at, 0, (size_t)caches * UNIT_BYTES);
-}
-
 static PyObject *
 make_bytes(const DtDriverCode *code)
 {
+    DtUnits units;
     uint32_t count = code->instrs.count;
-    int extended_arg = dt_opcodes_find("EXTENDED_ARG");
-    PyObject *bytes =
-        PyBytes_FromStringAndSize(NULL, (Py_ssize_t)code->offsets[count] * UNIT_BYTES);
-    for (uint32_t i = 0; bytes != NULL && i < count; i++) {
-        write_instr(code, i, extended_arg, (uint8_t *)PyBytes_AS_STRING(bytes));
+    dt_units_begin(&units, code->offsets[count]);
+    for (uint32_t i = 0; units.bytes != NULL && i < count; i++) {
+        const DtRawInstr *instr = &code->instrs.items[i];
+        dt_units_write(&units, code->offsets[i], code->offsets[i + 1], instr->opcode, instr->arg);
     }
-    return bytes;
-}
-
-static bool
-same_position(const DtSpan *a, const DtSpan *b)
-{
-    return a->line == b->line && a->end_line == b->end_line && a->col == b->col
-           && a->end_col == b->end_col;
+    return units.bytes;
 }
 
 static PyObject *
 make_line_table(const DtDriverCode *code)
 {
-    uint32_t count = code->instrs.count;
-    uint32_t used = 0;
-    uint8_t *data;
-    size_t size;
-    DtLineEntry *entries = DT_ARENA_ARRAY(code->arena, DtLineEntry, count + 1);
-    if (entries == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const DtSpan *position = &code->instrs.items[i].position;
-        if (used == 0 || !same_position(&entries[used - 1].position, position)) {
-            entries[used].start = code->offsets[i] * UNIT_BYTES;
-            entries[used].position = *position;
-            used++;
-        }
-        entries[used - 1].end = code->offsets[i + 1] * UNIT_BYTES;
-    }
-    if (dt_line_table_encode(code->arena, dt_line_table_format(), entries, used,
-                             dt_code_firstlineno(code->bytecode->code), &data, &size)
-        != DT_OK) {
+    DtLineRuns runs;
+    if (dt_line_runs_begin(&runs, code->arena, code->instrs.count) != DT_OK) {
         return NULL;
     }
-    return PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)size);
+    for (uint32_t i = 0; i < code->instrs.count; i++) {
+        dt_line_runs_add(&runs, code->offsets[i], code->offsets[i + 1],
+                         &code->instrs.items[i].position);
+    }
+    return dt_line_runs_encode(&runs, dt_code_firstlineno(code->bytecode->code));
 }
 
 static PyObject *
 make_exception_table(const DtDriverCode *code)
 {
-    uint32_t count = code->instrs.count;
-    uint32_t used = 0;
-    int32_t running = -1;
-    uint8_t *data;
-    size_t size;
-    DtExceptionEntry *entries = DT_ARENA_ARRAY(code->arena, DtExceptionEntry, count + 1);
-    if (entries == NULL) {
-        return PyErr_NoMemory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t now = code->instrs.items[i].handler;
-        if (now >= 0 && now != running) {
-            const DtHandler *handler = &code->bytecode->handlers[now];
-            entries[used++] = (DtExceptionEntry){
-                .start = code->offsets[i],
-                .target = (uint32_t)dt_driver_code_unit(code, code->handler_labels[now]),
-                .depth = (uint32_t)handler->depth,
-                .lasti = handler->lasti,
-            };
-        }
-        if (now >= 0) {
-            entries[used - 1].end = code->offsets[i + 1];
-        }
-        running = now;
-    }
-    if (dt_exception_table_encode(code->arena, entries, used, &data, &size) != DT_OK) {
+    DtHandlerRuns runs;
+    if (dt_handler_runs_begin(&runs, code->arena, code->instrs.count) != DT_OK) {
         return NULL;
     }
-    return PyBytes_FromStringAndSize(used ? (const char *)data : "", (Py_ssize_t)size);
+    for (uint32_t i = 0; i < code->instrs.count; i++) {
+        DtExceptionEntry entry = {0};
+        int32_t now = code->instrs.items[i].handler;
+        if (now >= 0) {
+            const DtHandler *handler = &code->bytecode->handlers[now];
+            entry.target = (uint32_t)dt_driver_code_unit(code, code->handler_labels[now]);
+            entry.depth = (uint32_t)handler->depth;
+            entry.lasti = handler->lasti;
+        }
+        dt_handler_runs_add(&runs, code->offsets[i], code->offsets[i + 1], now, entry);
+    }
+    return dt_handler_runs_encode(&runs);
 }
 
 static PyObject *
