@@ -285,3 +285,47 @@ def test_names_of_dtypes_that_warn(name):
         compiled = Compiled(function)
         for _ in range(3):
             compare(Outcome(function, (X,), {}), Outcome(compiled, (X,), {}))
+
+
+def test_dtypes_of_a_kind_that_others_have_made():
+    """Their number is -1, less than that of any of NumPy's own."""
+    multiarray = pytest.importorskip("numpy._core._multiarray_umath")
+    kind = multiarray._get_sfloat_dtype()
+
+    def made(x, scaling):
+        a = np.array([1.0, 2.0, 3.0], dtype=kind(scaling))
+        return a.dtype.get_scaling(), a.view(np.float64) * 2, x + 1
+
+    def given(x, a):
+        return a.shape, a.dtype.get_scaling(), x + 1
+
+    check_calls(made, (X, 1.0), (X, 2.0), whole=False)
+    arrays = [np.array([1.0, 2.0], dtype=kind(scaling)) for scaling in (1.0, 2.0)]
+    compiled = Compiled(given)
+    for array in arrays * 2:
+        plain, ours = given(X, array), compiled(X, array)
+        assert plain[:2] == ours[:2] and (plain[2] == ours[2]).all()
+
+
+@pytest.mark.parametrize("kind", ["swapped", "field", "dense", "gaps", "fortran", "fixed"])
+def test_from_dlpack_refuses(kind):
+    def fn(x, y):
+        z = x + 1
+        try:
+            np.from_dlpack(y)
+        except BufferError as error:
+            return z, str(error)
+        return z, np.from_dlpack(y) * 2
+
+    y = {
+        "swapped": np.arange(5, dtype=">i8"),
+        "field": np.zeros(5, [("a", np.int32), ("b", np.int8)])["a"],
+        "dense": np.arange(5.0),
+        "gaps": np.arange(10.0)[::2],
+        "fortran": np.arange(6.0).reshape(2, 3).T,
+        "fixed": np.arange(5.0),
+    }[kind]
+    y.flags.writeable = kind != "fixed"
+    compiled = Compiled(fn)
+    for _ in range(3):
+        compare(Outcome(fn, (X, y), {}), Outcome(compiled, (X, y), {}))

@@ -78,8 +78,8 @@ dt_np_is_array(const DtAdapter *adapter, PyObject *object)
 bool
 dt_np_dtype_captured(const PyArray_Descr *descr)
 {
-    int num = descr->type_num;
-    if (!PyTypeNum_ISNUMBER(num) && num != NPY_BOOL) {
+    int num = descr->type_num; /* of kinds of dtypes that others have made: -1 */
+    if (num < 0 || (!PyTypeNum_ISNUMBER(num) && num != NPY_BOOL)) {
         return false;
     }
     return PyDataType_METADATA(descr) == NULL && !PyDataType_HASFIELDS(descr);
@@ -229,8 +229,9 @@ build_array(DtTrace *trace, PyArrayObject *array, const DtSource *source, ArrayS
 {
     PyArray_Descr *descr = PyArray_DESCR(array);
     if (dt_np_adapter_of_dtype((PyObject *)descr) == NULL) {
+        const PyTypeObject *type = descr->typeobj; /* of items; others' kinds may have none */
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of dtype %s",
-                        descr->typeobj->tp_name);
+                        (type != NULL ? type : Py_TYPE(descr))->tp_name);
     }
     if (PyArray_NDIM(array) > DT_NP_MAXDIMS) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "an array of %d dimensions",

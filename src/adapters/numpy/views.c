@@ -284,6 +284,12 @@ dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (self == NULL || !dt_np_is_ndarray(self)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
     }
+    uint32_t layout =
+        self->meta->layout; /* it refuses strides that are no multiples of the items' size */
+    if (!(layout & DT_LAYOUT_NATIVE) || !(layout & (DT_LAYOUT_C | DT_LAYOUT_F))) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of memory that it may refuse",
+                        dt_np_target(op));
+    }
     DtOperand operand = dt_np_node(self);
     DtMeta *meta = dt_np_view_meta(trace, self->meta, self->meta->shape, self->meta->ndim);
     if (meta == NULL) {
