@@ -17,6 +17,13 @@ def fit(value: int, low: int, high: int) -> int:
     raise Unexpected
 
 
+def expect(value: object, truth: bool) -> bool:
+    """The truth of the value, on which a branch depends whose other way is a `raise`."""
+    if bool(value) is truth:
+        return truth
+    raise Unexpected
+
+
 def power(base: float, exponent: float) -> float:
     """base ** exponent, an int for ints and a float otherwise: no complex number, no huge one."""
     if type(base) is float or type(exponent) is float:

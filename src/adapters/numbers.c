@@ -186,6 +186,22 @@ dt_number_fit(DtTrace *trace, int64_t low, int64_t high, DtOperand *operand)
     return dt_graph_operand(trace, checked, operand, &ok);
 }
 
+DtStatus
+dt_number_expect(DtTrace *trace, DtVar *value, bool truth, bool *done)
+{
+    bool array;
+    DtVar *checked;
+    DtOperand args[2];
+    *done = dt_number_of(value, &array) != 0;
+    if (!*done) {
+        return DT_OK;
+    }
+    DT_TRY(dt_number_operands(trace, &value, 1, args));
+    args[1] = (DtOperand){.kind = DT_OPERAND_CONST, .u.object = truth ? Py_True : Py_False};
+    return emit_helper(trace, "dyntrace._numbers", "expect", "dyntrace._numbers.expect", args, 2,
+                       'b', &checked);
+}
+
 /* ---- Operators ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -498,6 +514,7 @@ const DtAdapter dt_number_adapter = {
     .iter = number_iter,
     .number_kind = dt_number_kind_of,
     .number = dt_number_call,
+    .expect = dt_number_expect,
     .text = dt_number_text,
 };
 

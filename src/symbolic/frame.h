@@ -96,6 +96,11 @@ DtStatus dt_segment_check_call(DtTrace *trace, DtFrame *frame, DtVar *callable) 
  */
 DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_CHECK;
 
+/* The truth of `var`, which the instruction at `at` asks for, if that is a jump.  Of a number that
+ * the graph computes it is decided where the other way leads to a `raise` alone (expect.c). */
+DtStatus dt_frame_branch_truth(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var,
+                               bool *truth) DT_MUST_CHECK;
+
 /* The position of the instruction that `frame` is at; and of all active frames, innermost first
  * (trace->positions). */
 DtPosition dt_frame_position(const DtFrame *frame);

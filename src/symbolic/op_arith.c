@@ -55,7 +55,7 @@ dt_op_to_bool(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         return DT_OK;
     }
     bool truth;
-    DT_TRY(dt_var_truth(trace, var, &truth));
+    DT_TRY(dt_frame_branch_truth(trace, frame, frame->next, var, &truth));
     return dt_frame_push_bool(trace, frame, truth);
 }
 

@@ -1,6 +1,6 @@
 /* Control flow: jumps, conditional jumps, iteration, return.
  *
- * A branch is decided while tracing; dt_var_truth() guards what the decision
+ * A branch is decided while tracing; dt_frame_branch_truth() guards what the decision
  * relied on.  Loops over short iterables are unrolled, up to options.unroll_limit.
  */
 #include "symbolic/frame.h"
@@ -15,7 +15,7 @@ static DtStatus
 pop_jump_if(DtTrace *trace, DtFrame *frame, const DtInstr *instr, bool wanted)
 {
     bool truth;
-    DT_TRY(dt_var_truth(trace, dt_frame_pop(frame), &truth));
+    DT_TRY(dt_frame_branch_truth(trace, frame, frame->pc, dt_frame_pop(frame), &truth));
     return truth == wanted ? dt_frame_jump(trace, frame, instr->target) : DT_OK;
 }
 

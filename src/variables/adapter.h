@@ -83,6 +83,10 @@ struct DtAdapter {
      * NULL: a break. */
     DtStatus (*number)(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *,
                        DtVar **out);
+    /* From here on the value, of which a number can be taken, has that truth: a node checks it, and
+     * where it has not, the run is dropped and the call made again plainly.  *done false: no number
+     * can be taken of it.  NULL: of none. */
+    DtStatus (*expect)(DtTrace *, DtVar *value, bool truth, bool *done);
     /* The text that a function of dyntrace._texts gives for such values, some of them of the graph.
      * NULL: a break. */
     DtStatus (*text)(DtTrace *, const char *function, DtVar *const *vars, uint32_t count,

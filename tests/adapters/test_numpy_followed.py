@@ -42,6 +42,15 @@ CASES = {
     "poly1d with zeros in front": (lambda x: (np.poly1d([0, 0.0, 1, 2])(x), np.poly1d([0, 0, 2]).c), X),
     "poly1d of nothing but zeros": (lambda x: (np.poly1d([0, 0])(x), np.poly1d([0.0]).c, x + 1), X),
     "poly1d that existed": (lambda x: CUBE(x) + CUBE.order, X),
+    "poly1d of an array": (lambda x: (np.poly1d(x)(2.0), np.poly1d(x).order, np.poly1d(x).c), X),
+    "poly1d of a fit": (lambda x: np.poly1d(np.polyfit(x, x**2, 2))(x), X),
+    "poly1d of numbers": (lambda x: np.poly1d([float(x[1]), x[2], 1.0])(x), X),
+    "poly1d of a poly1d": (lambda x: (np.poly1d(CUBE)(x), np.poly1d(CUBE, variable="z").variable), X),
+    "poly1d operators": (lambda x: ((np.poly1d([1.0, 2.0]).deriv() * CUBE + 1)(x), (-CUBE)(x)), X),
+    "poly1d derivatives": (lambda x: (np.poly1d(x).deriv()(2.0), np.poly1d(x).integ()(x)), X),
+    "piecewise": (lambda x: np.piecewise(x, [x < 2, x >= 2], [lambda v: -v, lambda v: v**2]), X),
+    "piecewise and the rest": (lambda x: np.piecewise(x, x < 2, (lambda v, k: v * k, 3.0), 5), X),
+    "piecewise of reductions": (lambda x: np.piecewise(x, [x > 2], [lambda v: v.max(), 0]), X),
     "poly1d with a variable": (lambda x: (np.poly1d([1, 2], variable="z").variable, x * 2), X),
     "ndmin": (lambda x: np.array(x, ndmin=3) * 2, X),
     "ndmin of a list": (lambda x: np.array([1.0, 2.0], ndmin=2) + x[:, None], X),
@@ -67,9 +76,7 @@ def test_captured(name):
 PLAIN = {
     "products of polynomials": lambda x: (P.Polynomial(SERIES) * KNOWN)(x),
     "a fit": lambda x: P.Polynomial.fit(x, x * x, 2)(x),
-    "poly1d of an array": lambda x: np.poly1d(np.polyfit(x, x**2, 2))(x),
     "poly1d by roots": lambda x: np.poly1d([1.0, 2.0], True)(x),
-    "poly1d operators": lambda x: (np.poly1d([1.0, 2.0]).deriv() * CUBE + 1)(x),
     "Gauss": lambda x: P.legendre.leggauss(4)[1].sum() * x,
     "a wrong series": lambda x: P.Polynomial([[1.0]])(x),
     "no axis": lambda x: P.polynomial.polyder(x, axis=4),
@@ -207,7 +214,8 @@ def test_a_part_that_there_is_not():
 
 
 @pytest.mark.parametrize(
-    "name", ["array", "asarray", "sum", "polyval", "concatenate", "stack", "exp", "dot", "where", "shape"]
+    "name",
+    ["array", "asarray", "sum", "polyval", "concatenate", "stack", "exp", "dot", "where", "shape"],
 )
 @pytest.mark.parametrize("kind", ["contains itself", "deep list", "deep tuple"])
 def test_sequences_without_a_bottom(name, kind):

@@ -61,6 +61,7 @@ FUNCTIONS = {
     "moveaxis": "np.moveaxis(x, 0, 1)",
     "expand_dims": "np.expand_dims(x, 0)",
     "broadcast_to": "np.broadcast_to(x, (2, 3, 4))",
+    "lib.stride_tricks.sliding_window_view": "np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)",
     "concatenate": "np.concatenate([x, x])",
     "stack": "np.stack([x, x])",
     "zeros": "np.zeros(3)",

@@ -45,6 +45,14 @@ def unfollowable(reason: str) -> Any:
     raise NotImplementedError(reason)
 
 
+class Unexpected(Exception):
+    """``if question: raise Unexpected``, about numbers that the graph computes: it checks the answer.
+
+    Where that is yes, the run is dropped and the call made again plainly (symbolic/expect.c). It is
+    for what seldom happens, since a function of which many calls end so is not compiled any more.
+    """
+
+
 def fold(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Calls a pure function; in traced code while tracing, which takes arguments that are known.
 

@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from dyntrace.polyfills import is_known, polyfill, unfollowable
+from dyntrace.polyfills import Unexpected, is_known, own_attributes, polyfill, unfollowable
 from dyntrace.polyfills.numpy_shapes import known_axis, made_array, plain_array
 
 
 @polyfill(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    if plain_array(x).ndim == 0 or type(condlist) is not list or type(funclist) is not list:
+    if isinstance(condlist, np.ndarray) and condlist.ndim == 1:
+        condlist = [condlist]
+    if type(condlist) not in (list, tuple) or type(funclist) not in (list, tuple):
         unfollowable("piecewise over such conditions")
+    if plain_array(x).ndim == 0 or not condlist:
+        unfollowable("piecewise over no conditions, or of a number")
     for condition in condlist:
         if not isinstance(condition, np.ndarray) or not np.issubdtype(condition.dtype, np.bool_):
             unfollowable("piecewise over such conditions")
@@ -31,28 +35,53 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     y = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
         if callable(function):
-            unfollowable("piecewise with functions, which it does not call for nothing")
-        y[condition] = function
+            if not condition.any():
+                raise Unexpected  # it is not called for nothing
+            y[condition] = function(x[condition], *args, **kw)
+        else:
+            y[condition] = function
     return y
 
 
 @polyfill(np.poly1d.__init__)
 def poly1d_init(self: Any, c_or_r: Any, r: Any = False, variable: Any = None) -> None:
-    if type(c_or_r) not in (list, tuple) or r or not is_known(c_or_r):
-        unfollowable("a polynomial of coefficients that are not known, or by its roots")
+    if isinstance(c_or_r, np.poly1d):
+        for name in own_attributes(c_or_r):
+            if name not in ("coeffs", "_variable"):
+                unfollowable("a polynomial with attributes of the program")
+        self._variable = c_or_r._variable if variable is None else variable
+        self._coeffs = c_or_r._coeffs
+        return
+    if r:
+        unfollowable("a polynomial by its roots")
+    if type(c_or_r) in (list, tuple) and is_known(c_or_r):
+        self._coeffs = _known_coefficients(c_or_r)
+    else:
+        self._coeffs = _coefficients(made_array(c_or_r))
+    self._variable = "x" if variable is None else variable
+
+
+def _known_coefficients(given: Any) -> Any:
     first = 0
-    for coefficient in c_or_r:
+    for coefficient in given:
         if type(coefficient) not in (int, float):
             unfollowable("a polynomial of such coefficients")
         if coefficient != 0:
             break
         first += 1
-    coefficients = np.atleast_1d(c_or_r)
-    if first == len(c_or_r):
-        self._coeffs = np.array([0], dtype=coefficients.dtype)
-    else:
-        self._coeffs = coefficients[first:]
-    self._variable = "x" if variable is None else variable
+    coefficients = np.atleast_1d(given)
+    if first == len(given):
+        return np.array([0], dtype=coefficients.dtype)
+    return coefficients[first:]
+
+
+def _coefficients(given: Any) -> Any:
+    given = np.atleast_1d(given)
+    if given.ndim > 1 or given.size == 0:
+        unfollowable("a polynomial of no coefficients, or of several dimensions")
+    if given[0] == 0:
+        raise Unexpected  # as many as the data say
+    return given[:]
 
 
 #: So many calls of a function are followed, one after the other.
@@ -146,6 +175,10 @@ def _from_array(item: Any, ndmin: int, trans1d: int) -> Any:
     return made.transpose(axes[:first] + axes[more:] + axes[first:more])
 
 
+#: What stands for a number of Python in np.result_type(), whose value it does not look at.
+_KINDS_OF_NUMBERS = {int: 0, float: 0.0, bool: False}
+
+
 @polyfill(type(np.r_).__getitem__)
 def put_together(self: Any, key: Any) -> Any:
     ndmin, trans1d, axis = self.ndmin, self.trans1d, self.axis
@@ -154,9 +187,9 @@ def put_together(self: Any, key: Any) -> Any:
     parts: list[Any] = []
     kinds: list[Any] = []
     for item in key if type(key) is tuple else (key,):
-        if type(item) in (int, float):
+        if type(item) in _KINDS_OF_NUMBERS:
             parts.append(item)
-            kinds.append(0 if type(item) is int else 0.0)
+            kinds.append(_KINDS_OF_NUMBERS[type(item)])
             continue
         if isinstance(item, np.generic):
             parts.append(item)

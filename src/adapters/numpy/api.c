@@ -34,6 +34,7 @@ const DtAdapter dt_np_adapter = {
     .is_fixed = dt_np_is_fixed,
     .number_kind = dt_np_number_kind,
     .number = dt_number_call,
+    .expect = dt_number_expect,
     .check = dt_np_check,
     .tell_apart = dt_np_tell_apart,
     .print_guard = dt_np_print_guard,

@@ -40,8 +40,7 @@ dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVa
     DtNpView view = {.base = self->meta};
     Key read;
     (void)adapter;
-    DT_TRY(dt_var_realize(trace, key, &key));
-    key = dt_var_peek(key);
+    DT_TRY(dt_np_read_key(trace, key, &key));
     if (!dt_np_is_ndarray(self)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "an index into a NumPy scalar");
     }

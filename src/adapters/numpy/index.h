@@ -47,6 +47,8 @@ DtStatus dt_np_view_emit(DtTrace *, DtArrayVar *self, DtVar *key, const DtNpView
 
 /* ---- Index arrays (index_arrays.c) ----------------------------------------------------------- */
 
+/* The realised key, with an index array in the place of each range(). */
+DtStatus dt_np_read_key(DtTrace *, DtVar *key, DtVar **out) DT_MUST_CHECK;
 /* An index array, or a sequence or bool that stands for one. */
 bool dt_np_is_index_array(DtVar *item);
 /* self[key], a copy; `items`: of the key, with index arrays among them. */

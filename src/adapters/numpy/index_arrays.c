@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "variables/kinds.h"
+
 /* A list, or a tuple inside of a key: NumPy makes an array of it. */
 static bool
 is_sequence(const DtVar *item)
@@ -22,6 +24,58 @@ dt_np_is_index_array(DtVar *item)
     }
     PyObject *constant = dt_var_peek_constant(item);
     return is_sequence(item) || (constant != NULL && PyBool_Check(constant));
+}
+
+/* The integers of a range(), of which NumPy makes the same array. */
+static DtStatus
+range_items(DtTrace *trace, DtVar *range, DtVar **out)
+{
+    static const char *const members[] = {"start", "stop", "step"};
+    DtVar *numbers[3];
+    DtArgs args = dt_args_of(numbers, 3);
+    for (int i = 0; i < 3; i++) {
+        PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(members[i]));
+        if (name == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_var_getattr(trace, range, name, &numbers[i]));
+    }
+    return dt_np_fn_arange(trace, DT_NP_arange, &args, out);
+}
+
+DtStatus
+dt_np_read_key(DtTrace *trace, DtVar *key, DtVar **out)
+{
+    DtVar **parts;
+    uint32_t count;
+    bool many, ranges = false;
+    DT_TRY(dt_var_realize(trace, key, &key));
+    *out = key = dt_var_peek(key);
+    if (key->type->kind == DT_KIND_RANGE) {
+        return range_items(trace, key, out);
+    }
+    DT_TRY(dt_np_items(trace, key, &parts, &count, &many));
+    if (!many || key->type->kind == DT_KIND_LIST || count > DT_NP_MAX_ITEMS) {
+        return DT_OK;
+    }
+    DtVar *items[DT_NP_MAX_ITEMS];
+    for (uint32_t i = 0; i < count; i++) {
+        DT_TRY(dt_var_realize(trace, parts[i], &items[i]));
+        if (dt_var_peek(items[i])->type->kind == DT_KIND_RANGE) {
+            ranges = true;
+            DT_TRY(range_items(trace, items[i], &items[i]));
+        }
+    }
+    return ranges ? dt_var_tuple(trace, items, count, out) : DT_OK;
+}
+
+/* An integer of the graph that NumPy takes into an array of indices beside Python's. */
+static bool
+is_index_number(DtVar *item)
+{
+    const DtArrayVar *array = dt_np_array_of(item);
+    int num = array != NULL ? dt_np_descr(array->meta->dtype)->type_num : NPY_INTP;
+    return dt_np_is_integer(item) && num != NPY_ULONG && num != NPY_ULONGLONG;
 }
 
 /* An index array in a key: an array of integers or booleans, or a list of ints. */
@@ -117,7 +171,7 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         DtVar *item;
         const DtSym *number = NULL;
         uint32_t own = 0;
-        bool drawn; /* or computed from an array: an int of the graph */
+        bool computed; /* by the graph */
         DT_TRY(dt_var_realize(trace, items->items[i], &item));
         item = dt_var_peek(item);
         PyObject *constant = dt_var_peek_constant(item);
@@ -127,9 +181,9 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         else if (constant == NULL || !PyBool_Check(constant)) {
             DT_TRY(dt_np_sym_of(trace, item, &number));
         }
-        drawn = dt_number_kind(item) == 'i';
+        computed = is_index_number(item);
         fits =
-            (own > 0) != (number != NULL || drawn) && own + 1 < DT_NP_MAXDIMS
+            (own > 0) != (number != NULL || computed) && own + 1 < DT_NP_MAXDIMS
             && (i == 0 || (own == depth && memcmp(inner, shape + 1, sizeof(inner[0]) * own) == 0));
         depth = own;
         memcpy(shape + 1, inner, sizeof(inner[0]) * (fits ? own : 0));

@@ -11,7 +11,7 @@
  * index arrays are NumPy's own: the run is dropped and the call made again plainly. What may give a
  * Python warning that is no floating-point error must break here.
  */
-#include "adapters/numpy/internal.h"
+#include "adapters/numpy/index.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 /* ---- Targets --------------------------------------------------------------------------------- */
 
-/* A broadcast view or a diagonal on the way to the memory is read-only. */
+/* A broadcast view, a diagonal or windows on the way to the memory is read-only. */
 static bool
 through_broadcast(const DtArrayVar *array)
 {
@@ -29,6 +29,7 @@ through_broadcast(const DtArrayVar *array)
         if (node->callee == dt_np_callee(DT_NP_broadcast_to)
             || node->callee == dt_np_callee(DT_NP_broadcast_arrays)
             || node->callee == dt_np_callee(DT_NP_from_dlpack)
+            || node->callee == dt_np_callee(DT_NP_sliding_window_view)
             || node->callee == dt_np_callee(DT_NP_diagonal)) {
             return true;
         }
@@ -284,8 +285,7 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     DtNpRegion region;
     bool ok, sequence;
     (void)adapter;
-    DT_TRY(dt_var_realize(trace, key, &key));
-    key = dt_var_peek(key);
+    DT_TRY(dt_np_read_key(trace, key, &key));
     DT_TRY(dt_np_need_writable(trace, self, what));
     DT_TRY(dt_np_region(trace, self, key, &region));
     DT_TRY(value_operand(trace, self->meta->dtype, value, &args[2], &array, &sequence));

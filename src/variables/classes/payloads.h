@@ -197,9 +197,11 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     PyTypeObject *cls;
     DtVar *cls_var; /* of a new instance: tracker of its class */
     DtVar *payload; /* what a builtin base keeps, or NULL: the base is object (payload.c) */
-    /* What a C type keeps whose methods are all polyfills: lists that only those see.  `contents`
-     * of a deque: its items; of a generator of random numbers: its state.  `more` of a deque: its
-     * maxlen, and how often it was changed; of an array: whose memory it shows (array_part.h). */
+    /* What a C type keeps.  Where all its methods are polyfills, lists that only those see:
+     * `contents` of a deque its items, of a generator of random numbers its state; `more` of a
+     * deque its maxlen, and how often it was changed.  Of a class derived from that of arrays:
+     * `contents` is the plain array over the same memory, which only the adapter sees, and `more`
+     * says whose memory it shows (array_part.h). */
     DtVar *contents, *more;
     const DtExceptionState *exception; /* of an exception, else NULL; an existing one has no more
                                         * than its args there */
