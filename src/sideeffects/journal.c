@@ -367,6 +367,10 @@ dt_journal_will_change(DtTrace *trace, DtVar *var)
     if (var->mutation == DT_VALUE_MUTATION_EXISTING
         && find_entry(trace, var, DT_ENTRY_CONTENTS, NULL, &index) == NULL) {
         DT_TRY(snapshot(trace, var));
+        bool walked = var->type->kind != DT_KIND_SET; /* whose own steps say what came when */
+        if (walked && dt_vec_push(&trace->arena, &trace->changed, var) != 0) {
+            return dt_no_memory();
+        }
     }
     return save_payload(trace, var);
 }

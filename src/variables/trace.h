@@ -184,7 +184,7 @@ struct DtTrace {
     DtMap by_source; /* source -> DtVar: lazy trackers already made for it */
     DT_VEC(DtVar *)
     generators; /* generators, coroutines, steps of asynchronous ones that the trace made */
-    DT_VEC(DtVar *) changed; /* existing mutable trackers that the trace has written */
+    DT_VEC(DtVar *) changed; /* existing containers but sets that the trace has written */
     /* Positions of the active frames, innermost first; returns how many were written.  Set by the
      * interpreter; NULL: no position is known. */
     uint32_t (*positions)(const DtTrace *trace, DtPosition *out, uint32_t max);

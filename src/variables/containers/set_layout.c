@@ -288,18 +288,6 @@ dt_layout_give(DtTrace *trace, DtDictVar *set, PyObject *real)
 
 /* ---- Doing it to the set itself -------------------------------------------------------------- */
 
-/* Whether an argument is, when the calls are made, what it was in the trace. */
-static bool
-is_as_it_was(const DtTrace *trace, const DtDictVar *arg)
-{
-    for (uint32_t i = 0; arg->base.source != NULL && i < trace->changed.count; i++) {
-        if (trace->changed.items[i]->source == arg->base.source) {
-            return false;
-        }
-    }
-    return true;
-}
-
 DtStatus
 dt_layout_calls(DtTrace *trace, const DtDictVar *set, DtLayoutCall **out, uint32_t *count)
 {
@@ -310,11 +298,6 @@ dt_layout_calls(DtTrace *trace, const DtDictVar *set, DtLayoutCall **out, uint32
     for (; step != NULL && step->kind != STEP_REAL; step = step->previous) {
         if (step->kind != STEP_ADD && (step->kind != STEP_CALL || step->method == NULL)) {
             return DT_OK;
-        }
-        for (uint32_t i = 0; i < step->nargs; i++) {
-            if (!is_as_it_was(trace, step->args[i])) {
-                return DT_OK;
-            }
         }
         additions = additions && step->kind == STEP_ADD;
         steps++;
