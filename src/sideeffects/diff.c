@@ -1,6 +1,6 @@
 /* From what an existing container held and holds to the fewest writes.
  *
- *   list   [p p p|old|s s]  ──►  list[3:5] = new
+ *   list   [p p p|old|s s]  ──►  list[3:5] = new; appended where nobody has read it
  *   dict   keys kept in order │ deleted │ new ones at the end
  *   set    discards, additions; the calls themselves where the table depends on them
  *
@@ -23,8 +23,9 @@ dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values,
         return *items == NULL ? dt_no_memory()
                               : dt_var_const(trace, ((DtBytesVar *)container)->value, *items);
     }
-    if (container->type->kind == DT_KIND_ITERATOR) {
-        *count = 0; /* it knows how many steps it has made */
+    if (container->type->kind == DT_KIND_ITERATOR
+        || container->type->kind == DT_KIND_GROWING_LIST) {
+        *count = 0; /* it knows how many steps it has made, or what was added */
         *items = *values = NULL;
         return DT_OK;
     }
@@ -177,13 +178,13 @@ diff_list(DtTrace *trace, const DtJournalEntry *entry)
                                       .stop = (int64_t)entry->count - tail});
 }
 
-/* method(deque[, value]) */
+/* base.name(container[, value]) */
 static DtStatus
-add_call(DtTrace *trace, DtInstanceVar *owner, const char *name, DtVar *value)
+add_call(DtTrace *trace, DtVar *container, PyTypeObject *base, const char *name, DtVar *value)
 {
     DtWrite write = {.kind = DT_WRITE_METHOD,
-                     .object = &owner->base,
-                     .base = dt_build_layout(owner->cls),
+                     .object = container,
+                     .base = base,
                      .name = dt_trace_keep_take(trace, PyUnicode_InternFromString(name))};
     if (write.name == NULL) {
         return DT_ERROR;
@@ -226,6 +227,7 @@ static DtStatus
 diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
 {
     static const uint32_t most_pops = 8;
+    PyTypeObject *deque = dt_build_layout(owner->cls);
     const DtSeqVar *list = (const DtSeqVar *)entry->object;
     uint32_t gone = 0, kept = 0;
     if (only_assigned(trace, owner) && list->count == entry->count) {
@@ -249,12 +251,12 @@ diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
         return DT_OK;
     }
     if (gone > most_pops || kept == 0) {
-        DT_TRY(add_call(trace, owner, "clear", NULL));
+        DT_TRY(add_call(trace, &owner->base, deque, "clear", NULL));
         kept = 0;
     }
     else {
         for (; gone > 0; gone--) {
-            DT_TRY(add_call(trace, owner, "popleft", NULL));
+            DT_TRY(add_call(trace, &owner->base, deque, "popleft", NULL));
         }
     }
     if (kept == list->count) {
@@ -262,7 +264,20 @@ diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
     }
     DtVar *added;
     DT_TRY(dt_var_list(trace, list->items + kept, list->count - kept, &added));
-    return add_call(trace, owner, "extend", added);
+    return add_call(trace, &owner->base, deque, "extend", added);
+}
+
+/* How many items the list has then, nobody asked. */
+static DtStatus
+diff_growing_list(DtTrace *trace, DtSeqVar *list)
+{
+    if (list->count <= 1) {
+        return list->count == 0 ? DT_OK
+                                : add_call(trace, &list->base, list->cls, "append", list->items[0]);
+    }
+    DtVar *added;
+    DT_TRY(dt_var_list(trace, list->items, list->count, &added));
+    return add_call(trace, &list->base, list->cls, "extend", added);
 }
 
 static DtStatus
@@ -404,6 +419,8 @@ dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
         return owner != NULL && owner->contents == entry->object ? diff_deque(trace, owner, entry)
                                                                  : diff_list(trace, entry);
     }
+    case DT_KIND_GROWING_LIST:
+        return diff_growing_list(trace, (DtSeqVar *)entry->object);
     case DT_KIND_DICT:
         return diff_dict(trace, entry);
     case DT_KIND_BYTEARRAY:

@@ -165,10 +165,11 @@ static DtStatus
 check_contents(Drops *drops, const DtJournalEntry *entry)
 {
     uint32_t gone = 0;
-    if (entry->object->type->kind == DT_KIND_BYTEARRAY) {
+    DtKind kind = entry->object->type->kind;
+    if (kind == DT_KIND_BYTEARRAY || kind == DT_KIND_GROWING_LIST) {
         return DT_OK;
     }
-    if (entry->object->type->kind == DT_KIND_ITERATOR) {
+    if (kind == DT_KIND_ITERATOR) {
         return check_iterator(drops, (const DtIterVar *)entry->object);
     }
     for (uint32_t i = 0; i < entry->count; i++) {

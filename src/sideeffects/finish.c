@@ -262,7 +262,6 @@ guard_aliases(DtTrace *trace, const DtVar *changed)
         other = dt_var_peek(other);
         DT_TRY(guard_dict(trace, changed, other));
         if (other == changed || other->source == NULL || is_new(other) || !dt_var_is_mutable(other)
-            || other->type->kind != changed->type->kind
             || dt_var_python_type(trace, other) != type) {
             continue;
         }

@@ -9,6 +9,8 @@
  * What is not in here: which effects are visible (finish.c), how they are
  * written (replay.c).
  */
+#include <string.h>
+
 #include "compat/type.h"
 #include "sideeffects/entries.h"
 
@@ -323,8 +325,8 @@ snapshot(DtTrace *trace, DtVar *var)
 {
     DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
     DtKind kind = var->type->kind;
-    if (kind != DT_KIND_LIST && kind != DT_KIND_DICT && kind != DT_KIND_SET
-        && kind != DT_KIND_BYTEARRAY && kind != DT_KIND_ITERATOR) {
+    if (kind != DT_KIND_LIST && kind != DT_KIND_GROWING_LIST && kind != DT_KIND_DICT
+        && kind != DT_KIND_SET && kind != DT_KIND_BYTEARRAY && kind != DT_KIND_ITERATOR) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }
@@ -333,6 +335,23 @@ snapshot(DtTrace *trace, DtVar *var)
     }
     DT_TRY(dt_diff_items(trace, var, &entry.items, &entry.values, &entry.count));
     return add_entry(trace, entry);
+}
+
+DtStatus
+dt_journal_was_read(DtTrace *trace, DtVar *list, DtVar *const *items, uint32_t count)
+{
+    uint32_t index;
+    DtJournalEntry *entry = find_entry(trace, list, DT_ENTRY_CONTENTS, NULL, &index);
+    if (entry == NULL) {
+        return DT_OK;
+    }
+    entry->items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (entry->items == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(entry->items, items, count * sizeof(DtVar *));
+    entry->count = count;
+    return DT_OK;
 }
 
 /* A copy of the payload for a rollback, once per mark. */

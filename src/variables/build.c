@@ -327,6 +327,7 @@ dt_build_is_shared(DtKind kind)
     switch (kind) {
     case DT_KIND_ARRAY:
     case DT_KIND_LIST:
+    case DT_KIND_GROWING_LIST:
     case DT_KIND_DICT:
     case DT_KIND_SET:
     case DT_KIND_BYTEARRAY:
@@ -394,19 +395,33 @@ build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, Dt
     return DT_OK;
 }
 
+/* What was built, to those who may look into it. */
+static DtStatus
+build_read(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
+{
+    DT_TRY(build(trace, object, source, trusted, out));
+    return dt_var_realize(trace, *out, out);
+}
+
+DtStatus
+dt_build_receiver(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
+{
+    return build(trace, object, source, false, out);
+}
+
 DtStatus
 dt_var_build(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
 {
     if (source == NULL) {
         return dt_build_known(trace, object, out);
     }
-    return build(trace, object, source, false, out);
+    return build_read(trace, object, source, false, out);
 }
 
 DtStatus
 dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *source, DtVar **out)
 {
-    return build(trace, object, source, true, out);
+    return build_read(trace, object, source, true, out);
 }
 
 DtStatus
@@ -416,5 +431,5 @@ dt_build_known(DtTrace *trace, PyObject *object, DtVar **out)
     if (source == NULL) {
         return DT_ERROR;
     }
-    return build(trace, object, source, true, out);
+    return build_read(trace, object, source, true, out);
 }

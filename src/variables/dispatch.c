@@ -328,7 +328,7 @@ DtStatus
 dt_var_getattr(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
     DT_TRY(dt_var_check_stack(trace));
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     return var->type->tp_getattro(trace, var, name, out);
 }
 
@@ -423,9 +423,11 @@ realize_or_null(DtTrace *trace, DtVar *var)
 PyTypeObject *
 dt_var_python_type(DtTrace *trace, DtVar *var)
 {
-    var = realize_or_null(trace, var);
-    return var != NULL && var->type->python_type != NULL ? var->type->python_type(trace, var)
-                                                         : NULL;
+    if (dt_var_receiver(trace, var, &var) != DT_OK) {
+        PyErr_Clear(); /* MemoryError, see above */
+        return NULL;
+    }
+    return var->type->python_type != NULL ? var->type->python_type(trace, var) : NULL;
 }
 
 PyObject *

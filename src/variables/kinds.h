@@ -91,6 +91,10 @@ DtStatus dt_namedtuple_new(DtTrace *, PyTypeObject *type, PyObject *found, const
                            bool *done, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* Guards that it is a list, if it is one that nobody has read. */
+DtStatus dt_growing_list_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+/* Makes a DT_KIND_LIST of it. */
+DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The elements of an instance of a subclass of set, whose type is guarded apart. */
@@ -141,6 +145,9 @@ bool dt_build_has_class_statement(PyTypeObject *type);
 bool dt_build_is_shared(DtKind kind);
 /* A tracker of a known object that no source reads: it needs no guard. */
 DtStatus dt_build_known(DtTrace *trace, PyObject *object, DtVar **out) DT_MUST_CHECK;
+/* dt_var_build() for one who does not look into it: a list may be left unread. */
+DtStatus dt_build_receiver(DtTrace *trace, PyObject *object, const DtSource *source,
+                           DtVar **out) DT_MUST_CHECK;
 
 /* ---- constants ---- */
 /* Whether a NaN is in it, whose hash and equality in a container come from its address. */

@@ -46,20 +46,26 @@ dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *source, DtVa
 }
 
 DtStatus
+dt_var_receiver(DtTrace *trace, DtVar *var, DtVar **out)
+{
+    *out = var;
+    if (var->type->kind == DT_KIND_LAZY) {
+        DtLazyVar *lazy = (DtLazyVar *)var;
+        if (lazy->real == NULL) {
+            DtVar *real;
+            DT_TRY(dt_build_receiver(trace, lazy->object, lazy->base.source, &real));
+            lazy->real = real;
+        }
+        *out = lazy->real;
+    }
+    return DT_OK;
+}
+
+DtStatus
 dt_var_realize(DtTrace *trace, DtVar *var, DtVar **out)
 {
-    if (var->type->kind != DT_KIND_LAZY) {
-        *out = var;
-        return DT_OK;
-    }
-    DtLazyVar *lazy = (DtLazyVar *)var;
-    if (lazy->real == NULL) {
-        DtVar *real;
-        DT_TRY(dt_var_build(trace, lazy->object, lazy->base.source, &real));
-        lazy->real = real;
-    }
-    *out = lazy->real;
-    return DT_OK;
+    DT_TRY(dt_var_receiver(trace, var, out));
+    return (*out)->type->kind == DT_KIND_GROWING_LIST ? dt_growing_list_read(trace, *out) : DT_OK;
 }
 
 static DtStatus

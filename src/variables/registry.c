@@ -35,6 +35,7 @@ typedef struct KindRow {
 #define PAYLOAD_ARRAY DtArrayVar
 #define PAYLOAD_TUPLE DtSeqVar
 #define PAYLOAD_LIST DtSeqVar
+#define PAYLOAD_GROWING_LIST DtGrowingListVar
 #define PAYLOAD_DICT DtDictVar
 #define PAYLOAD_SET DtDictVar
 #define PAYLOAD_BYTEARRAY DtBytesVar
@@ -170,11 +171,17 @@ dt_kinds_new(DtTrace *trace, DtKind kind, size_t size, const DtSource *source)
     return var;
 }
 
+static bool
+is_list(const DtVar *var)
+{
+    return var->type->kind == DT_KIND_LIST || var->type->kind == DT_KIND_GROWING_LIST;
+}
+
 /* A snapshot is the struct, followed by its array of items or entries. */
 static bool
 payload_array(const DtVar *var, const void **array, size_t *size)
 {
-    if (var->type->kind == DT_KIND_LIST) {
+    if (is_list(var)) {
         const DtSeqVar *list = (const DtSeqVar *)var;
         *array = list->items;
         *size = list->count * sizeof(DtVar *);
@@ -217,7 +224,7 @@ dt_payload_snapshot(DtTrace *trace, const DtVar *var)
 DtStatus
 dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
 {
-    size_t head = rows[var->type->kind].size;
+    size_t head = rows[((const DtVar *)snapshot)->type->kind].size; /* a list may be read since */
     const void *array = NULL;
     size_t size = 0;
     memcpy(var, snapshot, head);
@@ -230,7 +237,7 @@ dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
         return dt_no_memory();
     }
     memcpy(fresh, (const char *)snapshot + head, size);
-    if (var->type->kind == DT_KIND_LIST) {
+    if (is_list(var)) {
         ((DtSeqVar *)var)->items = fresh;
         ((DtSeqVar *)var)->capacity = ((DtSeqVar *)var)->count;
     }

@@ -84,12 +84,25 @@ compare_inputs(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
     return *out ? DT_OK : dt_guard_alias(trace, left->source, right->source, false);
 }
 
+/* Both sides, realised; what is compared with a constant (`results is None`) needs only be known
+ * as something else. */
+static DtStatus
+realize_sides(DtTrace *trace, DtVar **left, DtVar **right)
+{
+    DT_TRY(dt_var_receiver(trace, *left, left));
+    DT_TRY(dt_var_receiver(trace, *right, right));
+    if ((*left)->type->kind != DT_KIND_CONSTANT && (*right)->type->kind != DT_KIND_CONSTANT) {
+        DT_TRY(dt_var_realize(trace, *left, left));
+        return dt_var_realize(trace, *right, right);
+    }
+    return dt_growing_list_guard(trace, (*left)->type->kind == DT_KIND_CONSTANT ? *right : *left);
+}
+
 DtStatus
 dt_var_is(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 {
     DtVar *first = left, *second = right;
-    DT_TRY(dt_var_realize(trace, left, &left));
-    DT_TRY(dt_var_realize(trace, right, &right));
+    DT_TRY(realize_sides(trace, &left, &right));
     *out = left == right;
     if (*out) {
         return guard_objects(trace, first, second, true);

@@ -210,6 +210,9 @@ DtStatus dt_var_build_lazy(DtTrace *trace, PyObject *object, const DtSource *sou
                            DtVar **out) DT_MUST_CHECK;
 /* Realises a lazy tracker (others come back as they are). */
 DtStatus dt_var_realize(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
+/* The same for one who does not look into it: a list that is an input may be a
+ * DT_KIND_GROWING_LIST. */
+DtStatus dt_var_receiver(DtTrace *trace, DtVar *var, DtVar **out) DT_MUST_CHECK;
 /* A tracker for a value made or known by the trace itself; the trace takes a new reference. */
 DtStatus dt_var_const(DtTrace *trace, PyObject *value, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_const_take(DtTrace *trace, DT_STEALS PyObject *value, DtVar **out) DT_MUST_CHECK;

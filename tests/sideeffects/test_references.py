@@ -418,7 +418,7 @@ def own_cells_only(x, node, items):
     return x + bump()
 
 
-WRITES = ("STORE_ATTR", "STORE_SUBSCR", "DELETE_", "STORE_GLOBAL", "STORE_DEREF")
+WRITES = ("STORE_ATTR", "STORE_SUBSCR", "DELETE_", "STORE_GLOBAL", "STORE_DEREF", "<method_descriptor>")
 
 
 def code_of(fn):

@@ -43,6 +43,7 @@ CASES = {
     "SYMBOLIC": ([3], [("realize", 0)], "int"),
     "TUPLE": ([(1, 2)], [("realize", 0)], "tuple"),
     "LIST": ([[1, 2]], [("realize", 0)], "list"),
+    "GROWING_LIST": ([[1, 2]], [("getattr", 0, "append"), ("getattr", 1, "__self__")], "list"),
     "DICT": ([{"a": 1}], [("realize", 0)], "dict"),
     "SET": ([frozenset("a")], [("realize", 0)], "frozenset"),
     "BYTEARRAY": ([bytearray(b"ab")], [("realize", 0)], "bytearray"),

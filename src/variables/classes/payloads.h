@@ -10,6 +10,12 @@
 #include "variables/trace.h"
 #include "variables/var.h"
 
+typedef struct DtGrowingListVar { /* DT_KIND_GROWING_LIST */
+    DtSeqVar list;                /* what was added */
+    PyObject *object;             /* DT_BORROWED from the trace */
+    bool guarded;                 /* that it is a list */
+} DtGrowingListVar;
+
 /* One entry of a dict or element of a set.  Keys are constants (compared by value), objects known
  * by identity (`by_identity`), or instances whose __hash__ and __eq__ are followed (`traced`);
  * `hash` is what the real key hashes to, or an address. */

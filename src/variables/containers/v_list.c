@@ -1,56 +1,19 @@
 /* Lists, made by the trace or existing before it.
  *
- * Invariant: items change only after dt_kinds_will_change().  A list that
- * existed before has its length guarded and its items lazy.
+ * Invariant: items change only after dt_kinds_will_change().
  *
- * Not in here: replaying the changes (sideeffects/).
+ * Not in here: reading a list that existed before (v_growing_list.c), replaying
+ * the changes (sideeffects/).
  */
 #include <limits.h>
 #include <string.h>
 
-#include "compat/list.h"
 #include "variables/fold.h"
-
-/* Longer input lists are not followed: each item would be a tracker. */
-#define MAX_INPUT_ITEMS 65536
 
 DtStatus
 dt_var_list(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
 {
     return dt_sequence_new(trace, DT_KIND_LIST, items, count, out);
-}
-
-DtStatus
-dt_list_build(DtTrace *trace, PyObject *object, const DtSource *source, bool trusted, DtVar **out)
-{
-    (void)trusted; /* contents change without the type or module that leads to the list */
-    Py_ssize_t count = PyList_GET_SIZE(object);
-    if (dt_list_is_being_sorted(object)) {
-        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a list that is being sorted");
-    }
-    if (count > MAX_INPUT_ITEMS) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a list of %zd items", count);
-    }
-    DT_TRY(dt_guard_length(trace, source, &PyList_Type, count));
-    DtSeqVar *self = DT_KINDS_NEW(trace, LIST, DtSeqVar, source);
-    if (self == NULL) {
-        return DT_ERROR;
-    }
-    self->cls = &PyList_Type;
-    self->items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    if (self->items == NULL) {
-        return dt_no_memory();
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const DtSource *item = dt_source_index(trace, source, i);
-        if (item == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_var_build_lazy(trace, PyList_GET_ITEM(object, i), item, &self->items[i]));
-    }
-    self->count = self->capacity = (uint32_t)count;
-    *out = &self->base;
-    return DT_OK;
 }
 
 /* ---- Changing -------------------------------------------------------------------------------- */
