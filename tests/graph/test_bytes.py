@@ -79,7 +79,7 @@ def test_pickle_and_copy():
         "".join,
         [].append.__self__.__class__,
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__qualname__", None) or repr(value),
 )
 def test_constants(constant):
     graph = build(
