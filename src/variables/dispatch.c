@@ -295,7 +295,7 @@ dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
 DtStatus
 dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     DT_TRY(dt_var_realize(trace, key, &key));
     if (var->type->kind != DT_KIND_INSTANCE && var->type->kind != DT_KIND_DICT) {
         key = dt_payload_index(key);

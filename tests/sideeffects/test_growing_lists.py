@@ -57,7 +57,13 @@ def in_a_tuple_and_a_dict(boxes, x):
     boxes[1]["losses"].append(x * 2)
 
 
-ONE_ENTRY = [appends_to_argument, appends_in_a_loop, extends, is_handed_on]
+def reads_what_it_added(results, x):
+    results.append(x * 2)
+    results.extend([x, x + 1])
+    return results[-1], results[-3] is results[-3]
+
+
+ONE_ENTRY = [appends_to_argument, appends_in_a_loop, extends, is_handed_on, reads_what_it_added]
 
 
 @pytest.mark.parametrize("fn", ONE_ENTRY)
@@ -118,6 +124,20 @@ def looks_at_items(items, x):
     first, last = items[0], items[-1]
     items.append(last)
     return first is last, [item is x for item in items]
+
+
+def looks_behind_what_was_added(items, x):
+    items.append(x)
+    last = items[-1]
+    try:
+        before = items[-2]
+    except IndexError:
+        before = "none"
+    try:
+        items[-10**30]
+    except IndexError as error:
+        before = before, str(error)
+    return last is x, before, items[True:], items[-1:], items[False]
 
 
 def looks_before(items, x):
@@ -209,7 +229,8 @@ def copies(items, x):
 
 
 LOOKS = [
-    looks_at_length, looks_at_items, looks_before, looks_while_extending, extends_by_itself, appends_itself,
+    looks_at_length, looks_at_items, looks_behind_what_was_added, reads_what_it_added, looks_before,
+    looks_while_extending, extends_by_itself, appends_itself,
     takes_off_again, clears, compares, prints, fails_behind, fails_in_append, breaks_behind, copies,
     appends_to_argument, appends_in_a_loop, extends, is_handed_on,
 ]  # fmt: skip

@@ -94,6 +94,25 @@ growing_list_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     return dt_kinds_method_row(trace, var, dt_kinds_find_method(list, name), name, out);
 }
 
+/* history[-1], where the trace has just appended it. */
+static DtStatus
+growing_list_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
+{
+    const DtSeqVar *self = (DtSeqVar *)var;
+    PyObject *number = dt_var_peek_constant(key);
+    int64_t index = number != NULL && PyLong_CheckExact(number) ? PyLong_AsLongLong(number) : 0;
+    if (index == -1 && PyErr_Occurred()) {
+        PyErr_Clear(); /* OverflowError: none of the last items */
+        index = 0;
+    }
+    if (index < 0 && index >= -(int64_t)self->count) {
+        *out = self->items[self->count + index];
+        return DT_OK;
+    }
+    DT_TRY(dt_growing_list_read(trace, var));
+    return dt_var_subscript(trace, var, key, out);
+}
+
 static PyTypeObject *
 growing_list_type(DtTrace *trace, DtVar *self)
 {
@@ -102,6 +121,7 @@ growing_list_type(DtTrace *trace, DtVar *self)
 
 const DtVarType dt_kind_type_GROWING_LIST = {
     .kind = DT_KIND_GROWING_LIST,
+    .mp_subscript = growing_list_subscript,
     .tp_getattro = growing_list_getattro,
     .python_type = growing_list_type,
     .children = dt_sequence_children,
