@@ -1,8 +1,10 @@
 /* The journal: every change that traced code makes, in order.
  *
  *   trackers ──will_change, set_attr, set_global, set_cell──► entries, in program order
- *                                                               │ dt_journal_finish: what is
- * visible? ▼ codegen ◄──visit_escapes, replay── writes: stores, deletes, slices ...
+ *                                                │
+ *                                  dt_journal_finish: what is visible?
+ *                                                ▼
+ *   codegen ◄──visit_escapes, replay── writes: stores, deletes, slices ...
  *
  * Payloads of mutable trackers change only after dt_journal_will_change() (see
  * variables/trace.h for the services trackers call); a mark can be rolled back.

@@ -1,8 +1,9 @@
 /* Bytes that a trace knows by value, and arrays that may show the same memory.
  *
- *   a bytearray is built ──► with each array of the trace ─┐    one shows the other's memory: a
- * break an array is built ─────► with each bytearray ──────────┴──► none does: so it is guarded
- * (APART)
+ *   an array is built      ──► compared with each bytearray of the trace
+ *   a bytearray is built   ──► compared with each array of the trace
+ *
+ *   one shows the other's memory: a break; none does: so it is guarded (APART)
  *
  * The contents of a bytearray are known while tracing and written when the trace ends; arrays are
  * read and written by the graph.  Where both are one memory neither would see the other's writes.
