@@ -234,7 +234,9 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
 #else
 
 /* 3.12 exports nothing that clears a frame.  The interpreter itself does it at the end of a code
- * object that does nothing and has no locals. */
+ * object that does nothing and has no locals: RESUME, RETURN_CONST.  It starts behind the RESUME,
+ * where events are put into the code, for who traces the program has no part in this, and where
+ * signals are handled. */
 static PyCodeObject *empty_code;
 
 /* Not when the first frame has to be finished: the stack may be used up then. */
@@ -259,7 +261,7 @@ dt_pyframe_finish(PyThreadState *tstate, DtPyFrame *frame)
     }
     PyCodeObject *code = frame->f_code;
     frame->f_code = (PyCodeObject *)Py_NewRef((PyObject *)empty_code);
-    frame->prev_instr = _PyCode_CODE(empty_code) - 1;
+    frame->prev_instr = _PyCode_CODE(empty_code); /* that was last */
     Py_DECREF(code);
     PyObject *none = _PyEval_EvalFrameDefault(tstate, frame, 0);
     Py_XDECREF(none);

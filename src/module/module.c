@@ -12,6 +12,7 @@
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/definitions.h"
 #include "eval_frame/hook.h"
+#include "eval_frame/imports.h"
 #include "eval_frame/prepared.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/running_loops.h"
@@ -307,7 +308,8 @@ static PyMethodDef core_methods[] = {
     {"reaches_arrays", core_reaches_arrays, METH_O, NULL},
     {"follow_definitions", dt_definitions_follow, METH_VARARGS, NULL},
     {"watch_main", dt_script_watch_main, METH_O, NULL},
-    {"after_call", dt_script_after_call, METH_VARARGS, NULL},
+    {"after_executing", dt_imports_after_executing, METH_VARARGS, NULL},
+    {"after_loading", dt_imports_after_loading, METH_VARARGS, NULL},
     {"set_skipped_modules", core_set_skipped_modules, METH_O, NULL},
     {"register_substitute", core_register_substitute, METH_VARARGS, NULL},
     {"register_polyfill", core_register_polyfill, METH_VARARGS, NULL},

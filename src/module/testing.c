@@ -44,6 +44,8 @@ static PyMethodDef *const tables[] = {
     own_methods,
     dt_testing_bytecode_methods,
     dt_testing_variables_methods,
+    dt_testing_trackers_methods,
+    dt_testing_adapters_methods,
     dt_testing_guards_methods,
     dt_testing_damage_methods,
     dt_testing_graph_methods,

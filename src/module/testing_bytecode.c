@@ -13,6 +13,7 @@
 #include "bytecode/loops.h"
 #include "bytecode/liveness.h"
 #include "bytecode/opcodes.h"
+#include "compat/text.h"
 #include "codegen/assemble.h"
 
 /* A list of `count` items made by `make`; NULL with an exception. */
@@ -488,7 +489,7 @@ testing_print_program(PyObject *module, PyObject *args)
         && PyArg_ParseTuple(args, "O!O!i", &PyList_Type, &program, &PyList_Type, &slots, &labels)
         && emit_program(&emit, program, slots, tries, labels) == DT_OK
         && dt_emit_print(&emit, &text) == DT_OK) {
-        result = PyUnicode_FromString(dt_strbuf_text(&text));
+        result = dt_text_take(&text);
     }
     dt_strbuf_release(&text);
     dt_arena_release(&arena);

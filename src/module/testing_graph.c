@@ -126,12 +126,6 @@ parse_items(Builder *builder, PyObject *sequence, DtOperand **items, uint32_t *c
     return status;
 }
 
-static const char *const sym_names[] = {
-#define SYM_OP(NAME, ARITY, TEXT) #NAME,
-#include "variables/numbers/sym_ops.def"
-#undef SYM_OP
-};
-
 /* ("sym", operation, operand[, operand]) */
 static DtStatus
 parse_expression(Builder *builder, PyObject *object, DtOperand *out)
@@ -149,7 +143,7 @@ parse_expression(Builder *builder, PyObject *object, DtOperand *out)
     out->kind = DT_OPERAND_SYM;
     out->u.sym = NULL;
     for (int op = 0; op < DT_SYM_OP_COUNT; op++) {
-        if (strcmp(sym_names[op], name) == 0 && arity == dt_wire_sym_arity(op)) {
+        if (strcmp(dt_testing_sym_names[op], name) == 0 && arity == dt_wire_sym_arity(op)) {
             DT_TRY(arity == 2 ? dt_sym_binary(arena, (DtSymOp)op, parts[0].u.sym, parts[1].u.sym,
                                               &out->u.sym)
                               : dt_sym_unary(arena, (DtSymOp)op, parts[0].u.sym, &out->u.sym));

@@ -6,13 +6,11 @@
  *   facts    [(kind, index of a source or -1, argument), ...]
  *   wanted   [index of a source, ...]
  * A frame is a function and the list of its locals (None: unbound).
- *
- * Brings two adapters of its own, whose arrays are bytearrays: "testing" in C,
- * and "testing-user", whose guard calls a Python function.
  */
 #include <string.h>
 
 #include "compat/abc.h"
+#include "compat/text.h"
 #include "core/clock.h"
 #include "guards/program.h"
 #include "guards/recipe.h"
@@ -21,156 +19,7 @@
 
 static const char capsule_name[] = "dyntrace.testing.guards";
 
-/* ---- Adapters -------------------------------------------------------------------------------- */
-
-static int64_t testing_state;
-
-static bool
-never(const DtAdapter *Py_UNUSED(adapter), PyObject *Py_UNUSED(object))
-{
-    return false;
-}
-
-/* The spec is the least size, or the state. */
-static int
-check_bytes(const DtAdapter *Py_UNUSED(adapter), const void *spec, PyObject *object)
-{
-    return PyByteArray_CheckExact(object) && PyByteArray_GET_SIZE(object) >= *(const int64_t *)spec;
-}
-
-static int
-check_by_call(const DtAdapter *adapter, const void *spec, PyObject *object)
-{
-    PyObject *answer =
-        PyObject_CallFunction(adapter->state, "OL", object, (long long)*(const int64_t *)spec);
-    if (answer == NULL) {
-        return -1;
-    }
-    int truth = PyObject_IsTrue(answer);
-    Py_DECREF(answer);
-    return truth;
-}
-
-static void
-print_guard(const DtAdapter *Py_UNUSED(adapter), const void *spec, DtStrbuf *buf)
-{
-    dt_strbuf_addf(buf, "a bytearray of %lld or more", (long long)*(const int64_t *)spec);
-}
-
-static void
-print_found(const DtAdapter *Py_UNUSED(adapter), PyObject *object, DtStrbuf *buf)
-{
-    dt_strbuf_add(buf, object == NULL ? "missing" : Py_TYPE(object)->tp_name);
-}
-
-static int64_t
-size_of(const DtAdapter *Py_UNUSED(adapter), PyObject *object, int Py_UNUSED(dim))
-{
-    return PyByteArray_GET_SIZE(object);
-}
-
-/* Of bytes that are an array: all but the first four. */
-static bool
-extent_of_rest(const DtAdapter *Py_UNUSED(adapter), PyObject *object, const char **low,
-               const char **high)
-{
-    if (!PyByteArray_Check(object)) {
-        return false;
-    }
-    *low = PyByteArray_AS_STRING(object) + 4;
-    *high = PyByteArray_AS_STRING(object) + PyByteArray_GET_SIZE(object);
-    return true;
-}
-
-static PyObject *
-spec_to_object(const DtAdapter *Py_UNUSED(adapter), const void *spec)
-{
-    return Py_BuildValue("(L)", (long long)*(const int64_t *)spec);
-}
-
-static DtStatus
-spec_from_object(const DtAdapter *Py_UNUSED(adapter), DtTrace *trace, PyObject *object, void **spec,
-                 size_t *size)
-{
-    long long number;
-    if (!PyArg_ParseTuple(object, "L", &number)) {
-        return DT_ERROR;
-    }
-    int64_t *copy = DT_ARENA_NEW(&trace->arena, int64_t);
-    if (copy == NULL) {
-        return dt_no_memory();
-    }
-    *copy = number;
-    *spec = copy;
-    *size = sizeof(*copy);
-    return DT_OK;
-}
-
-static int
-check_state(const DtAdapter *Py_UNUSED(adapter), const void *spec)
-{
-    return testing_state == *(const int64_t *)spec;
-}
-
-#define TESTING_SLOTS                                                                              \
-    .is_array = never, .owns_callable = never, .print_guard = print_guard,                         \
-    .print_found = print_found, .dim = size_of, .extent = extent_of_rest,                          \
-    .spec_to_object = spec_to_object, .spec_from_object = spec_from_object,                        \
-    .check_state = check_state
-
-static DtAdapter testing_adapter = {.name = "testing", TESTING_SLOTS, .check = check_bytes};
-static DtAdapter user_adapter = {.name = "testing-user", TESTING_SLOTS, .check = check_by_call};
-
-/* guards_adapters(function): registers both; the function is the check of the second. */
-static PyObject *
-guards_adapters(PyObject *Py_UNUSED(module), PyObject *function)
-{
-    PyObject *old = user_adapter.state;
-    bool first = old == NULL;
-    user_adapter.state = Py_NewRef(function);
-    Py_XDECREF(old);
-    if (first
-        && (dt_adapter_register(&testing_adapter) < 0 || dt_adapter_register(&user_adapter) < 0)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *
-guards_set_state(PyObject *Py_UNUSED(module), PyObject *number)
-{
-    testing_state = PyLong_AsLongLong(number);
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 /* ---- Recipes from data ----------------------------------------------------------------------- */
-
-static const char *const source_names[] = {
-#define SOURCE(NAME, TEXT) #NAME,
-#include "variables/sources.def"
-#undef SOURCE
-};
-
-static const char *const sym_names[] = {
-#define SYM_OP(NAME, ARITY, TEXT) #NAME,
-#include "variables/numbers/sym_ops.def"
-#undef SYM_OP
-};
-
-static int
-index_of(const char *const *names, int count, const char *name)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return i;
-        }
-    }
-    PyErr_Format(PyExc_ValueError, "unknown name '%s'", name);
-    return -1;
-}
 
 typedef struct Maker {
     DtTrace *trace;
@@ -200,7 +49,7 @@ make_sources(Maker *maker, PyObject *list)
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "snOL", &name, &base, &key, &index)) {
             return DT_ERROR;
         }
-        int kind = index_of(source_names, DT_SOURCE_COUNT, name);
+        int kind = dt_testing_index(dt_testing_source_names, DT_SOURCE_COUNT, name);
         if (kind < 0) {
             return DT_ERROR;
         }
@@ -260,7 +109,7 @@ make_sym(Maker *maker, PyObject *tree, const DtSym **out)
     if (!PyArg_ParseTuple(tree, "sO|O", &name, &left, &right)) {
         return DT_ERROR;
     }
-    int op = index_of(sym_names, DT_SYM_OP_COUNT, name);
+    int op = dt_testing_index(dt_testing_sym_names, DT_SYM_OP_COUNT, name);
     if (op < 0) {
         return DT_ERROR;
     }
@@ -331,7 +180,7 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
     case DT_GUARD_SET_ITEMS:
         return dt_guard_set_items(trace, source, argument);
     case DT_GUARD_DEQUE:
-        return dt_guard_deque(trace, source, argument);
+        return dt_guard_deque(trace, source, argument, false);
     case DT_GUARD_SET_LAYOUT:
         return dt_guard_set_layout(trace, source, argument);
     case DT_GUARD_ATTR_ABSENT:
@@ -345,7 +194,7 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
     case DT_GUARD_NOT_DICT_OF:
         return dt_guard_not_dict_of(trace, source, source_at(maker, PyLong_AsSsize_t(argument)));
     case DT_GUARD_APART:
-        return dt_guard_apart(trace, &testing_adapter, source,
+        return dt_guard_apart(trace, dt_adapter_by_name("testing"), source,
                               source_at(maker, PyLong_AsSsize_t(argument)));
     case DT_GUARD_QUIET:
         return dt_guard_quiet(trace, source, NULL);
@@ -438,8 +287,7 @@ guards_program(PyObject *Py_UNUSED(module), PyObject *args)
     }
     DtGuardProgram *program = NULL;
     Maker maker = {0};
-    maker.trace = dt_trace_new((PyCodeObject *)function->func_code, function->func_globals,
-                               function->func_builtins, (PyObject *)function, NULL);
+    maker.trace = dt_testing_trace((PyObject *)function);
     if (maker.trace == NULL) {
         return NULL;
     }
@@ -546,17 +394,6 @@ guards_time(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-take_text(DtStatus status, DtStrbuf *buf)
-{
-    PyObject *text = NULL;
-    if (status == DT_OK) {
-        text = buf->failed ? PyErr_NoMemory() : PyUnicode_FromString(dt_strbuf_text(buf));
-    }
-    dt_strbuf_release(buf);
-    return text;
-}
-
-static PyObject *
 guards_explain(PyObject *Py_UNUSED(module), PyObject *args)
 {
     Call call;
@@ -565,7 +402,11 @@ guards_explain(PyObject *Py_UNUSED(module), PyObject *args)
     if (read_call(args, &call, &unused) < 0) {
         return NULL;
     }
-    return take_text(dt_program_explain(call.program, &call.frame, &buf), &buf);
+    if (dt_program_explain(call.program, &call.frame, &buf) != DT_OK) {
+        dt_strbuf_release(&buf);
+        return NULL;
+    }
+    return dt_text_take(&buf);
 }
 
 static PyObject *
@@ -577,7 +418,7 @@ guards_print(PyObject *Py_UNUSED(module), PyObject *capsule)
         return NULL;
     }
     dt_program_print(program, &buf);
-    return take_text(DT_OK, &buf);
+    return dt_text_take(&buf);
 }
 
 static PyObject *
@@ -614,41 +455,17 @@ guards_from_bytes(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
-names_list(const char *const *names, int count)
-{
-    PyObject *list = PyList_New(count);
-    for (int i = 0; list != NULL && i < count; i++) {
-        PyObject *name = PyUnicode_FromString(names[i]);
-        if (name == NULL) {
-            Py_CLEAR(list);
-            break;
-        }
-        PyList_SET_ITEM(list, i, name);
-    }
-    return list;
-}
-
-static PyObject *
 guards_kinds(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     const char *names[DT_GUARD_COUNT];
     for (int i = 0; i < DT_GUARD_COUNT; i++) {
         names[i] = dt_guard_rows[i].name;
     }
-    return names_list(names, DT_GUARD_COUNT);
-}
-
-static PyObject *
-guards_sources(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
-{
-    return names_list(source_names, DT_SOURCE_COUNT);
+    return dt_testing_names(names, DT_GUARD_COUNT);
 }
 
 PyMethodDef dt_testing_guards_methods[] = {
     {"guards_kinds", guards_kinds, METH_NOARGS, "Names of guards.def."},
-    {"guards_sources", guards_sources, METH_NOARGS, "Names of sources.def."},
-    {"guards_adapters", guards_adapters, METH_O, "Register the adapters of these tests."},
-    {"guards_set_state", guards_set_state, METH_O, "Set the state that they guard."},
     {"guards_program", guards_program, METH_VARARGS, "A program from a recipe as data."},
     {"guards_check", guards_check, METH_VARARGS, "Check it: None, or the wanted values."},
     {"guards_time", guards_time, METH_VARARGS, "Nanoseconds per check."},

@@ -1,15 +1,10 @@
 /* White-box functions of the code generation layer, for `_core._testing`. */
 #include "codegen/codegen.h"
+#include "compat/text.h"
 #include "graph/internal.h"
 #include "module/testing.h"
 #include "symbolic/interp.h"
 #include "variables/substitutes.h"
-
-static PyObject *
-text_of(const DtStrbuf *buf)
-{
-    return PyUnicode_DecodeUTF8(dt_strbuf_text(buf), (Py_ssize_t)buf->length, "replace");
-}
 
 static PyObject *
 list_of_sources(const DtSource *const *sources, uint32_t count)
@@ -18,8 +13,7 @@ list_of_sources(const DtSource *const *sources, uint32_t count)
     for (uint32_t i = 0; list != NULL && i < count; i++) {
         DtStrbuf buf = {0};
         dt_source_print(sources[i], &buf);
-        PyObject *text = text_of(&buf);
-        dt_strbuf_release(&buf);
+        PyObject *text = dt_text_take(&buf);
         if (text == NULL || PyList_Append(list, text) < 0) {
             Py_CLEAR(list);
         }
@@ -65,7 +59,7 @@ describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay
     }
     if (answer != NULL) {
         dict = Py_BuildValue(
-            "{sN sO sN sN sN sO sI sO}", "text", text_of(&buf), "code", code, "graph",
+            "{sN sO sN sN sN sO sI sO}", "text", dt_text_take(&buf), "code", code, "graph",
             dt_graph_object(trace->graph), "inputs", list_of_sources(plan->inputs, plan->ninputs),
             "loads", list_of_sources(plan->loads, plan->nloads), "frameless",
             plan->result != NULL ? Py_True : Py_False, "ncalls", plan->ncalls, "answer", answer);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compat/code.h"
+#include "compat/text.h"
 #include "module/testing.h"
 #include "sideeffects/entries.h"
 #include "symbolic/interp.h"
@@ -139,13 +140,9 @@ describe(const Script *script)
     if (contents != NULL) {
         dt_var_repr((DtVar *)contents, &cell);
     }
-    PyObject *answer = Py_BuildValue("(sssII)", dt_strbuf_text(&list), dt_strbuf_text(&dict),
-                                     dt_strbuf_text(&cell), script->trace->journal->entries.count,
-                                     script->trace->journal->writes.count);
-    dt_strbuf_release(&list);
-    dt_strbuf_release(&dict);
-    dt_strbuf_release(&cell);
-    return answer;
+    const DtJournal *journal = script->trace->journal;
+    return Py_BuildValue("(NNNII)", dt_text_take(&list), dt_text_take(&dict), dt_text_take(&cell),
+                         journal->entries.count, journal->writes.count);
 }
 
 static PyObject *
@@ -156,9 +153,7 @@ journal_script(PyObject *Py_UNUSED(module), PyObject *args)
                           &PyList_Type, &items, &PyDict_Type, &dict, &PyList_Type, &steps)) {
         return NULL;
     }
-    PyFunctionObject *f = (PyFunctionObject *)function;
-    Script script = {.trace = dt_trace_new((PyCodeObject *)f->func_code, f->func_globals,
-                                           f->func_builtins, function, NULL)};
+    Script script = {.trace = dt_testing_trace(function)};
     if (script.trace == NULL) {
         return NULL;
     }

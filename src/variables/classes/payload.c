@@ -9,57 +9,42 @@
  * of an existing instance has the instance's source, so that loading it gives
  * the instance; its items are read behind the back of what the class overrides.
  *
- * Not in here: which methods are the base's (inherited.c, payload_methods.c).
+ * Not in here: which methods are the base's (inherited.c, payload_methods.c);
+ * reading an existing instance (payload_existing.c), making one again (payload_rebuild.c).
  */
-#include "compat/dict.h"
 #include "compat/object.h"
-#include "compat/set.h"
 #include "compat/type.h"
 #include "variables/classes/array_part.h"
-#include "variables/kinds.h"
-#include "variables/containers/set_layout.h"
-
-#include <string.h>
-
-/* Longer ones are not followed: each item would be a tracker. */
-#define MAX_ITEMS 65536
-
-typedef DtStatus (*PayloadBuilder)(DtTrace *, PyObject *object, const DtSource *source,
-                                   PyTypeObject *base, DtVar **out);
+#include "variables/classes/payload_parts.h"
 
 typedef struct PayloadRow {
     PyTypeObject *type;
     const char *module, *name; /* NULL: `type` is given */
-    PayloadBuilder build;      /* NULL: existing instances are not followed */
+    DtPayloadBuilder build;    /* NULL: existing instances are not followed */
     bool own;                  /* instances of the type itself are such instances */
     bool hidden;               /* `contents` instead of a payload */
     const char *fill;          /* what __new__ calls with its argument, if C has no __init__ */
+    DtStatus (*make_more)(DtTrace *, DtInstanceVar *self, PyTypeObject *base); /* NULL: no `more` */
 } PayloadRow;
-
-static DtStatus build_sequence(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
-static DtStatus build_dict(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
-static DtStatus build_set(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
-static DtStatus build_constant(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
-
-static DtStatus build_hidden(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
 
 /* Subtypes come before their bases. */
 static PayloadRow rows[] = {
-    {&PyODict_Type, NULL, NULL, build_dict, true, false, NULL},
-    {NULL, "collections", "defaultdict", build_dict, true, false, NULL},
-    {&PyDict_Type, NULL, NULL, build_dict, false, false, NULL},
-    {&PyList_Type, NULL, NULL, build_sequence, false, false, NULL},
-    {&PyTuple_Type, NULL, NULL, build_sequence, false, false, NULL},
-    {&PySet_Type, NULL, NULL, build_set, false, false, NULL},
-    {&PyFrozenSet_Type, NULL, NULL, build_set, false, false, NULL},
-    {&PyLong_Type, NULL, NULL, build_constant, false, false, NULL},
-    {&PyFloat_Type, NULL, NULL, build_constant, false, false, NULL},
-    {&PyComplex_Type, NULL, NULL, build_constant, false, false, NULL},
-    {&PyUnicode_Type, NULL, NULL, build_constant, false, false, NULL},
-    {&PyBytes_Type, NULL, NULL, build_constant, false, false, NULL},
-    {NULL, "collections", "deque", build_hidden, true, true, NULL},
-    {NULL, "types", "SimpleNamespace", build_hidden, true, true, NULL},
-    {NULL, "_random", "Random", NULL, true, true, "seed"},
+    {&PyODict_Type, NULL, NULL, dt_payload_dict, true, false, NULL, NULL},
+    {NULL, "collections", "defaultdict", dt_payload_dict, true, false, NULL, NULL},
+    {&PyDict_Type, NULL, NULL, dt_payload_dict, false, false, NULL, NULL},
+    {&PyList_Type, NULL, NULL, dt_payload_sequence, false, false, NULL, NULL},
+    {&PyTuple_Type, NULL, NULL, dt_payload_sequence, false, false, NULL, NULL},
+    {&PySet_Type, NULL, NULL, dt_payload_set, false, false, NULL, NULL},
+    {&PyFrozenSet_Type, NULL, NULL, dt_payload_set, false, false, NULL, NULL},
+    {&PyLong_Type, NULL, NULL, dt_payload_constant, false, false, NULL, NULL},
+    {&PyFloat_Type, NULL, NULL, dt_payload_constant, false, false, NULL, NULL},
+    {&PyComplex_Type, NULL, NULL, dt_payload_constant, false, false, NULL, NULL},
+    {&PyUnicode_Type, NULL, NULL, dt_payload_constant, false, false, NULL, NULL},
+    {&PyBytes_Type, NULL, NULL, dt_payload_constant, false, false, NULL, NULL},
+    {NULL, "collections", "deque", dt_growing_list_of_deque, true, true, NULL,
+     dt_payload_deque_limit},
+    {NULL, "types", "SimpleNamespace", dt_payload_nothing, true, true, NULL, NULL},
+    {NULL, "_random", "Random", NULL, true, true, "seed", NULL},
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
@@ -187,222 +172,15 @@ dt_payload_whole(const DtTrace *trace, DtVar *var)
     return owner != NULL && owner->payload == var ? &owner->base : var;
 }
 
-/* ---- Existing instances ---------------------------------------------------------------------- */
-
-static DtStatus
-build_sequence(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
-               DtVar **out)
-{
-    bool is_list = base == &PyList_Type;
-    Py_ssize_t count = Py_SIZE(object);
-    if (count > MAX_ITEMS) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a %s of %zd items", Py_TYPE(object)->tp_name,
-                        count);
-    }
-    DT_TRY(dt_guard_length(trace, source, Py_TYPE(object), count));
-    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    if (items == NULL) {
-        return dt_no_memory();
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const DtSource *item =
-            dt_source_get(trace, DT_SOURCE_BASE_INDEX, source, (PyObject *)base, i);
-        if (item == NULL) {
-            return DT_ERROR;
-        }
-        PyObject *value = is_list ? PyList_GET_ITEM(object, i) : PyTuple_GET_ITEM(object, i);
-        DT_TRY(dt_var_build_lazy(trace, value, item, &items[i]));
-    }
-    DT_TRY(dt_sequence_new(trace, is_list ? DT_KIND_LIST : DT_KIND_TUPLE, items, (uint32_t)count,
-                           out));
-    (*out)->mutation = is_list ? DT_VALUE_MUTATION_EXISTING : DT_IMMUTABLE;
-    (*out)->source = source;
-    return DT_OK;
-}
-
-/* A key of a dict or set: guarded with all the others, so it is known. */
-static DtStatus
-build_key(DtTrace *trace, PyObject *key, DtEntry *out)
-{
-    DtVar *var;
-    DT_TRY(dt_trace_keep(trace, key));
-    DT_TRY(dt_constant_is_safe(key) ? dt_var_const(trace, key, &var)
-                                    : dt_build_known(trace, key, &var));
-    return dt_dict_key(trace, var, out);
-}
-
-static DtStatus
-build_dict(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
-           DtVar **out)
-{
-    (void)base;
-    DtDictVar *self;
-    PyObject *keys = dt_trace_keep_take(trace, dt_dict_keys_in_order(object));
-    if (keys == NULL && PyErr_ExceptionMatches(PyExc_KeyError)) {
-        PyErr_Clear(); /* KeyError: a method of dict has changed an OrderedDict behind its back */
-        return dt_break(trace, DT_BREAK_UNKNOWN_TYPE, "a %s that has lost count of its keys",
-                        Py_TYPE(object)->tp_name);
-    }
-    if (keys == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_guard_dict_keys(trace, source, object));
-    DT_TRY(dt_dict_new(trace, &self));
-    self->base.source = source;
-    self->base.mutation = DT_VALUE_MUTATION_EXISTING;
-    self->object = object;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) {
-        PyObject *key = PyTuple_GET_ITEM(keys, i), *value;
-        DtEntry entry;
-        DT_TRY(build_key(trace, key, &entry));
-        const DtSource *item = dt_source_get(trace, DT_SOURCE_BASE_ITEM, source, key, 0);
-        if (item == NULL) {
-            return DT_ERROR;
-        }
-        if (dt_dict_get(object, key, &value) != 1) {
-            return dt_break(trace, DT_BREAK_UNKNOWN_TYPE,
-                            "a %s with keys that can't be looked up without calling code",
-                            Py_TYPE(object)->tp_name);
-        }
-        DT_TRY(dt_var_build_lazy(trace, value, item, &entry.value));
-        if (dt_vec_push(&trace->arena, self, entry) < 0) {
-            return dt_no_memory();
-        }
-    }
-    *out = &self->base;
-    return DT_OK;
-}
-
-/* Only identity says that a frozenset holds what it held. */
-static DtStatus
-build_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base, DtVar **out)
-{
-    if (base == &PySet_Type) {
-        return dt_set_build_part(trace, object, source, out);
-    }
-    DT_TRY(dt_guard_identity(trace, source, object));
-    /* The order of its elements is that of its own table. */
-    PyObject *plain = dt_trace_keep_take(trace, dt_set_clone(object, base));
-    PyObject *items = plain != NULL ? dt_trace_keep_take(trace, PySequence_Tuple(plain)) : NULL;
-    DtDictVar *self;
-    if (items == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_set_new(trace, base, &self));
-    self->object = plain;
-    DT_TRY(dt_layout_begin_real(trace, self));
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
-        DtEntry entry;
-        DT_TRY(build_key(trace, PyTuple_GET_ITEM(items, i), &entry));
-        if (dt_vec_push(&trace->arena, self, entry) < 0) {
-            return dt_no_memory();
-        }
-    }
-    self->base.mutation = DT_IMMUTABLE;
-    *out = &self->base;
-    return DT_OK;
-}
-
-/* The plain value of an instance of a subclass of an immutable builtin type; no user code runs. */
-static PyObject *
-plain_value(PyObject *object, PyTypeObject *base)
-{
-    if (base == &PyLong_Type) {
-        return PyLong_Type.tp_as_number->nb_positive(object); /* a copy of a subclass */
-    }
-    if (base == &PyFloat_Type) {
-        return PyFloat_FromDouble(PyFloat_AS_DOUBLE(object));
-    }
-    if (base == &PyComplex_Type) {
-        return PyComplex_FromCComplex(((PyComplexObject *)object)->cval);
-    }
-    if (base == &PyUnicode_Type) {
-        return PyUnicode_FromObject(object);
-    }
-    return PyBytes_FromStringAndSize(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object));
-}
-
-/* A number or text: only the very object is known to have this value. */
-static DtStatus
-build_constant(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
-               DtVar **out)
-{
-    DT_TRY(dt_guard_identity(trace, source, object));
-    PyObject *value = plain_value(object, base);
-    return dt_var_const_take(trace, value, out);
-}
-
 /* ---- Types whose methods are polyfills ------------------------------------------------------- */
-
-static PyTypeObject *
-deque_type(void)
-{
-    return rows[ROW_COUNT - 3].type;
-}
-
-/* The items of a deque, each read by its own method. */
-static DtStatus
-build_items(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
-            DtVar **out)
-{
-    Py_ssize_t count = base->tp_as_sequence->sq_length(object);
-    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
-    if (count > MAX_ITEMS) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a deque of %zd items", count);
-    }
-    if (items == NULL) {
-        return dt_no_memory();
-    }
-    DT_TRY(dt_guard_deque(trace, source, object));
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *value = dt_trace_keep_take(trace, base->tp_as_sequence->sq_item(object, i));
-        const DtSource *item =
-            dt_source_get(trace, DT_SOURCE_BASE_INDEX, source, (PyObject *)base, i);
-        if (value == NULL || item == NULL) {
-            return DT_ERROR;
-        }
-        DT_TRY(dt_var_build_lazy(trace, value, item, &items[i]));
-    }
-    DT_TRY(dt_var_list(trace, items, (uint32_t)count, out));
-    (*out)->mutation = DT_VALUE_MUTATION_EXISTING;
-    (*out)->source = source;
-    return DT_OK;
-}
-
-static DtStatus
-build_hidden(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeObject *base,
-             DtVar **out)
-{
-    *out = NULL;
-    if (base != deque_type()) {
-        return DT_OK;
-    }
-    return build_items(trace, object, source, base, out);
-}
-
-/* [maxlen, number of changes] of a deque. */
-static DtStatus
-make_more(DtTrace *trace, DtInstanceVar *self)
-{
-    DtVar *items[2];
-    PyObject *limit = Py_NewRef(Py_None);
-    if (self->object != NULL) { /* past what a subclass has under the name */
-        PyObject *member = dt_type_own_lookup_text(deque_type(), "maxlen");
-        Py_DECREF(limit);
-        limit = member != NULL
-                    ? Py_TYPE(member)->tp_descr_get(member, self->object, (PyObject *)self->cls)
-                    : NULL;
-    }
-    DT_TRY(dt_var_const_take(trace, limit, &items[0]));
-    DT_TRY(dt_var_int(trace, 0, &items[1]));
-    return dt_var_list(trace, items, 2, &self->more);
-}
 
 static DtStatus
 adopt_contents(DtTrace *trace, DtInstanceVar *self, DtVar *contents)
 {
-    if (dt_build_layout(self->cls) == deque_type()) {
-        DT_TRY(make_more(trace, self));
+    PyTypeObject *layout = dt_build_layout(self->cls);
+    const PayloadRow *row = find_row(layout);
+    if (row->make_more != NULL) {
+        DT_TRY(row->make_more(trace, self, layout));
     }
     if (contents == NULL) {
         return DT_OK;
@@ -488,148 +266,4 @@ dt_payload_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args, DtVar **o
                         (*out)->type->name);
     }
     return DT_OK;
-}
-
-/* The state of a generator of random numbers, out of the bytes that the polyfills keep it as. */
-static PyObject *
-unpack_state(PyObject *bytes)
-{
-    Py_ssize_t count = PyBytes_GET_SIZE(bytes) / (Py_ssize_t)sizeof(uint32_t);
-    PyObject *state = PyTuple_New(count);
-    for (Py_ssize_t i = 0; state != NULL && i < count; i++) {
-        uint32_t word;
-        memcpy(&word, PyBytes_AS_STRING(bytes) + i * (Py_ssize_t)sizeof(word), sizeof(word));
-        PyObject *number = PyLong_FromUnsignedLong(word);
-        if (number == NULL) {
-            Py_CLEAR(state);
-            break;
-        }
-        PyTuple_SET_ITEM(state, i, number);
-    }
-    return state;
-}
-
-/* rebuild_hidden(cls, contents[, maxlen]) */
-static PyObject *
-rebuild_hidden(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
-{
-    (void)module;
-    PyTypeObject *cls = (PyTypeObject *)args[0], *base = dt_build_layout(cls);
-    PyObject *contents = args[1], *none = PyTuple_New(0);
-    PyObject *made = base != NULL && none != NULL ? base->tp_new(cls, none, NULL) : NULL;
-    Py_XDECREF(none);
-    if (made == NULL) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "the class has no builtin base any more");
-        }
-        return NULL;
-    }
-    int status = 0;
-    if (nargs > 2) {
-        PyObject *given = PyTuple_Pack(2, contents, args[2]);
-        status = given != NULL ? base->tp_init(made, given, NULL) : -1;
-        Py_XDECREF(given);
-    }
-    else if (PyList_GET_SIZE(contents) > 0) {
-        PyObject *state = unpack_state(PyList_GET_ITEM(contents, 0));
-        PyObject *done = state != NULL
-                             ? PyObject_CallMethod((PyObject *)base, "setstate", "OO", made, state)
-                             : NULL;
-        Py_XDECREF(state);
-        Py_XDECREF(done);
-        status = done != NULL ? 0 : -1;
-    }
-    if (status < 0) {
-        Py_CLEAR(made);
-    }
-    return made;
-}
-
-static PyMethodDef rebuild_hidden_def = {"rebuild", (PyCFunction)(void (*)(void))rebuild_hidden,
-                                         METH_FASTCALL, NULL};
-
-DtStatus
-dt_payload_reconstruct_hidden(DtCodegen *codegen, DtInstanceVar *self)
-{
-    DtTrace *trace = dt_codegen_trace(codegen);
-    PyObject *function = dt_trace_keep_take(trace, PyCFunction_New(&rebuild_hidden_def, NULL));
-    if (function == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_codegen_push_callable(codegen, function));
-    DT_TRY(dt_codegen_var(codegen, self->cls_var));
-    DT_TRY(dt_codegen_var(codegen, self->contents));
-    if (self->more != NULL) {
-        DT_TRY(dt_codegen_var(codegen, ((DtSeqVar *)self->more)->items[0]));
-    }
-    return dt_codegen_call(codegen, self->more != NULL ? 3 : 2);
-}
-
-/* rebuild(cls, plain): an instance of the subclass with the contents of the plain object, made
- * without asking what the class overrides. */
-static PyObject *
-rebuild(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
-{
-    (void)module;
-    if (nargs != 2) {
-        PyErr_SetString(PyExc_TypeError, "rebuild takes a class and a plain object");
-        return NULL;
-    }
-    PyTypeObject *cls = (PyTypeObject *)args[0];
-    PyTypeObject *base = dt_build_layout(cls);
-    PyObject *plain = args[1];
-    bool fill =
-        base != NULL
-        && (PyType_IsSubtype(base, &PyDict_Type) || base == &PyList_Type || base == &PySet_Type);
-    PyObject *tuple = base == NULL ? NULL : fill ? PyTuple_New(0) : PyTuple_Pack(1, plain);
-    PyObject *made = tuple != NULL ? base->tp_new(cls, tuple, NULL) : NULL;
-    Py_XDECREF(tuple);
-    int status = 0;
-    if (made == NULL) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_TypeError, "the class has no builtin base any more");
-        }
-        return NULL;
-    }
-    if (base == &PyList_Type) {
-        status = PyList_SetSlice(made, 0, 0, plain);
-    }
-    else if (base == &PySet_Type) {
-        PyObject *item, *iterator = PyObject_GetIter(plain); /* an exact set: hashes again only */
-        status = iterator != NULL ? 0 : -1;
-        while (status == 0 && (item = PyIter_Next(iterator)) != NULL) {
-            status = PySet_Add(made, item);
-            Py_DECREF(item);
-        }
-        Py_XDECREF(iterator);
-    }
-    else if (fill) {
-        PyObject *key, *value;
-        Py_ssize_t pos = 0;
-        while (status == 0 && PyDict_Next(plain, &pos, &key, &value)) {
-            status = base == &PyODict_Type ? PyODict_SetItem(made, key, value)
-                                           : PyDict_SetItem(made, key, value);
-        }
-    }
-    if (status < 0) {
-        Py_CLEAR(made);
-    }
-    return made;
-}
-
-static PyMethodDef rebuild_def = {"rebuild", (PyCFunction)(void (*)(void))rebuild, METH_FASTCALL,
-                                  NULL};
-
-DtStatus
-dt_payload_reconstruct(DtCodegen *codegen, DtInstanceVar *self)
-{
-    DtTrace *trace = dt_codegen_trace(codegen);
-    PyObject *function = dt_trace_keep_take(trace, PyCFunction_New(&rebuild_def, NULL));
-    if (function == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_codegen_push_callable(codegen, function));
-    DT_TRY(dt_codegen_var(codegen, self->cls_var));
-    DT_TRY(dt_codegen_var(codegen, self->payload));
-    return dt_codegen_call(codegen, 2);
 }

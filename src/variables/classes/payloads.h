@@ -10,10 +10,15 @@
 #include "variables/trace.h"
 #include "variables/var.h"
 
-typedef struct DtGrowingListVar { /* DT_KIND_GROWING_LIST */
-    DtSeqVar list;                /* what was added */
-    PyObject *object;             /* DT_BORROWED from the trace */
-    bool guarded;                 /* that it is a list */
+/* DT_KIND_GROWING_LIST: what stands at the start and at the end of a list, or of a deque whose
+ * `contents` it is; nobody has asked for the rest. */
+typedef struct DtGrowingListVar {
+    DtSeqVar list;        /* the items that are known */
+    uint32_t head;        /* so many of them are at the start */
+    uint32_t first, last; /* so many items of before were asked for at the start and at the end */
+    PyObject *object;     /* DT_BORROWED from the trace */
+    PyTypeObject *layout; /* list or deque: whose methods read the object */
+    bool guarded;         /* that it is a list */
 } DtGrowingListVar;
 
 /* One entry of a dict or element of a set.  Keys are constants (compared by value), objects known
@@ -179,9 +184,10 @@ typedef struct DtObjectVar {
 typedef struct DtExceptionState {
     DtVar *args;         /* tuple; NULL: the text is not known to be CPython's */
     PyObject *prototype; /* a real exception of the same arguments, or NULL; DT_BORROWED */
-    PyTypeObject
-        *made_by;   /* the class, and the tuple of constants, that gave the prototype; NULL: */
-    DtVar *made_of; /* an operation raised it */
+    /* The class, and the tuple of constants, that gave the prototype; NULL: an operation raised it.
+     */
+    PyTypeObject *made_by;
+    DtVar *made_of;
     DtVar *cause, *context, *traceback; /* NULL: none */
     struct DtExceptionField *fields; /* what prototype can't say: `value` of a StopIteration ... */
     uint32_t nfields;
