@@ -5,6 +5,9 @@ A result of another type than the graph was made for raises, and the call is mad
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 
 class Unexpected(Exception):
     """The number is not what the graph was made for."""
@@ -21,6 +24,26 @@ def expect(value: object, truth: bool) -> bool:
     """The truth of the value, on which a branch depends whose other way is a `raise`."""
     if bool(value) is truth:
         return truth
+    raise Unexpected
+
+
+def extent(array: Any, axis: int) -> int:
+    """The size of an array along an axis."""
+    size: int = array.shape[axis]
+    return size
+
+
+def sized(array: Any, axis: int, size: int) -> Any:
+    """The array itself, which has that size along the axis."""
+    if array.shape[axis] == size:
+        return array
+    raise Unexpected
+
+
+def longer(array: Any, axes: tuple[int, ...], than: int) -> Any:
+    """The array itself, which has more items than that along the axes, taken together."""
+    if prod([array.shape[axis] for axis in axes]) > than:
+        return array
     raise Unexpected
 
 

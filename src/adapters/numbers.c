@@ -137,8 +137,8 @@ dt_number_emit(DtTrace *trace, const char *target, PyObject *callee, const DtOpe
 }
 
 /* module.name, kept for the process. DT_BORROWED */
-static PyObject *
-callee_of(const char *module, const char *name)
+PyObject *
+dt_number_function(const char *module, const char *name)
 {
     static PyObject *found;
     char key[64];
@@ -159,11 +159,11 @@ callee_of(const char *module, const char *name)
     return failed ? NULL : callee;
 }
 
-static DtStatus
-emit_helper(DtTrace *trace, const char *module, const char *name, const char *target,
-            const DtOperand *args, uint32_t nargs, char kind, DtVar **out)
+DtStatus
+dt_number_emit_named(DtTrace *trace, const char *module, const char *name, const char *target,
+                     const DtOperand *args, uint32_t nargs, char kind, DtVar **out)
 {
-    PyObject *callee = callee_of(module, name);
+    PyObject *callee = dt_number_function(module, name);
     return callee != NULL ? dt_number_emit(trace, target, callee, args, nargs, kind, out)
                           : DT_ERROR;
 }
@@ -180,8 +180,8 @@ dt_number_fit(DtTrace *trace, int64_t low, int64_t high, DtOperand *operand)
                          {.kind = DT_OPERAND_CONST, .u.object = bounds[0]},
                          {.kind = DT_OPERAND_CONST, .u.object = bounds[1]}};
     DtVar *checked;
-    DT_TRY(emit_helper(trace, "dyntrace._numbers", "fit", "dyntrace._numbers.fit", args, 3, 'i',
-                       &checked));
+    DT_TRY(dt_number_emit_named(trace, "dyntrace._numbers", "fit", "dyntrace._numbers.fit", args, 3,
+                                'i', &checked));
     bool ok;
     return dt_graph_operand(trace, checked, operand, &ok);
 }
@@ -198,8 +198,8 @@ dt_number_expect(DtTrace *trace, DtVar *value, bool truth, bool *done)
     }
     DT_TRY(dt_number_operands(trace, &value, 1, args));
     args[1] = (DtOperand){.kind = DT_OPERAND_CONST, .u.object = truth ? Py_True : Py_False};
-    return emit_helper(trace, "dyntrace._numbers", "expect", "dyntrace._numbers.expect", args, 2,
-                       'b', &checked);
+    return dt_number_emit_named(trace, "dyntrace._numbers", "expect", "dyntrace._numbers.expect",
+                                args, 2, 'b', &checked);
 }
 
 /* ---- Operators ------------------------------------------------------------------------------- */
@@ -295,8 +295,8 @@ number_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l,
     }
     DT_TRY(dt_number_operands(trace, both, 2, args));
     bool helped = plain == DT_BINARY_POWER;
-    return emit_helper(trace, helped ? "dyntrace._numbers" : "operator", operators[plain].name,
-                       operators[plain].target, args, 2, kind, out);
+    return dt_number_emit_named(trace, helped ? "dyntrace._numbers" : "operator",
+                                operators[plain].name, operators[plain].target, args, 2, kind, out);
 }
 
 static DtStatus
@@ -320,7 +320,12 @@ number_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar
                         dt_var_peek(dt_number_kind(l) != 0 ? r : l)->type->name);
     }
     DT_TRY(dt_number_operands(trace, both, 2, args));
-    return emit_helper(trace, "operator", rows[op].name, rows[op].target, args, 2, 'b', out);
+    if (a == 'i' && args[0].kind == DT_OPERAND_NODE && args[0].kind == args[1].kind
+        && args[0].u.node == args[1].u.node && args[0].result == args[1].result) {
+        return dt_var_bool(trace, op == Py_EQ || op == Py_LE || op == Py_GE, out);
+    }
+    return dt_number_emit_named(trace, "operator", rows[op].name, rows[op].target, args, 2, 'b',
+                                out);
 }
 
 static DtStatus
@@ -356,7 +361,8 @@ number_unary(const DtAdapter *adapter, DtTrace *trace, const char *op, DtArrayVa
             break;
         }
         DT_TRY(dt_number_operands(trace, &var, 1, &arg));
-        return emit_helper(trace, "operator", rows[i].name, rows[i].target, &arg, 1, result, out);
+        return dt_number_emit_named(trace, "operator", rows[i].name, rows[i].target, &arg, 1,
+                                    result, out);
     }
     return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s of a %s out of an array", op,
                     self->meta->type->tp_name);

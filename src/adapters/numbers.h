@@ -35,6 +35,11 @@ DtMeta dt_number_meta(char kind);
 /* A pure call whose result is of that kind. */
 DtStatus dt_number_emit(DtTrace *, const char *target, PyObject *callee, const DtOperand *args,
                         uint32_t nargs, char kind, DtVar **out) DT_MUST_CHECK;
+PyObject *dt_number_function(const char *module, const char *name); /* DT_BORROWED; NULL: error */
+/* The same of a function by its module and name; `target` is both. */
+DtStatus dt_number_emit_named(DtTrace *, const char *module, const char *name, const char *target,
+                              const DtOperand *args, uint32_t nargs, char kind,
+                              DtVar **out) DT_MUST_CHECK;
 /* The same with metadata that is not a number's. */
 DtStatus dt_number_emit_meta(DtTrace *, const char *target, PyObject *callee, const DtOperand *args,
                              uint32_t nargs, const DtMeta *meta, DtVar **out) DT_MUST_CHECK;

@@ -1,6 +1,8 @@
 /* dyntrace.SymInt and SymFloat; see symint.h. */
 #include "adapters/symint.h"
 
+#include "compat/text.h"
+
 typedef struct SymNumber {
     PyObject_HEAD const DtSym *sym;
     uint64_t serial;
@@ -334,9 +336,7 @@ sym_repr(PyObject *self)
         return PyUnicode_FromFormat("<%s of a finished trace>", Py_TYPE(self)->tp_name);
     }
     dt_sym_print(sym, &buf);
-    PyObject *text = buf.failed ? PyErr_NoMemory() : PyUnicode_FromString(dt_strbuf_text(&buf));
-    dt_strbuf_release(&buf);
-    return text;
+    return dt_text_take(&buf);
 }
 
 #define NUMBER_SLOTS                                                                               \

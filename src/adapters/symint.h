@@ -14,8 +14,7 @@
 typedef struct DtSymScope {
     DtTrace *trace;
     uint64_t serial; /* of the trace: numbers of other traces are refused */
-    DtStatus
-        status; /* not DT_OK: a question ended in a break, which waits for the hook to return */
+    DtStatus status; /* not DT_OK: a question ended in a break, which waits for the hook's return */
     struct DtSymScope *outer;
 } DtSymScope;
 

@@ -160,6 +160,9 @@ DtStatus dt_graph_add_symbol(DtGraph *graph, DtGraphSymbol row) DT_MUST_CHECK;
  * become number inputs (free-variable lifting does the same through nested tracers). */
 DtStatus dt_graph_bind_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym) DT_MUST_CHECK;
 
+/* Does the size depend on data?  Then nobody can compute it from the inputs. */
+bool dt_graph_is_open_size(const DtGraph *graph, const DtSym *sym);
+
 /* A call node; args are copied into the graph's arena, objects kept, symbols bound.  `results`
  * metas are copied.  The caller may then set effect, aliases, mutated. */
 typedef struct DtCallSpec {

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "compat/text.h"
 #include "graph/internal.h"
 #include "graph/py_types.h"
 
@@ -223,11 +224,7 @@ graph_str(DtGraphObject *self)
 {
     DtStrbuf buf = {0};
     dt_graph_print(self->graph, &buf);
-    PyObject *text =
-        buf.failed ? PyErr_NoMemory()
-                   : PyUnicode_DecodeUTF8(dt_strbuf_text(&buf), (Py_ssize_t)buf.length, "replace");
-    dt_strbuf_release(&buf);
-    return text;
+    return dt_text_take(&buf);
 }
 
 static PyObject *

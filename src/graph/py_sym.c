@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compat/text.h"
 #include "graph/internal.h"
 #include "graph/py_types.h"
 
@@ -52,9 +53,7 @@ sym_str(SymExprObject *self)
 {
     DtStrbuf buf = {0};
     dt_sym_print(self->sym, &buf);
-    PyObject *text = buf.failed ? PyErr_NoMemory() : PyUnicode_FromString(dt_strbuf_text(&buf));
-    dt_strbuf_release(&buf);
-    return text;
+    return dt_text_take(&buf);
 }
 
 static Py_hash_t

@@ -142,6 +142,23 @@ dt_graph_bind_sym(DtTrace *trace, DtGraph *graph, const DtSym *sym)
 }
 
 bool
+dt_graph_is_open_size(const DtGraph *graph, const DtSym *sym)
+{
+    if (sym == NULL || dt_sym_is_const(sym)) {
+        return false;
+    }
+    if (sym->op != DT_SYM_OP_SYMBOL) {
+        return dt_graph_is_open_size(graph, sym->a) || dt_graph_is_open_size(graph, sym->b);
+    }
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        if (graph->symbols.items[i].id == sym->id) {
+            return graph->symbols.items[i].input == DT_NO_INPUT;
+        }
+    }
+    return true;
+}
+
+bool
 dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values)
 {
     for (uint32_t i = 0; i < graph->symbols.count; i++) {

@@ -1,12 +1,18 @@
 """Symbolic numbers: both evaluators agree with Python, or refuse."""
 
 import math
+import operator
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trackers import testing
+
+
+def shifted_left(a, b):
+    return a << min(b, 100)  # more leaves int64 anyway
+
 
 BINARY = {
     "ADD": lambda a, b: a + b,
@@ -23,6 +29,11 @@ BINARY = {
     "LE": lambda a, b: a <= b,
     "GT": lambda a, b: a > b,
     "GE": lambda a, b: a >= b,
+    "BITAND": operator.and_,
+    "BITOR": operator.or_,
+    "BITXOR": operator.xor,
+    "LSHIFT": shifted_left,
+    "RSHIFT": operator.rshift,
     "AND": lambda a, b: a and b,
     "OR": lambda a, b: a or b,
 }
@@ -31,9 +42,13 @@ INTS = st.one_of(st.integers(-20, 20), st.integers(-(2**63), 2**63 - 1))
 FLOATS = st.one_of(st.sampled_from([0.0, -0.0, 0.5, -2.0, 7.0]), st.floats(width=64))
 MATH = {
     name.upper(): getattr(math, name)
-    for name in ("sqrt exp log log2 log10 sin cos tan atan tanh floor ceil trunc".split())
-}
-ROWS = {"CONST", "SYMBOL", *BINARY, *UNARY, *MATH}
+    for name in (
+        "sqrt exp log log2 log10 sin cos tan atan tanh asin acos sinh cosh radians degrees"
+        " floor ceil trunc".split()
+    )
+} | {"ROUND": round}
+MATH_OF_TWO = {"POW": pow, "ATAN2": math.atan2, "FMOD": math.fmod, "COPYSIGN": math.copysign}
+ROWS = {"CONST", "SYMBOL", *BINARY, *UNARY, *MATH, *MATH_OF_TWO}
 
 
 def bits(value):
@@ -52,7 +67,7 @@ def value_of(spec, values):
     if name == "SYMBOL":
         return values[operands[0]]
     parts = [value_of(operand, values) for operand in operands]
-    return (BINARY.get(name) or UNARY.get(name) or MATH[name])(*parts)
+    return (BINARY.get(name) or UNARY.get(name) or MATH.get(name) or MATH_OF_TWO[name])(*parts)
 
 
 def test_every_row_of_the_table_is_known():
@@ -144,12 +159,44 @@ def test_functions_of_math(name, value):
         exact = MATH[name](value)
     except (ValueError, OverflowError):
         exact = None
-    _, _, tree, program = testing.sym((name, ("SYMBOL", 0, 1.5)), [value])
+    _, _, tree, program = testing.sym((name, ("SYMBOL", 0, 0.5)), [value])
     assert bits(tree) == bits(program)
-    if exact is None or (isinstance(exact, int) and abs(exact) > 2**53):
+    overflows = exact is not None and math.isinf(exact) and math.isfinite(value)  # degrees()
+    if exact is None or overflows or (isinstance(exact, int) and abs(exact) > 2**53):
         assert tree is None
     else:
         assert bits(tree) == bits(exact)
+
+
+@settings(max_examples=300, deadline=None)
+@given(FLOATS, FLOATS)
+@pytest.mark.parametrize("name", MATH_OF_TWO)
+def test_functions_of_two(name, a, b):
+    try:
+        exact = MATH_OF_TWO[name](a, b)
+    except (ValueError, ArithmeticError):
+        exact = None
+    spec = (name, ("SYMBOL", 0, 1.5), ("SYMBOL", 1, 0.5))
+    _, _, tree, program = testing.sym(spec, [a, b])
+    assert bits(tree) == bits(program)
+    if not (math.isfinite(a) and math.isfinite(b)) or not isinstance(exact, float):
+        assert tree is None
+    else:
+        assert bits(tree) == bits(exact)
+
+
+@settings(max_examples=300, deadline=None)
+@given(INTS, st.one_of(INTS, st.integers(0, 70)))
+@pytest.mark.parametrize("name", ["BITAND", "BITOR", "BITXOR", "LSHIFT", "RSHIFT"])
+def test_bits_of_ints(name, a, b):
+    try:
+        exact = BINARY[name](a, b)
+    except ValueError:
+        exact = None
+    _, _, tree, program = testing.sym((name, ("SYMBOL", 0, 5), ("SYMBOL", 1, 2)), [a, b])
+    assert bits(tree) == bits(program)
+    refused = exact is None or not -(2**63) <= exact < 2**63 or (name == "LSHIFT" and b > 62)
+    assert tree == (None if refused else exact)
 
 
 def test_mixed_numbers_are_converted():
@@ -166,9 +213,20 @@ def test_mixed_numbers_are_converted():
         (("NOT", ("LT", ("SYMBOL", 0, 3), 4)), "not s0 < 4"),
         (("MAX", ("SYMBOL", 0, 3), 1), "max(s0, 1)"),
         (("NEG", ("SYMBOL", 0, 3)), "-s0"),
+        (
+            ("BITAND", ("ADD", ("SYMBOL", 0, 3), 1), ("BITOR", ("SYMBOL", 0, 3), 1)),
+            "s0 + 1 & (s0 | 1)",
+        ),
+        (("POW", ("SYMBOL", 0, 1.5), 2.0), "pow(f0, 2.0)"),
         (("ADD", ("SYMBOL", 0, 3), 0), "s0"),
         (("MUL", 1, ("SYMBOL", 0, 3)), "s0"),
         (("SUB", ("SYMBOL", 0, 3), ("SYMBOL", 0, 3)), "0"),
+        (("SUB", ("ADD", ("SYMBOL", 0, 3), ("SYMBOL", 1, 3)), ("SYMBOL", 0, 3)), "s1"),
+        (("SUB", ("ADD", ("SYMBOL", 0, 3), ("SYMBOL", 1, 3)), ("SYMBOL", 1, 3)), "s0"),
+        (("SUB", ("ADD", ("SYMBOL", 0, 3), 7), 7), "s0"),
+        (("SUB", ("SYMBOL", 0, 3), ("ADD", ("SYMBOL", 0, 3), 7)), "s0 - (s0 + 7)"),
+        (("SUB", ("ADD", ("SYMBOL", 0, 1.5), 0.5), 0.5), "f0 + 0.5 - 0.5"),
+        (("SUB", ("ADD", ("SYMBOL", 0, True), ("SYMBOL", 1, 3)), ("SYMBOL", 1, 3)), "s0 + s1 - s1"),
         (("LE", ("SYMBOL", 0, 3), ("SYMBOL", 0, 3)), "True"),
         (("ADD", ("SYMBOL", 0, 1.5), 0.0), "f0 + 0.0"),
         (("ADD", 2, 3), "5"),
@@ -176,6 +234,21 @@ def test_mixed_numbers_are_converted():
 )
 def test_text(spec, text):
     assert testing.sym(spec, [1, 1])[0] == text
+
+
+SYMBOLS = [("SYMBOL", 0, 7), ("SYMBOL", 1, 7), ("SYMBOL", 2, 7)]
+
+
+@given(st.lists(INTS, min_size=3, max_size=3), st.lists(st.integers(0, 2), min_size=2, max_size=6))
+def test_what_is_added_and_taken_away_again(values, chosen):
+    """Lengths of adjoining slices: each end minus its start."""
+    end = SYMBOLS[chosen[0]]
+    for i in chosen[1:]:
+        start, end = end, ("ADD", end, SYMBOLS[i])
+        length = ("SUB", end, start)
+        assert testing.sym(length, values)[0] == f"s{i}"
+        check(length, values)
+        check(("SUB", end, SYMBOLS[i]), values)
 
 
 def test_what_has_no_symbolic_form():

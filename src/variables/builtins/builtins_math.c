@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "compat/object.h"
 #include "variables/numbers/array_numbers.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
@@ -106,14 +107,21 @@ call_complexes(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 /* ---- Numbers that stay symbolic -------------------------------------------------------------- */
 
 static const struct {
-    const char *name;
+    const char *module, *name;
     DtSymOp op;
 } symbolic_functions[] = {
-    {"sqrt", DT_SYM_OP_SQRT},   {"exp", DT_SYM_OP_EXP},     {"log", DT_SYM_OP_LOG},
-    {"log2", DT_SYM_OP_LOG2},   {"log10", DT_SYM_OP_LOG10}, {"sin", DT_SYM_OP_SIN},
-    {"cos", DT_SYM_OP_COS},     {"tan", DT_SYM_OP_TAN},     {"atan", DT_SYM_OP_ATAN},
-    {"tanh", DT_SYM_OP_TANH},   {"floor", DT_SYM_OP_FLOOR}, {"ceil", DT_SYM_OP_CEIL},
-    {"trunc", DT_SYM_OP_TRUNC},
+    {"math", "sqrt", DT_SYM_OP_SQRT},       {"math", "exp", DT_SYM_OP_EXP},
+    {"math", "log", DT_SYM_OP_LOG},         {"math", "log2", DT_SYM_OP_LOG2},
+    {"math", "log10", DT_SYM_OP_LOG10},     {"math", "sin", DT_SYM_OP_SIN},
+    {"math", "cos", DT_SYM_OP_COS},         {"math", "tan", DT_SYM_OP_TAN},
+    {"math", "atan", DT_SYM_OP_ATAN},       {"math", "tanh", DT_SYM_OP_TANH},
+    {"math", "asin", DT_SYM_OP_ASIN},       {"math", "acos", DT_SYM_OP_ACOS},
+    {"math", "sinh", DT_SYM_OP_SINH},       {"math", "cosh", DT_SYM_OP_COSH},
+    {"math", "radians", DT_SYM_OP_RADIANS}, {"math", "degrees", DT_SYM_OP_DEGREES},
+    {"builtins", "pow", DT_SYM_OP_POW},     {"math", "atan2", DT_SYM_OP_ATAN2},
+    {"math", "fmod", DT_SYM_OP_FMOD},       {"math", "copysign", DT_SYM_OP_COPYSIGN},
+    {"math", "floor", DT_SYM_OP_FLOOR},     {"math", "ceil", DT_SYM_OP_CEIL},
+    {"math", "trunc", DT_SYM_OP_TRUNC},     {"builtins", "round", DT_SYM_OP_ROUND},
 };
 #define SYMBOLIC_COUNT (sizeof(symbolic_functions) / sizeof(symbolic_functions[0]))
 
@@ -122,14 +130,12 @@ static PyObject *math_functions[DT_SYM_OP_COUNT];
 int
 dt_math_init(void)
 {
-    PyObject *module = PyImport_ImportModule("math");
-    int result = module != NULL ? 0 : -1;
+    int result = 0;
     for (size_t i = 0; i < SYMBOLIC_COUNT && result == 0; i++) {
         PyObject **place = &math_functions[symbolic_functions[i].op];
-        *place = PyObject_GetAttrString(module, symbolic_functions[i].name);
+        *place = dt_import_attr(symbolic_functions[i].module, symbolic_functions[i].name);
         result = *place != NULL ? 0 : -1;
     }
-    Py_XDECREF(module);
     return result;
 }
 
@@ -141,8 +147,8 @@ dt_math_function(DtSymOp op)
 
 /* Whether it can be computed is a guard: a value outside of the domain raises also where nobody
  * uses the result.  (The guard holds for every number that there is, NaN as well.) */
-static DtStatus
-require_result(DtTrace *trace, const DtSym *sym)
+DtStatus
+dt_math_require(DtTrace *trace, const DtSym *sym)
 {
     const DtSym *zero =
         sym->type == DT_SYM_FLOAT ? dt_sym_float(&trace->arena, 0.0) : dt_sym_int(&trace->arena, 0);
@@ -172,43 +178,135 @@ takes_all(DtSymOp op)
     return op == DT_SYM_OP_ATAN || op == DT_SYM_OP_TANH;
 }
 
-/* *out is NULL when the argument is no symbolic number or its function has no such form. */
+/* `b` is NULL for a function of one number. */
 static DtStatus
-stay_symbolic(DtTrace *trace, DtVar *self, DtVar *arg, DtVar **out)
+symbolic_result(DtTrace *trace, DtSymOp op, const DtSym *a, const DtSym *b, DtVar **out)
+{
+    const DtSym *number = NULL;
+    *out = NULL;
+    DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, a, &a));
+    if (b != NULL) {
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, b, &b));
+        DT_TRY(dt_sym_binary(&trace->arena, op, a, b, &number));
+    }
+    else {
+        DT_TRY(dt_sym_unary(&trace->arena, op, a, &number));
+    }
+    if (number != NULL && !takes_all(op)) {
+        DT_TRY(dt_math_require(trace, number));
+    }
+    return number != NULL ? dt_var_sym(trace, number, out) : DT_OK;
+}
+
+DtStatus
+dt_math_symbolic(DtTrace *trace, DtSymOp op, DtVar *arg, DtVar **out)
 {
     *out = NULL;
     const DtSym *sym = arg->type->kind == DT_KIND_SYMBOLIC ? ((DtSymVar *)arg)->sym : NULL;
-    for (size_t i = 0; sym != NULL && i < SYMBOLIC_COUNT; i++) {
-        DtSymOp op = symbolic_functions[i].op;
-        if (strcmp(symbolic_functions[i].name, row_name(self)) != 0) {
-            continue;
-        }
-        if (dt_sym_math_gives_int(op) && sym->type != DT_SYM_FLOAT) {
-            *out = sym->type == DT_SYM_INT ? arg : NULL;
+    if (sym == NULL) {
+        return DT_OK;
+    }
+    if (dt_sym_math_gives_int(op) && sym->type != DT_SYM_FLOAT) {
+        *out = sym->type == DT_SYM_INT ? arg : NULL;
+        return DT_OK;
+    }
+    return symbolic_result(trace, op, sym, NULL, out);
+}
+
+/* log(a, b) is log(a) / log(b). */
+static DtStatus
+symbolic_log(DtTrace *trace, const DtSym *a, const DtSym *b, DtVar **out)
+{
+    const DtSym *parts[2] = {a, b}, *quotient = NULL;
+    *out = NULL;
+    for (int i = 0; i < 2; i++) {
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, parts[i], &parts[i]));
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_LOG, parts[i], &parts[i]));
+        if (parts[i] == NULL) {
             return DT_OK;
         }
-        const DtSym *number = NULL;
-        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, sym, &number));
-        if (number != NULL) {
-            DT_TRY(dt_sym_unary(&trace->arena, op, number, &number));
-        }
-        if (number != NULL && !takes_all(op)) {
-            DT_TRY(require_result(trace, number));
-        }
-        return number != NULL ? dt_var_sym(trace, number, out) : DT_OK;
     }
-    return DT_OK;
+    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_TRUEDIV, parts[0], parts[1], &quotient));
+    if (quotient == NULL) {
+        return DT_OK;
+    }
+    DT_TRY(dt_math_require(trace, quotient));
+    return dt_var_sym(trace, quotient, out);
+}
+
+/* *out is NULL where no argument is symbolic, or one has no such form. */
+static DtStatus
+stay_symbolic(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtSymOp op = DT_SYM_OP_COUNT;
+    DtVar *parts[2];
+    *out = NULL;
+    for (size_t i = 0; i < SYMBOLIC_COUNT; i++) {
+        if (strcmp(symbolic_functions[i].name, row_name(self)) == 0) {
+            op = symbolic_functions[i].op;
+        }
+    }
+    bool by_base = op == DT_SYM_OP_LOG && args->npos == 2;
+    uint32_t wanted = dt_sym_math_takes_two(op) || by_base ? 2 : 1;
+    if (op == DT_SYM_OP_COUNT || args->npos != wanted || args->nkw > 0) {
+        return DT_OK;
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < wanted; i++) {
+        DT_TRY(dt_var_realize(trace, args->pos[i], &parts[i]));
+        any |= parts[i]->type->kind == DT_KIND_SYMBOLIC;
+    }
+    if (!any || wanted == 1) {
+        return any ? dt_math_symbolic(trace, op, parts[0], out) : DT_OK;
+    }
+    const DtSym *a = dt_symbolic_of(trace, parts[0]), *b = dt_symbolic_of(trace, parts[1]);
+    if (a == NULL || b == NULL) {
+        return DT_OK;
+    }
+    return by_base ? symbolic_log(trace, a, b, out) : symbolic_result(trace, op, a, b, out);
 }
 
 static DtStatus
 call_symbolic(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    if (args->npos == 1 && args->nkw == 0) {
-        DtVar *arg;
-        DT_TRY(dt_var_realize(trace, args->pos[0], &arg));
-        DT_TRY(stay_symbolic(trace, self, arg, out));
-        if (*out != NULL) {
-            return DT_OK;
+    DT_TRY(stay_symbolic(trace, self, args, out));
+    return *out != NULL ? DT_OK : call_floats(trace, self, args, out);
+}
+
+/* What asks about a float, as a comparison: with itself, or of its magnitude with infinity. */
+static const struct {
+    const char *name;
+    DtSymOp op;
+    bool with_itself;
+} questions[] = {
+    {"isfinite", DT_SYM_OP_LT, false},
+    {"isinf", DT_SYM_OP_EQ, false},
+    {"isnan", DT_SYM_OP_NE, true},
+};
+
+static DtStatus
+call_question(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *arg;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &arg));
+    const DtSym *a = arg->type->kind == DT_KIND_SYMBOLIC ? ((DtSymVar *)arg)->sym : NULL;
+    for (size_t i = 0; a != NULL && i < Py_ARRAY_LENGTH(questions); i++) {
+        if (strcmp(questions[i].name, row_name(self)) == 0) {
+            const DtSym *b, *answer = NULL;
+            DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_FLOAT, a, &a));
+            b = a;
+            if (!questions[i].with_itself) {
+                DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_ABS, a, &a));
+                b = dt_sym_float(&trace->arena, Py_HUGE_VAL);
+            }
+            if (b == NULL) {
+                return dt_no_memory();
+            }
+            if (a != NULL) {
+                DT_TRY(dt_sym_binary(&trace->arena, questions[i].op, a, b, &answer));
+            }
+            return answer != NULL ? dt_var_sym(trace, answer, out)
+                                  : call_floats(trace, self, args, out);
         }
     }
     return call_floats(trace, self, args, out);
@@ -293,30 +391,30 @@ call_product(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 }
 
 static const DtMethodRow math_rows[] = {
-    {"acos", call_floats, 1, 1, false},       {"acosh", call_floats, 1, 1, false},
-    {"asin", call_floats, 1, 1, false},       {"asinh", call_floats, 1, 1, false},
-    {"atan", call_symbolic, 1, 1, false},     {"atan2", call_floats, 2, 2, false},
+    {"acos", call_symbolic, 1, 1, false},     {"acosh", call_floats, 1, 1, false},
+    {"asin", call_symbolic, 1, 1, false},     {"asinh", call_floats, 1, 1, false},
+    {"atan", call_symbolic, 1, 1, false},     {"atan2", call_symbolic, 2, 2, false},
     {"atanh", call_floats, 1, 1, false},      {"cbrt", call_floats, 1, 1, false},
     {"ceil", call_rounding, 1, 1, false},     {"comb", call_product, 2, 2, false},
-    {"copysign", call_floats, 2, 2, false},   {"cos", call_symbolic, 1, 1, false},
-    {"cosh", call_floats, 1, 1, false},       {"degrees", call_floats, 1, 1, false},
+    {"copysign", call_symbolic, 2, 2, false}, {"cos", call_symbolic, 1, 1, false},
+    {"cosh", call_symbolic, 1, 1, false},     {"degrees", call_symbolic, 1, 1, false},
     {"erf", call_floats, 1, 1, false},        {"erfc", call_floats, 1, 1, false},
     {"exp", call_symbolic, 1, 1, false},      {"exp2", call_floats, 1, 1, false},
     {"expm1", call_floats, 1, 1, false},      {"fabs", call_fabs, 1, 1, false},
     {"factorial", call_product, 1, 1, false}, {"floor", call_rounding, 1, 1, false},
-    {"fma", call_floats, 3, 3, false},        {"fmod", call_floats, 2, 2, false},
+    {"fma", call_floats, 3, 3, false},        {"fmod", call_symbolic, 2, 2, false},
     {"frexp", call_floats, 1, 1, false},      {"gamma", call_floats, 1, 1, false},
     {"gcd", call_ints, 0, -1, false},         {"hypot", call_floats, 0, -1, false},
-    {"isclose", call_floats, 2, 2, true},     {"isfinite", call_floats, 1, 1, false},
-    {"isinf", call_floats, 1, 1, false},      {"isnan", call_floats, 1, 1, false},
+    {"isclose", call_floats, 2, 2, true},     {"isfinite", call_question, 1, 1, false},
+    {"isinf", call_question, 1, 1, false},    {"isnan", call_question, 1, 1, false},
     {"isqrt", call_ints, 1, 1, false},        {"lcm", call_ints, 0, -1, false},
     {"ldexp", call_ldexp, 2, 2, false},       {"lgamma", call_floats, 1, 1, false},
     {"log", call_symbolic, 1, 2, false},      {"log10", call_symbolic, 1, 1, false},
     {"log1p", call_floats, 1, 1, false},      {"log2", call_symbolic, 1, 1, false},
     {"modf", call_floats, 1, 1, false},       {"nextafter", call_floats, 2, 2, true},
-    {"perm", call_product, 1, 2, false},      {"pow", call_floats, 2, 2, false},
-    {"radians", call_floats, 1, 1, false},    {"remainder", call_floats, 2, 2, false},
-    {"sin", call_symbolic, 1, 1, false},      {"sinh", call_floats, 1, 1, false},
+    {"perm", call_product, 1, 2, false},      {"pow", call_symbolic, 2, 2, false},
+    {"radians", call_symbolic, 1, 1, false},  {"remainder", call_floats, 2, 2, false},
+    {"sin", call_symbolic, 1, 1, false},      {"sinh", call_symbolic, 1, 1, false},
     {"sqrt", call_symbolic, 1, 1, false},     {"tan", call_symbolic, 1, 1, false},
     {"tanh", call_symbolic, 1, 1, false},     {"trunc", call_rounding, 1, 1, false},
     {"ulp", call_floats, 1, 1, false},        {NULL, NULL, 0, 0, false},

@@ -68,12 +68,11 @@ call_int(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
         return args->npos == 1 ? instance_to_number(trace, arg, names, &PyLong_Type, out)
                                : dt_builtin_fold(trace, self, args, out);
     }
-    if (args->npos == 1 && dt_kinds_is(arg, DT_KIND_SYMBOLIC)
-        && ((DtSymVar *)arg)->sym->type == DT_SYM_INT) {
-        *out = arg;
-        return DT_OK;
+    *out = NULL;
+    if (args->npos == 1) {
+        DT_TRY(dt_math_symbolic(trace, DT_SYM_OP_TRUNC, arg, out));
     }
-    return dt_builtin_fold(trace, self, args, out);
+    return *out != NULL ? DT_OK : dt_builtin_fold(trace, self, args, out);
 }
 
 static DtStatus
@@ -390,7 +389,11 @@ call_round(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (dt_kinds_is(arg, DT_KIND_INSTANCE)) {
         return call_special(trace, arg, "__round__", bound + 1, bound[1] != NULL, out);
     }
-    return dt_builtin_fold(trace, self, args, out);
+    *out = NULL;
+    if (bound[1] == NULL) {
+        DT_TRY(dt_math_symbolic(trace, DT_SYM_OP_ROUND, arg, out));
+    }
+    return *out != NULL ? DT_OK : dt_builtin_fold(trace, self, args, out);
 }
 
 /* Followed where one side alone has a say: a plain object on the right, or none on the left. */

@@ -87,6 +87,7 @@ dt_builtin_init(void)
                                       &dt_builtin_itertools_pools_table,
                                       &dt_builtin_itertools_groups_table,
                                       &dt_builtin_classes_table,
+                                      &dt_builtin_descriptors_table,
                                       &dt_builtin_sys_table,
                                       &dt_builtin_warnings_table};
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -146,6 +146,19 @@ to_float(DtArena *arena, const DtSym *sym, const DtSym **out)
     return *out != NULL ? DT_OK : dt_no_memory();
 }
 
+/* (x + y) - y is x, and (x + y) - x is y: the lengths of adjoining slices.  NULL: neither. */
+static const DtSym *
+rest_of_sum(const DtSym *sum, const DtSym *part)
+{
+    if (sum->op != DT_SYM_OP_ADD || part->size >= sum->size) {
+        return NULL;
+    }
+    if (sum->a->type == DT_SYM_INT && dt_sym_equal(sum->b, part)) {
+        return sum->a;
+    }
+    return sum->b->type == DT_SYM_INT && dt_sym_equal(sum->a, part) ? sum->b : NULL;
+}
+
 /* Identities of integers that need no node. */
 static const DtSym *
 fold_identity(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b)
@@ -159,7 +172,7 @@ fold_identity(DtArena *arena, DtSymOp op, const DtSym *a, const DtSym *b)
     case DT_SYM_OP_ADD:
         return is_int_const(b, 0) ? a : is_int_const(a, 0) ? b : NULL;
     case DT_SYM_OP_SUB:
-        return is_int_const(b, 0) ? a : same ? dt_sym_int(arena, 0) : NULL;
+        return is_int_const(b, 0) ? a : same ? dt_sym_int(arena, 0) : rest_of_sum(a, b);
     case DT_SYM_OP_MUL:
         return is_int_const(b, 1) ? a : is_int_const(a, 1) ? b : NULL;
     case DT_SYM_OP_FLOORDIV:

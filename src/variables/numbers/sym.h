@@ -45,7 +45,7 @@ const DtSym *dt_sym_float(DtArena *arena, double value);
 const DtSym *dt_sym_bool(DtArena *arena, bool value);
 const DtSym *dt_sym_symbol(DtArena *arena, uint32_t id, DtSymType type, DtNumber hint);
 
-/* Folds constants and the trivial identities (x+0, x*1, x-x of the same node).
+/* Folds constants and the trivial identities (x+0, x*1, x-x, x+y-y of the same node).
  * An int operand beside a float one is converted as Python does.
  * `*out` is NULL with DT_OK when the hint can't be computed (overflow, division by zero, a
  * combination of types that has no symbolic form) or the expression would be larger than

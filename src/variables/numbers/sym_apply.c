@@ -91,6 +91,30 @@ holds(DtSymOp op, bool less, bool equal, bool greater)
     }
 }
 
+/* Bits of negative numbers are those of two's complement, as Python has it. */
+static bool
+apply_bits(DtSymOp op, int64_t a, int64_t b, DtNumber *out)
+{
+    switch (op) {
+    case DT_SYM_OP_BITAND:
+        out->i = a & b;
+        return true;
+    case DT_SYM_OP_BITOR:
+        out->i = a | b;
+        return true;
+    case DT_SYM_OP_BITXOR:
+        out->i = a ^ b;
+        return true;
+    case DT_SYM_OP_LSHIFT:
+        return b >= 0 && b < 63 && !__builtin_mul_overflow(a, INT64_C(1) << b, &out->i);
+    case DT_SYM_OP_RSHIFT:
+        out->i = b < 0 ? 0 : a >> (b > 63 ? 63 : b);
+        return b >= 0;
+    default:
+        return false;
+    }
+}
+
 static bool
 apply_int(DtSymOp op, int64_t a, int64_t b, DtNumber *out)
 {
@@ -138,7 +162,7 @@ apply_int(DtSymOp op, int64_t a, int64_t b, DtNumber *out)
         out->d = (double)a;
         return true;
     default:
-        return false;
+        return apply_bits(op, a, b, out);
     }
 }
 
@@ -192,7 +216,8 @@ apply_float(DtSymOp op, double a, double b, DtNumber *out)
         out->d = a;
         return true;
     default:
-        return dt_sym_math_is(op) && dt_sym_math_apply(op, a, out);
+        return dt_sym_math_takes_two(op) ? dt_sym_math_apply_two(op, a, b, out)
+                                         : dt_sym_math_is(op) && dt_sym_math_apply(op, a, out);
     }
 }
 

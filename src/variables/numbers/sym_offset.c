@@ -13,6 +13,11 @@ dt_sym_split_offset(const DtSym *sym, const DtSym **base, int64_t *offset)
         *offset = sym->hint.i;
         return;
     }
+    if (sym->op == DT_SYM_OP_ADD && dt_sym_is_const(sym->a) && sym->type == DT_SYM_INT) {
+        *base = sym->b;
+        *offset = sym->a->hint.i;
+        return;
+    }
     bool sums = sym->op == DT_SYM_OP_ADD || sym->op == DT_SYM_OP_SUB;
     if (sums && dt_sym_is_const(sym->b) && sym->type == DT_SYM_INT && sym->b->hint.i != INT64_MIN) {
         *base = sym->a;

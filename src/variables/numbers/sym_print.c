@@ -13,6 +13,8 @@ static const char *const op_texts[] = {
 #undef SYM_OP
 };
 
+enum { PRODUCT = 10, CALL = 12 };
+
 /* How tightly an operation binds; operands that bind less get parentheses. */
 static int
 precedence(const DtSym *sym)
@@ -31,18 +33,27 @@ precedence(const DtSym *sym)
     case DT_SYM_OP_GT:
     case DT_SYM_OP_GE:
         return 4;
+    case DT_SYM_OP_BITOR:
+        return 5;
+    case DT_SYM_OP_BITXOR:
+        return 6;
+    case DT_SYM_OP_BITAND:
+        return 7;
+    case DT_SYM_OP_LSHIFT:
+    case DT_SYM_OP_RSHIFT:
+        return 8;
     case DT_SYM_OP_ADD:
     case DT_SYM_OP_SUB:
-        return 5;
+        return 9;
     case DT_SYM_OP_MUL:
     case DT_SYM_OP_TRUEDIV:
     case DT_SYM_OP_FLOORDIV:
     case DT_SYM_OP_MOD:
-        return 6;
+        return PRODUCT;
     case DT_SYM_OP_NEG:
-        return 7;
+        return PRODUCT + 1;
     default:
-        return 9;
+        return CALL;
     }
 }
 
@@ -94,7 +105,7 @@ dt_sym_print(const DtSym *sym, DtStrbuf *buf)
     else if (sym->op == DT_SYM_OP_SYMBOL) {
         dt_strbuf_addf(buf, "%c%u", sym->type == DT_SYM_FLOAT ? 'f' : 's', (unsigned)sym->id);
     }
-    else if (level == 9) {
+    else if (level == CALL) {
         dt_strbuf_addf(buf, "%s(", text);
         dt_sym_print(sym->a, buf);
         if (sym->b != NULL) {
@@ -110,7 +121,7 @@ dt_sym_print(const DtSym *sym, DtStrbuf *buf)
     else {
         /* Products are printed tight, "s0*2 + 1". */
         print_operand(sym->a, level, buf);
-        dt_strbuf_addf(buf, level == 6 ? "%s" : " %s ", text);
+        dt_strbuf_addf(buf, level == PRODUCT ? "%s" : " %s ", text);
         print_operand(sym->b, level + 1, buf);
     }
 }

@@ -6,6 +6,7 @@
  *
  * Not in here: expressions themselves (sym.c), sizes of arrays (adapters).
  */
+#include "compat/text.h"
 #include "variables/kinds.h"
 #include "variables/numbers/sym_math.h"
 
@@ -39,17 +40,15 @@ dt_var_sym(DtTrace *trace, const DtSym *sym, DtVar **out)
     return DT_OK;
 }
 
-/* Was an earlier version compiled for another value? */
-static bool
-has_varied(DtTrace *trace, const DtSource *source)
+bool
+dt_symbolic_has_varied(DtTrace *trace, const DtSource *source)
 {
     if (trace->options.varied == NULL) {
         return false;
     }
     DtStrbuf text = {0};
     dt_source_print(source, &text);
-    PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
-    dt_strbuf_release(&text);
+    PyObject *name = dt_text_take(&text);
     int found = name != NULL ? PySet_Contains(trace->options.varied, name) : -1;
     Py_XDECREF(name);
     PyErr_Clear(); /* MemoryError, or a key that is no UTF-8: a constant then */
@@ -73,7 +72,7 @@ dt_symbolic_build(DtTrace *trace, PyObject *object, const DtSource *source, bool
     }
     bool specialise = trace->options.dynamic == 0
                       || (trace->options.dynamic < 0 && dt_build_is_static(trace, source)
-                          && !has_varied(trace, source));
+                          && !dt_symbolic_has_varied(trace, source));
     if (specialise || overflow != 0 || trusted) {
         return dt_constant_build(trace, object, source, trusted, out);
     }
@@ -135,18 +134,18 @@ symbolic_as_constant(DtTrace *trace, DtVar *self)
 
 static const uint8_t binary_sym_ops[] = {
     [DT_BINARY_ADD] = DT_SYM_OP_ADD,
-    [DT_BINARY_AND] = NO_SYM_OP,
+    [DT_BINARY_AND] = DT_SYM_OP_BITAND,
     [DT_BINARY_FLOOR_DIVIDE] = DT_SYM_OP_FLOORDIV,
-    [DT_BINARY_LSHIFT] = NO_SYM_OP,
+    [DT_BINARY_LSHIFT] = DT_SYM_OP_LSHIFT,
     [DT_BINARY_MATRIX_MULTIPLY] = NO_SYM_OP,
     [DT_BINARY_MULTIPLY] = DT_SYM_OP_MUL,
     [DT_BINARY_REMAINDER] = DT_SYM_OP_MOD,
-    [DT_BINARY_OR] = NO_SYM_OP,
-    [DT_BINARY_POWER] = NO_SYM_OP,
-    [DT_BINARY_RSHIFT] = NO_SYM_OP,
+    [DT_BINARY_OR] = DT_SYM_OP_BITOR,
+    [DT_BINARY_POWER] = DT_SYM_OP_POW,
+    [DT_BINARY_RSHIFT] = DT_SYM_OP_RSHIFT,
     [DT_BINARY_SUBTRACT] = DT_SYM_OP_SUB,
     [DT_BINARY_TRUE_DIVIDE] = DT_SYM_OP_TRUEDIV,
-    [DT_BINARY_XOR] = NO_SYM_OP,
+    [DT_BINARY_XOR] = DT_SYM_OP_BITXOR,
 };
 
 static const uint8_t compare_sym_ops[] = {
@@ -176,13 +175,16 @@ symbolic_expression(DtTrace *trace, DtBinaryOp op, const DtSym *a, const DtSym *
                     const DtSym **out)
 {
     *out = NULL;
-    if (op == DT_BINARY_POWER) {
+    if (op == DT_BINARY_POWER && a->type != DT_SYM_FLOAT && b->type != DT_SYM_FLOAT) {
         return power_as_product(trace, a, b, out);
     }
     bool bools = a->type == DT_SYM_BOOL && b->type == DT_SYM_BOOL;
     if (bools && (op == DT_BINARY_AND || op == DT_BINARY_OR)) {
         DtSymOp sym_op = op == DT_BINARY_AND ? DT_SYM_OP_AND : DT_SYM_OP_OR;
         return dt_sym_binary(&trace->arena, sym_op, a, b, out);
+    }
+    if (bools && op == DT_BINARY_XOR) {
+        return DT_OK; /* a bool */
     }
     if (binary_sym_ops[op] == NO_SYM_OP) {
         return DT_OK;
@@ -213,6 +215,35 @@ require_divisor(DtTrace *trace, DtBinaryOp op, const DtSym *divisor)
     return dt_trace_decide(trace, divisor, &truth);
 }
 
+/* So does a shift by a negative number ... */
+static DtStatus
+require_shift(DtTrace *trace, DtBinaryOp op, const DtSym *count)
+{
+    bool shifts = op == DT_BINARY_LSHIFT || op == DT_BINARY_RSHIFT;
+    const DtSym *zero = dt_sym_int(&trace->arena, 0), *valid;
+    if (!shifts || dt_sym_is_const(count)) {
+        return DT_OK;
+    }
+    if (zero == NULL) {
+        return dt_no_memory();
+    }
+    if (dt_trace_depends_on_data(trace, count)) {
+        return dt_break(trace, DT_BREAK_DATA_SIZE, "a shift by the size of a selection");
+    }
+    bool truth;
+    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_GE, count, zero, &valid));
+    return dt_trace_decide(trace, valid, &truth);
+}
+
+/* ... and a power that is too large, or no float. */
+static DtStatus
+require_operands(DtTrace *trace, DtBinaryOp op, const DtSym *right, const DtSym *result)
+{
+    DT_TRY(require_divisor(trace, op, right));
+    DT_TRY(require_shift(trace, op, right));
+    return result->op == DT_SYM_OP_POW ? dt_math_require(trace, result) : DT_OK;
+}
+
 static DtStatus
 symbolic_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
@@ -225,7 +256,7 @@ symbolic_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar 
         const DtSym *sym;
         DT_TRY(symbolic_expression(trace, (DtBinaryOp)DT_BINARY_PLAIN(op), a, b, &sym));
         if (sym != NULL) {
-            DT_TRY(require_divisor(trace, (DtBinaryOp)DT_BINARY_PLAIN(op), b));
+            DT_TRY(require_operands(trace, (DtBinaryOp)DT_BINARY_PLAIN(op), b, sym));
             return dt_var_sym(trace, sym, out);
         }
     }
@@ -295,6 +326,16 @@ symbolic_positive(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 symbolic_invert(DtTrace *trace, DtVar *self, DtVar **out)
 {
+    const DtSym *sym = NULL;
+    if (sym_of(self)->type == DT_SYM_INT) { /* ~n is -n - 1 */
+        DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_NEG, sym_of(self), &sym));
+    }
+    if (sym != NULL) {
+        DT_TRY(dt_sym_offset(&trace->arena, sym, -1, &sym));
+    }
+    if (sym != NULL) {
+        return dt_var_sym(trace, sym, out);
+    }
     DT_TRY(specialised(trace, self, &self));
     return dt_var_invert(trace, self, out);
 }
@@ -341,6 +382,11 @@ static const struct {
     [DT_SYM_OP_TRUEDIV] = {DT_OP_BINARY_OP, DT_BINARY_TRUE_DIVIDE},
     [DT_SYM_OP_FLOORDIV] = {DT_OP_BINARY_OP, DT_BINARY_FLOOR_DIVIDE},
     [DT_SYM_OP_MOD] = {DT_OP_BINARY_OP, DT_BINARY_REMAINDER},
+    [DT_SYM_OP_BITAND] = {DT_OP_BINARY_OP, DT_BINARY_AND},
+    [DT_SYM_OP_BITOR] = {DT_OP_BINARY_OP, DT_BINARY_OR},
+    [DT_SYM_OP_BITXOR] = {DT_OP_BINARY_OP, DT_BINARY_XOR},
+    [DT_SYM_OP_LSHIFT] = {DT_OP_BINARY_OP, DT_BINARY_LSHIFT},
+    [DT_SYM_OP_RSHIFT] = {DT_OP_BINARY_OP, DT_BINARY_RSHIFT},
     [DT_SYM_OP_AND] = {DT_OP_BINARY_OP, DT_BINARY_AND},
     [DT_SYM_OP_OR] = {DT_OP_BINARY_OP, DT_BINARY_OR},
     [DT_SYM_OP_EQ] = {DT_OP_COMPARE_OP, Py_EQ},

@@ -79,6 +79,7 @@ x.max() - float(x.min()), float(x.max()) - x.min(), x[0] * float(x[1]), x[0] > f
 np.float64(2.5) * float(x[0]), k / float(x[0]), k ** int(n[1])
 np.allclose(x, x + 1e-9), np.allclose(x, x + 1), np.allclose(x, np.nan), np.allclose(x, 2.5, atol=10.0)
 np.array_equal(x, x), np.array_equal(x, x[1:]), np.array_equal(n, n + 1), np.array_equiv(x, x[:1])
+np.zeros(int(n[0])), x[int(n[1]):], x[: int(n[1])] * 2, np.arange(int(n[0]))
 np.count_nonzero(x > 1), np.count_nonzero(n), np.count_nonzero(m, axis=0)
 """.strip().splitlines()
 
@@ -92,11 +93,10 @@ BREAKING = {
     "x ** float(x[0])": "array-op",
     "list(range(int(n[0])))": "array-to-scalar",
     "[1, 2, 3][: int(n[1])]": "array-to-scalar",
-    "np.zeros(int(n[0]))": "array-op",
     "[v for v in x.tolist()]": "array-to-scalar",
     "len(x.tolist())": "array-to-scalar",
     "x.tolist()[0]": "array-to-scalar",
-    "x[int(n[1]):]": "array-op",
+    "np.tile(x, int(n[0]))": "array-op",
     "x.item()": "array-to-scalar",
     "float(x)": "array-to-scalar",
     "float(c[0])": "array-to-scalar",

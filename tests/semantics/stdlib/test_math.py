@@ -245,9 +245,67 @@ def squashed(x, v):
     return x * math.tanh(v) + math.atan(v), math.fabs(v), math.tan(v)
 
 
-@pytest.mark.parametrize("fn", [scaled_by_root, attenuated, in_bins, in_decibels, squashed])
+def as_ints(x, v):
+    return x + int(v) + round(v), int(v * 0.8), round(v / 2)
+
+
+def powers(x, v):
+    return (
+        x * v**2,
+        math.log(v, 2),
+        math.log(v + 1, v + 2),
+        v**0.5,
+        v**-1,
+        2.0**v,
+        3**v,
+        math.pow(v, 3),
+        math.pow(2, v),
+    )
+
+
+def turned(x, v):
+    angle = math.radians(v)
+    return x * math.cos(angle), math.atan2(v, 2), math.atan2(-1.0, v), math.degrees(angle)
+
+
+def remainders(x, v):
+    return x + math.fmod(v, 3), math.fmod(7.5, v), math.copysign(2.0, v), math.copysign(v, -1)
+
+
+def hyperbolic(x, v):
+    return x + math.sinh(v) * math.cosh(v), math.asin(v / 1000), math.acos(v / 1000)
+
+
+def asked(x, v):
+    return x, math.isnan(v), math.isinf(v), math.isfinite(v)
+
+
+def test_questions_about_a_number_stay_symbolic():
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+        compiled = Compiled(asked)
+        for value in (1.5, 0.0, math.nan, -math.inf, math.inf, 1e308, -5e-324):
+            compare(Outcome(asked, (A, value), {}), Outcome(compiled, (A, value), {}))
+        assert compiled.published == 1, compiled.describe()
+        assert not compiled.breaks
+
+
+@pytest.mark.parametrize("fn", [powers, turned, remainders, hyperbolic])
+def test_numbers_stay_symbolic_where_nothing_special_is_among_them(fn):
+    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0, recompile_limit=64):
+        compiled = Compiled(fn)
+        for value in (1.5, 2.25, 0.5, 3.0, 7.25, 100.0, 1e-3):
+            compare(Outcome(fn, (A, value), {}), Outcome(compiled, (A, value), {}))
+        assert compiled.published == 1, compiled.describe()
+        for value in (-1.5, -2.0, 0.0, -0.0, 1e300, -1e308, math.inf, -math.inf, math.nan, 1e-320):
+            compare(Outcome(fn, (A, value), {}), Outcome(compiled, (A, value), {}))
+
+
+@pytest.mark.parametrize(
+    "fn", [scaled_by_root, attenuated, in_bins, in_decibels, squashed, as_ints]
+)
 def test_numbers_stay_symbolic(fn):
     values = [1.5, 2.25, 1e-300, 700.0, -1.0, 0.0, -0.0, math.inf, -math.inf, math.nan, 1e300]
+    values += [0.5, 2.5, -3.5, 4503599627370497.5, 2.0**53, -(2.0**60)]
     with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
         compiled = Compiled(fn)
         for value in values:
