@@ -15,6 +15,7 @@ typedef enum Access {
     OWN_ATTR,   /* object.__getattribute__(base, key) */
     BASE_INDEX, /* list.__getitem__(base, index), where key is list */
     BASE_ITEM,  /* dict.__getitem__(base, key) */
+    BASE_SIZE,  /* list.__len__(base), of the type that the key is, if there is one */
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
     FROM_END,   /* base[-index] */
@@ -47,6 +48,10 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_TYPE_ATTR] = {true, &PyType_Type, NULL, KEY_ATTR, 0, NULL},
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0, NULL},
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_LIST_ITEM] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_LIST_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
+    [DT_SOURCE_DEQUE_ITEM] = {true, NULL, NULL, BASE_INDEX, 0, NULL},
+    [DT_SOURCE_DEQUE_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
     [DT_SOURCE_ITEM] = {true, NULL, NULL, KEY_ITEM, 0, NULL},
     [DT_SOURCE_BASE_INDEX] = {true, NULL, NULL, BASE_INDEX, 0, NULL},
     [DT_SOURCE_BASE_ITEM] = {true, NULL, NULL, BASE_ITEM, 0, NULL},
@@ -72,21 +77,27 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
 static DtStatus
 load_behind(DtCodegen *codegen, const DtSource *source, Access access)
 {
-    PyTypeObject *of = access == OWN_ATTR     ? &PyBaseObject_Type
-                       : access == BASE_INDEX ? (PyTypeObject *)source->key
-                                              : &PyDict_Type;
-    const char *name = access == OWN_ATTR ? "__getattribute__" : "__getitem__";
+    PyTypeObject *of = access == OWN_ATTR                           ? &PyBaseObject_Type
+                       : access == BASE_ITEM                        ? &PyDict_Type
+                       : access == BASE_SIZE && source->key == NULL ? &PyList_Type
+                                                                    : (PyTypeObject *)source->key;
+    const char *name = access == OWN_ATTR    ? "__getattribute__"
+                       : access == BASE_SIZE ? "__len__"
+                                             : "__getitem__";
     PyObject *read = PyObject_GetAttrString((PyObject *)of, name);
     PyObject *key = access == BASE_INDEX ? PyLong_FromLongLong(source->index) : source->key;
     read = dt_trace_keep_take(codegen->trace, read);
     if (access == BASE_INDEX) {
         key = dt_trace_keep_take(codegen->trace, key);
     }
-    if (read == NULL || key == NULL) {
+    if (read == NULL || (access == BASE_INDEX && key == NULL)) {
         return DT_ERROR;
     }
     DT_TRY(dt_codegen_push_callable(codegen, read));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
+    if (access == BASE_SIZE) {
+        return dt_codegen_call(codegen, 1);
+    }
     DT_TRY(dt_codegen_const(codegen, key));
     return dt_codegen_call(codegen, 2);
 }
@@ -171,7 +182,8 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     if (row->access == ASKED) {
         return load_asked(codegen, source, row);
     }
-    if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM) {
+    if (row->access == OWN_ATTR || row->access == BASE_INDEX || row->access == BASE_ITEM
+        || row->access == BASE_SIZE) {
         return load_behind(codegen, source, row->access);
     }
     if (source->base != NULL) {
@@ -185,6 +197,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case OWN_ATTR:
     case BASE_INDEX:
     case BASE_ITEM:
+    case BASE_SIZE:
     case ASKED:
         return DT_OK;
     case KEY_ATTR:

@@ -418,6 +418,19 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *
             *varied = DT_VARIED_NUMBER;
             dt_source_print(&program->sources[fact->source - 1], out);
         }
+        else if (fact->kind == DT_GUARD_DEQUE && found != NULL) {
+            DtSource size = {.kind = DT_SOURCE_DEQUE_SIZE,
+                             .base = &program->sources[fact->source - 1]};
+            *varied = DT_VARIED_NUMBER;
+            dt_source_print(&size, out);
+        }
+        else if (fact->kind == DT_GUARD_LENGTH && fact->object == (PyObject *)&PyList_Type
+                 && found != NULL && PyList_CheckExact(found)) {
+            DtSource size = {.kind = DT_SOURCE_LIST_SIZE,
+                             .base = &program->sources[fact->source - 1]};
+            *varied = DT_VARIED_NUMBER;
+            dt_source_print(&size, out);
+        }
         else if (found != NULL
                  && ((fact->kind == DT_GUARD_TYPE_VERSION
                       && (PyObject *)Py_TYPE(found) == fact->object)

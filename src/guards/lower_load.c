@@ -390,14 +390,15 @@ load_dim(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr, bool 
     return DT_OK;
 }
 
+/* A number that the program keeps as an int object. */
 static DtStatus
-load_count(DtLower *lower, DtLowerInstr *instr)
+load_number(DtLower *lower, DtGuardOp op, DtLowerInstr *instr)
 {
     DtDimObject *number = DT_ARENA_NEW(&lower->program->arena, DtDimObject);
     if (number == NULL || dt_vec_push(&lower->program->arena, &lower->program->dims, number) < 0) {
         return dt_no_memory();
     }
-    instr->op = DT_GOP_COUNTED;
+    instr->op = (uint8_t)op;
     instr->x = number;
     return DT_OK;
 }
@@ -456,7 +457,18 @@ load_single(DtLower *lower, DtLowerSource *source)
         DT_TRY(load_member(lower, "func", &instr));
         break;
     case DT_SOURCE_COUNTED:
-        DT_TRY(load_count(lower, &instr));
+        DT_TRY(load_number(lower, DT_GOP_COUNTED, &instr));
+        break;
+    case DT_SOURCE_LIST_SIZE:
+        DT_TRY(load_number(lower, DT_GOP_LIST_SIZE, &instr));
+        break;
+    case DT_SOURCE_DEQUE_SIZE:
+        DT_TRY(load_number(lower, DT_GOP_DEQUE_SIZE, &instr));
+        break;
+    case DT_SOURCE_LIST_ITEM:
+    case DT_SOURCE_DEQUE_ITEM:
+        instr.op = from->kind == DT_SOURCE_LIST_ITEM ? DT_GOP_LIST_ITEM : DT_GOP_DEQUE_ITEM;
+        instr.y = from->index;
         break;
     case DT_SOURCE_CACHED:
         instr.op = DT_GOP_CACHED;

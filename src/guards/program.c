@@ -315,6 +315,14 @@ do_TYPE_OF:
     LOAD((PyObject *)Py_TYPE(regs[in->a]));
 do_INDEX:
     LOAD(dt_read_index(regs[in->a], in->i));
+do_LIST_ITEM:
+    LOAD(dt_read_list_item(regs[in->a], in->i));
+do_LIST_SIZE:
+    ANSWER(dt_read_list_size(in->x, regs[in->a], &regs[in->dst]));
+do_DEQUE_ITEM:
+    LOAD(dt_read_deque_item(regs[in->a], in->i));
+do_DEQUE_SIZE:
+    ANSWER(dt_read_deque_size(in->x, regs[in->a], &regs[in->dst]));
 do_INDEX_FLOAT:
     {
         PyObject *items = regs[in->a];

@@ -275,6 +275,14 @@ dt_read_count(DtDimObject *dim, PyObject *object, PyObject **out)
     return dt_iterators_count(object, &value) ? read_number(dim, value, out) : 0;
 }
 
+int
+dt_read_list_size(DtDimObject *dim, PyObject *list, PyObject **out)
+{
+    return PyList_CheckExact(list) && !dt_list_is_being_sorted(list)
+               ? read_number(dim, PyList_GET_SIZE(list), out)
+               : 0;
+}
+
 PyObject *
 dt_read_tuple(PyObject *items, int64_t index)
 {
@@ -312,10 +320,44 @@ bool
 dt_read_is_deque(PyObject *facts, PyObject *deque)
 {
     PyObject *found = dt_read_deque(deque);
-    int same = found != NULL ? PyObject_RichCompareBool(found, facts, Py_EQ) : 0;
+    bool any_length = PyTuple_GET_ITEM(facts, 1) == Py_None;
+    int same = found == NULL ? 0
+               : any_length  ? PyObject_RichCompareBool(PyTuple_GET_ITEM(found, 0),
+                                                        PyTuple_GET_ITEM(facts, 0), Py_EQ)
+                             : PyObject_RichCompareBool(found, facts, Py_EQ);
     Py_XDECREF(found);
     PyErr_Clear(); /* MemoryError: what can't be told does not hold */
     return same == 1;
+}
+
+/* How it is a sequence, past what a subclass says. */
+static const PySequenceMethods *
+as_sequence(PyObject *deque)
+{
+    const PySequenceMethods *methods = fixed_base(Py_TYPE(deque))->tp_as_sequence;
+    return methods != NULL && methods->sq_item != NULL && methods->sq_length != NULL ? methods
+                                                                                     : NULL;
+}
+
+int
+dt_read_deque_size(DtDimObject *dim, PyObject *deque, PyObject **out)
+{
+    const PySequenceMethods *methods = as_sequence(deque);
+    return methods != NULL ? read_number(dim, methods->sq_length(deque), out) : 0;
+}
+
+PyObject *
+dt_read_deque_item(PyObject *deque, int64_t index)
+{
+    const PySequenceMethods *methods = as_sequence(deque);
+    if (methods == NULL) {
+        return NULL;
+    }
+    index += index < 0 ? methods->sq_length(deque) : 0;
+    PyObject *item = index >= 0 ? methods->sq_item(deque, index) : NULL;
+    PyErr_Clear();    /* IndexError: it has become shorter */
+    Py_XDECREF(item); /* which the deque keeps */
+    return item;
 }
 
 PyObject *
@@ -332,15 +374,17 @@ dt_read_index(PyObject *items, int64_t index)
     if (PyList_Check(items)) {
         return index < PyList_GET_SIZE(items) ? PyList_GET_ITEM(items, index) : NULL;
     }
-    if (!PyTuple_Check(items)) { /* a deque, whose type was checked, keeps its items */
-        PySequenceMethods *methods = fixed_base(Py_TYPE(items))->tp_as_sequence;
-        PyObject *item =
-            methods != NULL && methods->sq_item != NULL ? methods->sq_item(items, index) : NULL;
-        PyErr_Clear(); /* IndexError: it has become shorter */
-        Py_XDECREF(item);
-        return item;
+    return PyTuple_Check(items) ? dt_read_tuple(items, index) : dt_read_deque_item(items, index);
+}
+
+PyObject *
+dt_read_list_item(PyObject *list, int64_t index)
+{
+    if (!PyList_CheckExact(list)) {
+        return NULL;
     }
-    return dt_read_tuple(items, index);
+    index += index < 0 ? PyList_GET_SIZE(list) : 0;
+    return index >= 0 && index < PyList_GET_SIZE(list) ? PyList_GET_ITEM(list, index) : NULL;
 }
 
 PyObject *

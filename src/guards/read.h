@@ -31,11 +31,15 @@ PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);
 PyObject *dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found);
 /* Item of a tuple; of a tuple or list; a cell of the function's closure, or its contents. */
 PyObject *dt_read_tuple(PyObject *items, int64_t index);
-/* (maxlen, length) of a deque, a new tuple or NULL; whether one has these. */
+/* (maxlen, length) of a deque, a new tuple or NULL; whether one has these (length None: any). */
 PyObject *dt_read_deque(PyObject *deque);
 bool dt_read_is_deque(PyObject *facts, PyObject *deque);
 PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is the last */
 PyObject *dt_read_index(PyObject *items, int64_t index);
+/* Item of an exact list, counted from the end where the index is negative; NULL: it has none. */
+PyObject *dt_read_list_item(PyObject *list, int64_t index);
+/* The same of a deque, whose type was checked. */
+PyObject *dt_read_deque_item(PyObject *deque, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);
 
 /* The dict of its attributes, which is made if there is none yet, as whoever asks for it makes it.
@@ -64,5 +68,8 @@ bool dt_read_are_quiet(const DtQuiets *quiets, const DtGuardFrame *frame, PyObje
 int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);
 /* The same for what an itertools.count gives next; 0: it is none, or counts no plain ints. */
 int dt_read_count(DtDimObject *dim, PyObject *object, PyObject **out);
+/* The same for the length of a list; 0: it is no exact one, or is being sorted. */
+int dt_read_list_size(DtDimObject *dim, PyObject *list, PyObject **out);
+int dt_read_deque_size(DtDimObject *dim, PyObject *deque, PyObject **out);
 
 #endif

@@ -400,9 +400,12 @@ dt_guard_set_layout(DtTrace *trace, const DtSource *source, PyObject *set)
 }
 
 DtStatus
-dt_guard_deque(DtTrace *trace, const DtSource *source, PyObject *deque)
+dt_guard_deque(DtTrace *trace, const DtSource *source, PyObject *deque, bool any_length)
 {
     PyObject *facts = dt_trace_keep_take(trace, dt_read_deque(deque));
+    if (facts != NULL && any_length) {
+        facts = dt_trace_keep_take(trace, PyTuple_Pack(2, PyTuple_GET_ITEM(facts, 0), Py_None));
+    }
     if (facts == NULL) {
         return DT_ERROR;
     }

@@ -26,13 +26,12 @@ typedef struct DtGuardRow {
 extern const DtGuardRow dt_guard_rows[DT_GUARD_COUNT];
 
 typedef struct DtFact {
-    uint8_t kind; /* DtGuardKind */
-    const DtSource
-        *source; /* NULL: SYM, ADAPTER_STATE, ABC_TOKEN, GLOBAL_ABSENT of the root's globals */
-    const DtSource *other; /* of those of guards.def that have a %o */
-    PyObject *object;      /* expected object, type or name; a tuple of keys for DICT_KEYS */
-    int64_t number;        /* LENGTH, ABC_TOKEN */
-    const DtSym *sym;      /* SYM */
+    uint8_t kind;           /* DtGuardKind */
+    const DtSource *source; /* NULL: SYM, ADAPTER_STATE, ABC_TOKEN, GLOBAL_ABSENT of the globals */
+    const DtSource *other;  /* of those of guards.def that have a %o */
+    PyObject *object;       /* expected object, type or name; a tuple of keys for DICT_KEYS */
+    int64_t number;         /* LENGTH, ABC_TOKEN */
+    const DtSym *sym;       /* SYM */
     const DtAdapter *adapter;
     const void *spec;
     size_t spec_size;

@@ -193,9 +193,21 @@ add_call(DtTrace *trace, DtVar *container, PyTypeObject *base, const char *name,
     return dt_vec_push(&trace->arena, &trace->journal->writes, write) == 0 ? DT_OK : dt_no_memory();
 }
 
+/* append() or extend() of a list or deque */
+static DtStatus
+add_items(DtTrace *trace, DtVar *container, PyTypeObject *base, DtVar **items, uint32_t count)
+{
+    if (count <= 1) {
+        return count == 0 ? DT_OK : add_call(trace, container, base, "append", items[0]);
+    }
+    DtVar *added;
+    DT_TRY(dt_var_list(trace, items, count, &added));
+    return add_call(trace, container, base, "extend", added);
+}
+
 /* deque[at] = value, which iterators over it do not notice. */
 static DtStatus
-add_assignment(DtTrace *trace, DtInstanceVar *owner, uint32_t at, DtVar *value)
+add_assignment(DtTrace *trace, DtInstanceVar *owner, int64_t at, DtVar *value)
 {
     DtVar **values = DT_ARENA_ARRAY(&trace->arena, DtVar *, 2);
     DtWrite write = {.kind = DT_WRITE_METHOD,
@@ -259,25 +271,104 @@ diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
             DT_TRY(add_call(trace, &owner->base, deque, "popleft", NULL));
         }
     }
-    if (kept == list->count) {
-        return DT_OK;
-    }
-    DtVar *added;
-    DT_TRY(dt_var_list(trace, list->items + kept, list->count - kept, &added));
-    return add_call(trace, &owner->base, deque, "extend", added);
+    return add_items(trace, &owner->base, deque, list->items + kept, list->count - kept);
 }
 
-/* How many items the list has then, nobody asked. */
+/* What has changed at the two ends of a list: the first `gone` items of before became `added`, and
+ * the last ones of before likewise.  What stands next to the gap and was there is left alone. */
+typedef struct Ends {
+    DtVar **before; /* of the start, then of the end */
+    uint32_t start_gone, start_added, end_gone, end_added;
+} Ends;
+
 static DtStatus
-diff_growing_list(DtTrace *trace, DtSeqVar *list)
+find_ends(DtTrace *trace, DtGrowingListVar *self, Ends *out)
 {
-    if (list->count <= 1) {
-        return list->count == 0 ? DT_OK
-                                : add_call(trace, &list->base, list->cls, "append", list->items[0]);
+    const DtSeqVar *list = &self->list;
+    uint32_t start = self->head, gone = self->first, same = 0, count = list->count - self->head;
+    DT_TRY(dt_growing_list_before(trace, self, &out->before));
+    while (start > 0 && gone > 0 && is_same(list->items[start - 1], out->before[gone - 1])) {
+        start--;
+        gone--;
     }
-    DtVar *added;
-    DT_TRY(dt_var_list(trace, list->items, list->count, &added));
-    return add_call(trace, &list->base, list->cls, "extend", added);
+    while (same < self->last && same < count
+           && is_same(list->items[self->head + same], out->before[self->first + same])) {
+        same++;
+    }
+    out->start_gone = gone;
+    out->start_added = start;
+    out->end_gone = self->last - same;
+    out->end_added = count - same;
+    return DT_OK;
+}
+
+/* What was done to it is undone, which list.sort() would see: that it is not being sorted is a
+ * guard of whoever reads its length. */
+static DtStatus
+guard_unsorted(DtTrace *trace, const DtVar *list)
+{
+    const DtSource *size = dt_source_get(trace, DT_SOURCE_LIST_SIZE, list->source, NULL, 0);
+    return size != NULL ? dt_guard_present(trace, size) : DT_ERROR;
+}
+
+/* How many items the list has between its two ends then, nobody asked. */
+static DtStatus
+diff_growing_list(DtTrace *trace, DtGrowingListVar *self)
+{
+    DtSeqVar *list = &self->list;
+    Ends ends;
+    DT_TRY(find_ends(trace, self, &ends));
+    if (ends.start_gone + ends.start_added + ends.end_gone + ends.end_added == 0) {
+        return guard_unsorted(trace, &list->base);
+    }
+    if (ends.start_gone > 0 || ends.start_added > 0) {
+        DT_TRY(add_write(trace, (DtWrite){.kind = DT_WRITE_SLICE,
+                                          .object = &list->base,
+                                          .values = list->items,
+                                          .count = ends.start_added,
+                                          .start = 0,
+                                          .stop = ends.start_gone}));
+    }
+    DtVar **added = list->items + list->count - ends.end_added;
+    if (ends.end_gone > 0) {
+        return add_write(trace, (DtWrite){.kind = DT_WRITE_SLICE,
+                                          .object = &list->base,
+                                          .values = added,
+                                          .count = ends.end_added,
+                                          .start = -(int64_t)ends.end_gone,
+                                          .stop = PY_SSIZE_T_MAX});
+    }
+    return add_items(trace, &list->base, list->cls, added, ends.end_added);
+}
+
+/* The same of a deque's.  What goes, goes first: there is never more in it than its maxlen. */
+static DtStatus
+diff_growing_deque(DtTrace *trace, DtInstanceVar *owner, DtGrowingListVar *self)
+{
+    PyTypeObject *deque = dt_build_layout(owner->cls);
+    DtSeqVar *list = &self->list;
+    Ends ends;
+    DT_TRY(find_ends(trace, self, &ends));
+    if (only_assigned(trace, owner)) {
+        for (uint32_t i = 0; i < list->count; i++) {
+            int64_t at = i < self->head ? i : (int64_t)i - list->count;
+            if (!is_same(list->items[i], ends.before[i])) {
+                DT_TRY(add_assignment(trace, owner, at, list->items[i]));
+            }
+        }
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < ends.start_gone; i++) {
+        DT_TRY(add_call(trace, &owner->base, deque, "popleft", NULL));
+    }
+    for (uint32_t i = 0; i < ends.end_gone; i++) {
+        DT_TRY(add_call(trace, &owner->base, deque, "pop", NULL));
+    }
+    for (uint32_t i = ends.start_added; i > 0; i--) {
+        DT_TRY(add_call(trace, &owner->base, deque, "appendleft", list->items[i - 1]));
+    }
+    return add_items(trace, &owner->base, deque, list->items + list->count - ends.end_added,
+                     ends.end_added);
 }
 
 static DtStatus
@@ -413,14 +504,14 @@ diff_iterator(DtTrace *trace, const DtIterVar *iterator)
 DtStatus
 dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
 {
+    DtInstanceVar *owner = dt_payload_owner(trace, entry->object);
     switch (entry->object->type->kind) {
-    case DT_KIND_LIST: {
-        DtInstanceVar *owner = dt_payload_owner(trace, entry->object);
+    case DT_KIND_LIST:
         return owner != NULL && owner->contents == entry->object ? diff_deque(trace, owner, entry)
                                                                  : diff_list(trace, entry);
-    }
     case DT_KIND_GROWING_LIST:
-        return diff_growing_list(trace, (DtSeqVar *)entry->object);
+        return owner != NULL ? diff_growing_deque(trace, owner, (DtGrowingListVar *)entry->object)
+                             : diff_growing_list(trace, (DtGrowingListVar *)entry->object);
     case DT_KIND_DICT:
         return diff_dict(trace, entry);
     case DT_KIND_BYTEARRAY:

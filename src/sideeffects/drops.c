@@ -161,13 +161,28 @@ check_iterator(Drops *drops, const DtIterVar *iterator)
     return drops->going ? dt_guard_quiet(drops->trace, iterator->subject->source, NULL) : DT_OK;
 }
 
+/* What was taken off a list of any length was asked for. */
+static DtStatus
+check_ends(Drops *drops, DtGrowingListVar *list)
+{
+    DtVar **before;
+    DT_TRY(dt_growing_list_before(drops->trace, list, &before));
+    for (uint32_t i = 0; i < list->first + list->last; i++) {
+        DT_TRY(check_value(drops, before[i], NULL));
+    }
+    return DT_OK;
+}
+
 static DtStatus
 check_contents(Drops *drops, const DtJournalEntry *entry)
 {
     uint32_t gone = 0;
     DtKind kind = entry->object->type->kind;
-    if (kind == DT_KIND_BYTEARRAY || kind == DT_KIND_GROWING_LIST) {
+    if (kind == DT_KIND_BYTEARRAY) {
         return DT_OK;
+    }
+    if (kind == DT_KIND_GROWING_LIST) {
+        return check_ends(drops, (DtGrowingListVar *)entry->object);
     }
     if (kind == DT_KIND_ITERATOR) {
         return check_iterator(drops, (const DtIterVar *)entry->object);

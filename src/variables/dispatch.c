@@ -66,11 +66,21 @@ has_number_slots(DtTrace *trace, DtVar *var)
     return type == NULL || type->tp_as_number != NULL || type->tp_as_sequence != NULL;
 }
 
+/* Both sides; results += [x] need not look into the list. */
+static DtStatus
+realize_operands(DtTrace *trace, DtBinaryOp op, DtVar **left, DtVar **right)
+{
+    DT_TRY(op == DT_BINARY_INPLACE_ADD ? dt_var_receiver(trace, *left, left)
+                                       : dt_var_realize(trace, *left, left));
+    DT_TRY(dt_var_realize(trace, *right, right));
+    bool items = (*right)->type->kind == DT_KIND_LIST || (*right)->type->kind == DT_KIND_TUPLE;
+    return items ? DT_OK : dt_var_realize(trace, *left, left);
+}
+
 DtStatus
 dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
-    DT_TRY(dt_var_realize(trace, left, &left));
-    DT_TRY(dt_var_realize(trace, right, &right));
+    DT_TRY(realize_operands(trace, op, &left, &right));
     DtArrayVar *array = array_operand(left, right);
     if (array != NULL) {
         PyObject *text = dt_var_peek_constant(left);
@@ -140,14 +150,14 @@ dt_var_invert(DtTrace *trace, DtVar *var, DtVar **out)
 DtStatus
 dt_var_truth(DtTrace *trace, DtVar *var, bool *out)
 {
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     return var->type->nb_bool(trace, var, out);
 }
 
 DtStatus
 dt_var_not(DtTrace *trace, DtVar *var, DtVar **out)
 {
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     if (var->type->kind == DT_KIND_SYMBOLIC) {
         const DtSym *sym = NULL;
         DT_TRY(dt_sym_unary(&trace->arena, DT_SYM_OP_NOT, ((DtSymVar *)var)->sym, &sym));
@@ -279,7 +289,7 @@ dt_var_contains(DtTrace *trace, DtVar *container, DtVar *item, DtVar **out)
 DtStatus
 dt_var_length(DtTrace *trace, DtVar *var, DtVar **out)
 {
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     if (var->type->sq_length == NULL) {
         PyTypeObject *type = dt_var_python_type(trace, var);
         if (type == NULL
@@ -309,7 +319,7 @@ dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 DtStatus
 dt_var_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 {
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     DT_TRY(dt_var_realize(trace, key, &key));
     if (var->type->mp_ass_subscript == NULL) {
         if (var->type->kind == DT_KIND_CONSTANT || var->type->kind == DT_KIND_TUPLE) {

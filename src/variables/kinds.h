@@ -91,10 +91,22 @@ DtStatus dt_namedtuple_new(DtTrace *, PyTypeObject *type, PyObject *found, const
                            bool *done, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_namedtuple_reconstruct(DtCodegen *, DtSeqVar *self) DT_MUST_CHECK;
 DtStatus dt_list_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* The contents of a deque, whose type is known. */
+DtStatus dt_growing_list_of_deque(DtTrace *trace, PyObject *deque, const DtSource *source,
+                                  PyTypeObject *layout, DtVar **out) DT_MUST_CHECK;
+/* Replaces items [at, at + removed) by `added` ones; the journal knows already. */
+DtStatus dt_list_splice(DtTrace *trace, DtSeqVar *self, int64_t at, int64_t removed,
+                        DtVar *const *added, uint32_t nadded) DT_MUST_CHECK;
+/* list.extend() */
+DtStatus dt_list_extend(DtTrace *trace, DtSeqVar *self, DtVar *iterable) DT_MUST_CHECK;
 /* Guards that it is a list, if it is one that nobody has read. */
 DtStatus dt_growing_list_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* Makes a DT_KIND_LIST of it. */
 DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+/* Those of its items of before that were asked for, from the start on: `first` and `last` of them.
+ */
+DtStatus dt_growing_list_before(DtTrace *trace, DtGrowingListVar *self,
+                                DtVar ***items) DT_MUST_CHECK;
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The elements of an instance of a subclass of set, whose type is guarded apart. */
@@ -178,10 +190,18 @@ DtStatus dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *n
                                  DtVar **out) DT_MUST_CHECK;
 
 /* ---- symbols ---- */
+/* Was an earlier version compiled for another value of what the source reads? */
+bool dt_symbolic_has_varied(DtTrace *trace, const DtSource *source);
 /* The expression of a symbolic number or of an int, float or bool constant; NULL if it has none. */
 const DtSym *dt_symbolic_of(DtTrace *trace, DtVar *var);
 
-/* The function of module math that a symbolic operation is; borrowed, kept since start-up. */
+/* A function of a symbolic number, under a guard that it has a value.  *out is NULL when `arg` is
+ * no such number or this has no such form. */
+DtStatus dt_math_symbolic(DtTrace *trace, DtSymOp op, DtVar *arg, DtVar **out) DT_MUST_CHECK;
+/* That guard: plain execution raises where the number has no value. */
+DtStatus dt_math_require(DtTrace *trace, const DtSym *sym) DT_MUST_CHECK;
+
+/* The function of Python that a symbolic operation is; borrowed, kept since start-up. */
 PyObject *dt_math_function(DtSymOp op);
 int dt_math_init(void); /* -1 with an exception */
 
@@ -476,7 +496,7 @@ DtStatus dt_class_new(DtTrace *trace, PyTypeObject *base, const DtArgs *args,
                       DtVar **out) DT_MUST_CHECK;
 DtStatus dt_class_object_init(DtTrace *trace, PyTypeObject *cls, const DtArgs *args) DT_MUST_CHECK;
 
-/* ---- classes and descriptors that the trace makes (class_statement.c) ----
+/* ---- classes and descriptors that the trace makes (class_statement.c, stand_ins.c, made_*.c) ----
  * A real object of the same parts stands for each while tracing, never afterwards. */
 typedef struct DtMade {
     PyObject *maker; /* type, property, staticmethod, classmethod, property.getter ... */
@@ -643,10 +663,11 @@ typedef struct DtBuiltinTable {
     const char *module;
     const DtMethodRow *rows; /* ends with a NULL name */
 } DtBuiltinTable;
-extern const DtBuiltinTable dt_builtin_sys_table;      /* builtins_sys.c */
-extern const DtBuiltinTable dt_builtin_warnings_table; /* builtins_sys.c */
-extern const DtBuiltinTable dt_builtin_abc_table;      /* class_hooks.c */
-extern const DtBuiltinTable dt_builtin_classes_table;  /* class_statement.c */
+extern const DtBuiltinTable dt_builtin_sys_table;         /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_warnings_table;    /* builtins_sys.c */
+extern const DtBuiltinTable dt_builtin_abc_table;         /* class_hooks.c */
+extern const DtBuiltinTable dt_builtin_classes_table;     /* class_statement.c */
+extern const DtBuiltinTable dt_builtin_descriptors_table; /* made_descriptors.c */
 extern const DtBuiltinTable dt_builtin_check_table,
     dt_builtin_abc_check_table; /* instance_check.c */
 extern const DtBuiltinTable dt_builtin_table, dt_builtin_numbers_table, dt_builtin_math_table,

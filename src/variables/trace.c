@@ -82,6 +82,15 @@ fill_trace(DtTrace *trace, PyCodeObject *code, PyObject *globals, PyObject *buil
     return dt_journal_init(trace);
 }
 
+const DtTraceOptions dt_trace_default_options = {
+    .inline_depth = 64,
+    .unroll_limit = 4096,
+    .unroll_nodes = 1024,
+    .trace_limit = 1000000,
+    .budget_ns = 10000000,
+    .dynamic = -1,
+};
+
 DtTrace *
 dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject *function,
              const DtTraceOptions *options)
@@ -97,17 +106,7 @@ dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins, PyObject
     trace->builtins = builtins;
     trace->function = function;
     trace->stop_at = UINT32_MAX;
-    trace->options = (DtTraceOptions){
-        .inline_depth = 64,
-        .unroll_limit = 4096,
-        .unroll_nodes = 1024,
-        .trace_limit = 1000000,
-        .budget_ns = 10000000,
-        .dynamic = -1,
-    };
-    if (options != NULL) {
-        trace->options = *options;
-    }
+    trace->options = options != NULL ? *options : dt_trace_default_options;
     trace->exc_info = &trace->root_exc_info;
     trace->started_ns = dt_clock_ns();
     if (fill_trace(trace, code, globals, builtins, function) != DT_OK) {
@@ -251,7 +250,7 @@ dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber
         id = known->id;
     }
     else {
-        DtSymbol symbol = {source, type, hint, NULL};
+        DtSymbol symbol = {.source = source, .type = type, .hint = hint};
         if (dt_vec_push(&trace->arena, &trace->symbols, symbol) < 0) {
             return dt_no_memory();
         }
@@ -316,25 +315,26 @@ counts(const DtTrace *trace, const DtSym *sym)
 }
 
 static DtStatus
-specialize_symbol(DtTrace *trace, const DtSym *sym)
+specialize_int(DtTrace *trace, const DtSym *sym)
 {
-    const DtSymbol *symbol = &trace->symbols.items[sym->id];
-    if (sym->type == DT_SYM_INT) {
-        const DtSym *value = dt_sym_int(&trace->arena, sym->hint.i);
-        const DtSym *equal = NULL;
-        if (value == NULL) {
-            return dt_no_memory();
-        }
-        DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, value, &equal));
-        return dt_guard_sym(trace, equal);
+    const DtSym *value = dt_sym_int(&trace->arena, sym->hint.i);
+    const DtSym *equal = NULL;
+    if (value == NULL) {
+        return dt_no_memory();
     }
-    /* Equality of doubles does not tell -0.0 from 0.0 and never holds for NaN: compare the bits. */
-    PyObject *value = PyFloat_FromDouble(sym->hint.d);
-    value = dt_trace_keep_take(trace, value);
+    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, value, &equal));
+    return dt_guard_sym(trace, equal);
+}
+
+/* Equality of doubles does not tell -0.0 from 0.0 and never holds for NaN: compare the bits. */
+static DtStatus
+specialize_float_symbol(DtTrace *trace, const DtSym *sym)
+{
+    PyObject *value = dt_trace_keep_take(trace, PyFloat_FromDouble(sym->hint.d));
     if (value == NULL) {
         return DT_ERROR;
     }
-    return dt_guard_constant(trace, symbol->source, value);
+    return dt_guard_constant(trace, trace->symbols.items[sym->id].source, value);
 }
 
 DtStatus
@@ -347,21 +347,15 @@ dt_trace_specialize(DtTrace *trace, const DtSym *sym)
         return dt_break(trace, DT_BREAK_MISSING_SLOT,
                         "what is done depends on the number of a counter that existed before");
     }
-    if (is_symbol(sym)) {
-        return specialize_symbol(trace, sym);
-    }
     if (sym->type == DT_SYM_BOOL) {
         bool truth;
         return dt_trace_decide(trace, sym, &truth);
     }
     if (sym->type == DT_SYM_INT) {
-        const DtSym *value = dt_sym_int(&trace->arena, sym->hint.i);
-        const DtSym *equal = NULL;
-        if (value == NULL) {
-            return dt_no_memory();
-        }
-        DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, value, &equal));
-        return dt_guard_sym(trace, equal);
+        return specialize_int(trace, sym);
+    }
+    if (is_symbol(sym)) {
+        return specialize_float_symbol(trace, sym);
     }
     DT_TRY(dt_trace_specialize(trace, sym->a));
     return sym->b != NULL ? dt_trace_specialize(trace, sym->b) : DT_OK;

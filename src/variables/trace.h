@@ -65,14 +65,32 @@ typedef struct DtTraceOptions {
     uint32_t break_below; /* before every break_below-th instruction, if it is a callee's */
 } DtTraceOptions;
 
+extern const DtTraceOptions dt_trace_default_options;
+
+/* A bound of a slice: what a node computes, or a number, or none. */
+typedef struct DtSizeBound {
+    const DtNode *node;
+    uint32_t result;
+    const DtSym *number;
+} DtSizeBound;
+
+/* What is known of a size that depends on data: it is as long as the slice first:last:step of a
+ * size. */
+typedef struct DtSizeOrigin {
+    const DtSym *of; /* NULL: as long as that range, or the int `first` itself */
+    DtSizeBound first, last;
+    int64_t step; /* 0: it is the int */
+} DtSizeOrigin;
+
 /* A symbol: where its value is read at call time. */
 typedef struct DtSymbol {
-    const DtSource
-        *source; /* ARRAY_DIM of an array, or the number itself; NULL: a size that depends
-                  * on data and is known when the graph runs: no guard can ask for it */
+    /* ARRAY_DIM of an array, or the number itself; NULL: a size that depends on data and is known
+     * when the graph runs: no guard can ask for it. */
+    const DtSource *source;
     DtSymType type;
     DtNumber hint;
-    const DtSym *stands_for; /* what it was found equal to (equal_symbols.c), or NULL */
+    const DtSym *stands_for;    /* what it was found equal to (equal_symbols.c), or NULL */
+    const DtSizeOrigin *origin; /* of one without a source, or NULL */
 } DtSymbol;
 
 /* One level of "the exception being handled": the root frame has one, and so has each generator
@@ -87,8 +105,7 @@ typedef struct DtExcInfo {
 typedef struct DtCutWrite {
     int32_t place;
     DtVar *value; /* NULL: unbound, or a NULL that belongs to a callable */
-    bool
-        kept; /* nobody reads it again, but it lives on in its slot: written if it is made anyway */
+    bool kept;    /* read by nobody again, but it lives on in its slot: written if made anyway */
 } DtCutWrite;
 
 typedef struct DtCut {
@@ -211,7 +228,8 @@ struct DtTrace {
     inlined_codes; /* code objects of inlined functions, for monitoring and logs; DT_BORROWED */
 };
 
-/* An empty trace: arena, singletons, graph, recipe and journal.  NULL with an error set. */
+/* An empty trace: arena, singletons, graph, recipe and journal; options NULL: the defaults.  NULL
+ * with an error set. */
 DT_OWNED DtTrace *dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins,
                                PyObject *function, const DtTraceOptions *options);
 void dt_trace_release(DT_STEALS DtTrace *trace);
@@ -324,8 +342,9 @@ DtStatus dt_guard_set_items(DtTrace *, const DtSource *, PyObject *set) DT_MUST_
 /* The same elements in the same slots of its table: the order of iteration, now and after changes.
  */
 DtStatus dt_guard_set_layout(DtTrace *, const DtSource *, PyObject *set) DT_MUST_CHECK;
-/* An exact deque of the same maxlen and length. */
-DtStatus dt_guard_deque(DtTrace *, const DtSource *, PyObject *deque) DT_MUST_CHECK;
+/* An exact deque of the same maxlen and, unless `any_length`, length. */
+DtStatus dt_guard_deque(DtTrace *, const DtSource *, PyObject *deque,
+                        bool any_length) DT_MUST_CHECK;
 /* The name is absent from the instance dict, or from the module's/class's own dict. */
 DtStatus dt_guard_attr_absent(DtTrace *, const DtSource *, PyObject *name) DT_MUST_CHECK;
 /* type(object) is `exact` and neither it nor its bases have changed since (version tag or watcher).

@@ -480,6 +480,25 @@ def source_cases():
         ([1, TABLE],),
         TABLE,
     )
+    results = [1, TABLE, 3]
+    yield "LIST_ITEM", target, lambda r: r.source("LIST_ITEM", r.local("x"), index=1), (results,), TABLE
+    yield (
+        "LIST_ITEM from the end",
+        target,
+        lambda r: r.source("LIST_ITEM", r.local("x"), index=-2),
+        (results,),
+        TABLE,
+    )
+    queue = type("Queue", (collections.deque,), {"__getitem__": None})(results)
+    yield (
+        "DEQUE_ITEM",
+        target,
+        lambda r: r.source("DEQUE_ITEM", r.local("x"), collections.deque, -2),
+        (queue,),
+        TABLE,
+    )
+    yield "DEQUE_SIZE", target, lambda r: r.source("DEQUE_SIZE", r.local("x"), collections.deque), (queue,), 3
+    yield "LIST_SIZE", target, lambda r: r.source("LIST_SIZE", r.local("x")), (results,), 3
     yield "ITEM", target, lambda r: r.source("ITEM", r.local("x"), "k"), ({"k": TABLE},), TABLE
     yield (
         "ITEM int",
@@ -640,7 +659,7 @@ HOSTILE = [
 
 def test_every_source_has_a_case():
     names = {case[0].split()[0] for case in SOURCE_CASES}
-    assert set(_testing.guards_sources()) - names == {"SYNTHETIC"}
+    assert set(_testing.source_kinds()) - names == {"SYNTHETIC"}
 
 
 @pytest.mark.parametrize(

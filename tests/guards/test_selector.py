@@ -64,7 +64,7 @@ def by_class(x, thing):
 
 
 def by_length(x, items):
-    return x + len(items)
+    return x + len([*items])
 
 
 def by_keys(x, table):

@@ -1,6 +1,7 @@
 """Every row of sources.def has a case: equal sources are one, and how one is printed."""
 
 import math
+from collections import deque
 
 import pytest
 from trackers import host, testing
@@ -22,6 +23,10 @@ CASES = {
     "TYPE": ([X, ("TYPE", None, 0)], "type(L['x'])"),
     "INDEX": ([X, ("INDEX", None, 2)], "L['x'][2]"),
     "ITEM": ([X, ("ITEM", "key", 0), ("ITEM", 3, 0), ("ITEM", None, 0)], "L['x']['key'][3][?]"),
+    "LIST_ITEM": ([X, ("LIST_ITEM", None, -2)], "L['x'][-2]"),
+    "LIST_SIZE": ([X, ("LIST_SIZE", None, 0)], "len(L['x'])"),
+    "DEQUE_ITEM": ([X, ("DEQUE_ITEM", deque, -2)], "L['x'][-2]"),
+    "DEQUE_SIZE": ([X, ("DEQUE_SIZE", deque, 0)], "len(L['x'])"),
     "BASE_INDEX": ([X, ("BASE_INDEX", list, 2)], "L['x'][2]"),
     "BASE_ITEM": ([X, ("BASE_ITEM", "key", 0)], "L['x']['key']"),
     "DICT_KEY": ([X, ("DICT_KEY", None, 1)], "list(L['x'])[1]"),

@@ -18,10 +18,9 @@ dt_var_list(DtTrace *trace, DtVar *const *items, uint32_t count, DtVar **out)
 
 /* ---- Changing -------------------------------------------------------------------------------- */
 
-/* Replaces items [at, at + removed) by `added` ones; the journal knows already. */
-static DtStatus
-splice(DtTrace *trace, DtSeqVar *self, int64_t at, int64_t removed, DtVar *const *added,
-       uint32_t nadded)
+DtStatus
+dt_list_splice(DtTrace *trace, DtSeqVar *self, int64_t at, int64_t removed, DtVar *const *added,
+               uint32_t nadded)
 {
     uint32_t count = self->count - (uint32_t)removed + nadded;
     uint32_t tail = self->count - (uint32_t)(at + removed);
@@ -52,7 +51,7 @@ static DtStatus
 list_insert_at(DtTrace *trace, DtSeqVar *self, int64_t at, DtVar *item)
 {
     DT_TRY(dt_kinds_will_change(trace, &self->base));
-    return splice(trace, self, at, 0, &item, 1);
+    return dt_list_splice(trace, self, at, 0, &item, 1);
 }
 
 static DtStatus
@@ -86,8 +85,8 @@ extend_lazily(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
     }
 }
 
-static DtStatus
-extend_with(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
+DtStatus
+dt_list_extend(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
 {
     DtVar **items;
     uint32_t count;
@@ -98,13 +97,13 @@ extend_with(DtTrace *trace, DtSeqVar *self, DtVar *iterable)
     }
     DT_TRY(dt_var_unpack(trace, iterable, &items, &count));
     DT_TRY(dt_kinds_will_change(trace, &self->base));
-    return splice(trace, self, self->count, 0, items, count);
+    return dt_list_splice(trace, self, self->count, 0, items, count);
 }
 
 static DtStatus
 list_extend(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
-    DT_TRY(extend_with(trace, (DtSeqVar *)var, args->pos[0]));
+    DT_TRY(dt_list_extend(trace, (DtSeqVar *)var, args->pos[0]));
     return return_none(trace, out);
 }
 
@@ -150,7 +149,7 @@ list_pop(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     }
     DT_TRY(dt_kinds_will_change(trace, var));
     *out = self->items[at];
-    return splice(trace, self, at, 1, NULL, 0);
+    return dt_list_splice(trace, self, at, 1, NULL, 0);
 }
 
 static DtStatus
@@ -162,7 +161,7 @@ list_remove(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
         DT_TRY(dt_sequence_item_equal(trace, self->items[i], args->pos[0], &found));
         if (found) {
             DT_TRY(dt_kinds_will_change(trace, var));
-            DT_TRY(splice(trace, self, i, 1, NULL, 0));
+            DT_TRY(dt_list_splice(trace, self, i, 1, NULL, 0));
             return return_none(trace, out);
         }
     }
@@ -308,7 +307,7 @@ list_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, bool in_place, DtVar *
     if (in_place) {
         DT_TRY(dt_kinds_will_change(trace, &self->base));
         *out = &self->base;
-        return splice(trace, self, 0, self->count, items, total);
+        return dt_list_splice(trace, self, 0, self->count, items, total);
     }
     return dt_var_list(trace, items, total, out);
 }
@@ -320,14 +319,14 @@ list_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
     bool right_list = right->type->kind == DT_KIND_LIST;
     *out = dt_not_implemented(trace);
     if (op == DT_BINARY_INPLACE_ADD && left_list) {
-        DT_TRY(extend_with(trace, (DtSeqVar *)left, right));
+        DT_TRY(dt_list_extend(trace, (DtSeqVar *)left, right));
         *out = left;
         return DT_OK;
     }
     if (op == DT_BINARY_ADD && left_list && right_list) {
         DT_TRY(dt_var_list(trace, ((DtSeqVar *)left)->items, ((DtSeqVar *)left)->count, out));
-        return splice(trace, (DtSeqVar *)*out, ((DtSeqVar *)left)->count, 0,
-                      ((DtSeqVar *)right)->items, ((DtSeqVar *)right)->count);
+        return dt_list_splice(trace, (DtSeqVar *)*out, ((DtSeqVar *)left)->count, 0,
+                              ((DtSeqVar *)right)->items, ((DtSeqVar *)right)->count);
     }
     if (DT_BINARY_PLAIN(op) == DT_BINARY_MULTIPLY && left_list != right_list) {
         return list_repeat(trace, (DtSeqVar *)(left_list ? left : right), left_list ? right : left,
@@ -348,7 +347,7 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
     DT_TRY(dt_slice_bounds(trace, slice, self->count, &start, &stop, &step, &count));
     if (step == 1) {
         DT_TRY(dt_kinds_will_change(trace, &self->base));
-        return splice(trace, self, start, count, items, nitems);
+        return dt_list_splice(trace, self, start, count, items, nitems);
     }
     if (value != NULL && (int64_t)nitems != count) {
         return dt_raise(trace, PyExc_ValueError,
@@ -365,7 +364,7 @@ assign_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar *value)
     /* Delete from the end, so that earlier positions stay. */
     for (int64_t i = 0; i < count; i++) {
         int64_t at = step > 0 ? start + (count - 1 - i) * step : start + i * step;
-        DT_TRY(splice(trace, self, at, 1, NULL, 0));
+        DT_TRY(dt_list_splice(trace, self, at, 1, NULL, 0));
     }
     return DT_OK;
 }
@@ -402,7 +401,7 @@ list_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
     }
     DT_TRY(dt_kinds_will_change(trace, var));
     if (value == NULL) {
-        return splice(trace, self, index, 1, NULL, 0);
+        return dt_list_splice(trace, self, index, 1, NULL, 0);
     }
     self->items[index] = value;
     return DT_OK;
