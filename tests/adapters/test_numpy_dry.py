@@ -231,3 +231,28 @@ def test_a_transform_of_c_order_is_of_c_order():
     large = RNG.random((2, 200, 201))
     check_calls(f, (large[0], large[1]))
     check_calls(f, (np.asfortranarray(a), b), (a[::2], b[::2]), whole=False)
+
+
+def _written_views(x):
+    diagonal = np.einsum("ii->i", x)
+    diagonal += 1
+    x[0, 0] = 7
+    turned = np.einsum("ij->ji", x)
+    turned[0] = 3
+    return x, diagonal, turned, diagonal * 2, turned + 1
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: (np.einsum("ii->i", x), np.einsum("ij->ji", x), np.einsum("ij", x), np.einsum("ii", x)),
+        lambda x: np.einsum("ij->ji", x)[1:] * np.einsum("...j->...j", x)[:-1],
+        lambda x: _written_views(x * 2),
+        _written_views,
+    ],
+    ids=["views", "used", "written", "written argument"],
+)
+@pytest.mark.parametrize("dtype", ["f8", "i4", "c16"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_einsum_gives_views(fn, dtype, order):
+    check(fn, np.arange(9).reshape(3, 3).astype(dtype, order=order))

@@ -452,6 +452,66 @@ def test_spans_of_time_are_divided_in_place(number):
         check_calls(fn, (view.copy("K"), number), (view, number), whole=False)
 
 
+def divide_operator(x, y):
+    x /= y
+    return x
+
+
+def floor_divide_operator(x, y):
+    x //= y
+    return x
+
+
+def divide_out(x, y):
+    return np.divide(x, y, out=x)
+
+
+def floor_divide_views(x, y):
+    np.floor_divide(x[:1], y[:1], out=x[:1])
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f8"])
+@pytest.mark.parametrize(
+    "fn", [divide_operator, floor_divide_operator, divide_out, floor_divide_views]
+)
+def test_one_span_of_time_divided_in_place(fn, dtype):
+    """NumPy tells of the zero if it is the only one: its loop has a way for a divisor without strides."""
+    calls = [
+        (np.ones(shape, "m8[D]"), np.zeros(shape, dtype)) for shape in [(1,), (1, 1), (2,), (3, 1)]
+    ]
+    for first in range(len(calls)):
+        for error in ["warn", "raise"]:
+            with np.errstate(all=error):
+                check_calls(fn, *calls[first:], *calls, whole=False)
+
+
+def neighbours(fn):
+    def into(x):
+        return fn(x[1:], x[:-1], out=x[1:])
+
+    return into
+
+
+def itself(fn):
+    def into(x):
+        return fn(x, x[::-1].copy(), out=x), fn(x[:1], x[-1:], out=x[:1])
+
+    return into
+
+
+@pytest.mark.parametrize("dtype", "efd")
+@pytest.mark.parametrize("op", [np.fmax, np.fmin, np.maximum, np.minimum])
+@pytest.mark.parametrize("make", [neighbours, itself])
+def test_zeros_of_both_signs_put_where_they_came_from(make, op, dtype):
+    """Which of the two NumPy gives depends on where it is written."""
+    draws = np.random.RandomState(0)
+    zeros = [np.where(draws.rand(size) < 0.5, 0.0, -0.0) for size in (2, 5, 17, 2, 40, 3) * 3]
+    calls = [(array.astype(dtype),) for array in zeros]
+    calls += [(array.astype(dtype).reshape(-1, 1),) for array in zeros]
+    check_calls(make(op), *calls, whole=False)
+
+
 def test_an_index_of_which_no_copy_fits_into_memory():
     """What a write overwrites is saved; the index itself is wrong, which plain execution sees first."""
 
@@ -630,3 +690,13 @@ def test_powers_of_complex_zeros_have_the_signs_of_numpys(exponent, step):
     zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
     for fn in (out_of_place, in_place):
         same(fn, np.array(zeros * 2 + [2 - 0j, -3.5 + 1j])[::step])
+
+
+@pytest.mark.parametrize("dtype", [None, "f8", "f4", "i8"])
+@pytest.mark.parametrize("shape", [(3,), (3, 1), (2, 1, 3), (1, 2)])
+def test_require_of_repeated_rows(shape, dtype):
+    """The strides of axes of one item are those of C's order, too."""
+    array = np.arange(float(np.prod(shape))).reshape(shape)
+    for repeated in (np.broadcast_to(array, (4, *shape)), np.broadcast_to(array, (1, *shape))):
+        for view in (repeated, repeated[..., :1], repeated.T, repeated[::-1]):
+            check(lambda a: np.require(a, dtype, "C"), make=lambda view=view: ((view,), {}))

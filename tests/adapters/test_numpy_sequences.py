@@ -227,3 +227,25 @@ def test_an_equal_dtype(dtype):
 
     for own in ("i8", dtype):
         check_calls(f, (np.arange(3).astype(own), np.dtype(dtype)), whole=False)
+
+
+def clipped_number(x, v):
+    return np.clip(v, 0, 3), np.clip(v, -1.0, 2), np.clip(v, x[:2], 3), x
+
+
+def clipped_on_one_side(x, v):
+    return np.clip(v, None, 2), np.clip(v, 1, None), np.clip(v, None, 1.5), x
+
+
+def clipped_list(x, v):
+    return (
+        np.clip([v, 1, 7.5], 0, 3) + x[:3],
+        np.clip((1, 2, 3), 2, None),
+        np.clip([[v], [2]], 0, 1),
+    )
+
+
+@pytest.mark.parametrize("v", [1.5, -2.5, -0.0, float("nan"), 3, -1, True, 2**40, 1 + 2j])
+@pytest.mark.parametrize("fn", [clipped_number, clipped_on_one_side, clipped_list])
+def test_clip_of_numbers_and_lists(fn, v):
+    check_calls(fn, (np.arange(5.0) - 2, v), whole=not isinstance(v, complex))

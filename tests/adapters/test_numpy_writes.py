@@ -405,19 +405,16 @@ def test_masks_are_not_confused():
 @pytest.mark.parametrize(
     "expression",
     [
-        "len(x[x > 1])",
-        "x[x > 1].shape[0] * 1.0",
-        "x[x > 1] + x[x > 0]",
         "x[x > 1].squeeze()",
         "[v for v in x[x > 1]]",
-        "x[x > 1][0]",
+        "x[x > 1][:, None][0]",
     ],
 )
 def test_question_about_a_selection(expression):
     scope = {"np": np}
     exec(f"def f(x):\n    return {expression}, x + 1\n", scope)
     check(
-        scope["f"], ramp(1) * 2 if "x > 0" in expression else ramp(4), breaks="data-dependent-size"
+        scope["f"], ramp(4), breaks="data-dependent-size"
     )
 
 

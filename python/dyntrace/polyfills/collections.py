@@ -253,6 +253,7 @@ def iterate_back(self: Any, /) -> Any:
 
 
 def _steps(self: Any, items: Any, state: Any, at: Any, step: Any) -> Any:
+    iter(items)  # all of them are asked for
     for _ in range(len(items)):
         if more(self)[1] != state:
             raise RuntimeError(_MUTATED)

@@ -243,7 +243,7 @@ def _split(ary: Any, sections: Any, axis: Any, equal: bool) -> Any:
     if type(sections) in (list, tuple):
         borders = [0, *sections, total]
         for border in borders:
-            if type(border) is not int:
+            if type(border) is not int and not isinstance(border, np.signedinteger):
                 unfollowable("borders that are no ints")
         return _pieces(ary, borders, axis)
     if type(sections) is not int or sections <= 0:
@@ -380,7 +380,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
             unfollowable("require() of anything but C order")
     if plain_array(a).ndim == 0:
         unfollowable("require() of an array of no dimensions")
-    return np.ascontiguousarray(np.asanyarray(a, dtype=dtype))
+    return np.asanyarray(np.ascontiguousarray(a), dtype=dtype)  # a cast keeps the order
 
 
 @polyfill(np.real_if_close)

@@ -3,7 +3,7 @@
  * They are called nodes: NumPy itself makes the array at run time.  Sizes may be symbols.
  * Not in here: arrays from sequences (sequence.c), joined ones (join.c).
  */
-#include "adapters/numpy/internal.h"
+#include "adapters/numpy/index.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ dt_np_shape_arg(DtTrace *trace, const char *function, DtVar *var, const DtSym **
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of %u dimensions", function, *ndim);
     }
     for (uint32_t i = 0; i < *ndim; i++) {
-        DT_TRY(dt_np_sym_of(trace, items[i], &shape[i]));
+        DT_TRY(dt_np_size_of(trace, items[i], &shape[i]));
         if (shape[i] == NULL) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with a size that is no int", function);
         }
@@ -285,7 +285,7 @@ dt_np_fn_arange(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     PyObject *dtype;
     DtMeta *meta;
     const DtSym *bounds[3], *length;
-    bool ints = true;
+    bool ints = true, computed = false;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 1, slots));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[3], &dtype));
     if (dt_np_is_none(slots[1])) {
@@ -298,10 +298,16 @@ dt_np_fn_arange(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     for (int i = 0; i < 3; i++) {
         DT_TRY(dt_np_need_operand(trace, slots[i], function, &numbers[i]));
         DT_TRY(dt_np_sym_of(trace, slots[i], &bounds[i]));
-        ints = ints && bounds[i] != NULL;
+        bool number = i < 2 && dt_np_is_index_number(slots[i]);
+        computed = computed || number;
+        ints = ints && (bounds[i] != NULL || number);
         operands[i] = numbers[i].operand;
     }
-    if (ints) {
+    if (ints && computed) {
+        DT_TRY(dt_np_computed_range(trace, slots, bounds[2], &length));
+        dtype = dtype != NULL ? dtype : dt_np_dtype(NPY_LONG);
+    }
+    else if (ints) {
         DT_TRY(dt_trace_specialize(trace, bounds[2]));
         if (bounds[2]->hint.i == 0 || bounds[2]->hint.i == INT64_MIN) {
             return dt_break(trace, DT_BREAK_RAISES, "arange with step 0");

@@ -235,7 +235,47 @@ drops_imaginary(const DtNpDry *dry, PyObject *args, PyObject *kwargs)
 }
 
 static DtStatus
-learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs, DtVar **out)
+unknown_size(DtNpDry *dry, const DtSym **out)
+{
+    return dt_trace_symbol(dry->trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, out);
+}
+
+/* einsum() of one array that adds nothing up gives a view: what it picks, or turned axes. */
+static DtStatus
+emit_einsum_view(DtNpDry *dry, DtCallSpec *spec, PyObject *result, DtVar **out)
+{
+    static const DtAlias of_array = {0, 1};
+    const DtOperand *operand = &spec->args[1];
+    const DtMeta *base = &operand->u.node->results[operand->result];
+    uint32_t ndim = (uint32_t)PyArray_NDIM((PyArrayObject *)result);
+    DtMeta *meta = dt_np_view_meta(dry->trace, base, NULL, ndim);
+    if (meta == NULL) {
+        return DT_ERROR;
+    }
+    for (uint32_t i = 0; i < ndim; i++) {
+        meta->shape[i] = dt_np_size(dry->trace, PyArray_DIM((PyArrayObject *)result, (int)i));
+        if (meta->shape[i] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    spec->results = meta;
+    spec->nresults = 1;
+    spec->aliases = &of_array;
+    spec->naliases = 1;
+    return dt_np_emit(dry->trace, spec, out);
+}
+
+static bool
+is_einsum_view(const DtNpDry *dry, const DtCallSpec *spec, PyObject *result)
+{
+    return dry->op == DT_NP_einsum && spec->nargs == 2 && spec->kwnames == NULL
+           && spec->args[1].kind == DT_OPERAND_NODE && dry->nsizes == 0
+           && PyArray_CheckExact(result) && shares_memory(dry, result);
+}
+
+static DtStatus
+learn_and_emit(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *given,
+               PyObject *args, PyObject *kwargs, DtVar **out)
 {
     DtMeta results[DT_NP_MAXARGS];
     PyObject *result = run_dry(spec->callee, args, kwargs);
@@ -246,13 +286,19 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs,
         result = dt_trace_keep_take(dry->trace, result);
         return result != NULL ? known_result(dry, result, 0, out) : DT_ERROR;
     }
+    if (is_einsum_view(dry, spec, result)) {
+        DtStatus emitted = emit_einsum_view(dry, spec, result, out);
+        Py_DECREF(result);
+        return emitted;
+    }
     DtStatus status = DT_OK;
     bool many = PyTuple_Check(result);
     Py_ssize_t count = many ? PyTuple_GET_SIZE(result) : 1;
     const DtSym *counted = NULL;
     PyTypeObject *type = Py_TYPE(result);
-    if ((dry->counted && dry->alike != 1) || dry->open != 0) {
-        status = dt_trace_symbol(dry->trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, &counted);
+    if (dry->counted && dry->alike != 1) {
+        counted = dry->count;
+        status = counted == NULL ? unknown_size(dry, &counted) : DT_OK;
     }
     if (many && type != &PyTuple_Type && status == DT_OK) {
         status = dt_trace_keep(dry->trace, (PyObject *)type);
@@ -265,10 +311,18 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, PyObject *args, PyObject *kwargs,
         uint32_t bit = 1u << i;
         bool counts = dry->counted ? !(dry->alike & bit) : (dry->open & bit) != 0;
         PyObject *one = many ? PyTuple_GET_ITEM(result, i) : result;
-        status = read_result(dry, one, counts ? counted : NULL, &results[i]);
+        if (dry->open & bit) {
+            status = unknown_size(dry, &counted);
+        }
+        status =
+            status != DT_OK ? status : read_result(dry, one, counts ? counted : NULL, &results[i]);
         if (status == DT_OK && (dry->alike & bit)) {
             status = take_sizes(dry, &spec->args[0], one, &results[i]);
         }
+    }
+    if (status == DT_OK && dry->nsizes > 0) {
+        status =
+            dt_np_dry_learn_sizes(dry, spec, operands, given, result, results, (uint32_t)count);
     }
     Py_DECREF(result);
     DT_TRY(status);
@@ -328,10 +382,9 @@ same_form(const DtNpDry *dry, PyObject *a, PyObject *b)
     return same;
 }
 
-/* The run with other integers; NULL without an exception: they are refused. */
-static DtStatus
-run_with(DtNpDry *dry, DtNpDryValues values, PyObject *callee, DtOperand *operands,
-         const DtArgs *args, PyObject **result)
+DtStatus
+dt_np_dry_run_again(DtNpDry *dry, DtNpDryValues values, PyObject *callee, DtOperand *operands,
+                    const DtArgs *args, PyObject **result)
 {
     PyObject *pos = PyTuple_New(args->npos), *kwargs = PyDict_New();
     DtStatus status = DT_ERROR;
@@ -362,7 +415,7 @@ check_integers(DtNpDry *dry, PyObject *callee, DtOperand *operands, const DtArgs
     static const DtNpDryValues others[] = {DT_NP_DRY_ONES, DT_NP_DRY_DIFFERENT};
     for (size_t i = 0; i < Py_ARRAY_LENGTH(others); i++) {
         PyObject *other;
-        DT_TRY(run_with(dry, others[i], callee, operands, args, &other));
+        DT_TRY(dt_np_dry_run_again(dry, others[i], callee, operands, args, &other));
         bool same = other == NULL || same_form(dry, result, other);
         Py_XDECREF(other);
         if (!same) {
@@ -391,7 +444,7 @@ read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *
         Py_DECREF(result);
         DT_TRY(status);
     }
-    return learn_and_emit(dry, spec, pos, kwargs, out);
+    return learn_and_emit(dry, spec, operands, args, pos, kwargs, out);
 }
 
 /* Of a function that may warn from Python, the copy that raises there: the call is then made again

@@ -9,9 +9,10 @@
  *
  * Integers that say how large the result is are found by runs with other ones: a break.
  *
- * Sizes become constants of the trace: another size is another entry.
- * dry_operands.c makes the dummies, dry.c runs and reads results, dry_forms.c has the rows'
- * handlers.
+ * Sizes become constants of the trace: another size is another entry.  What a size that depends on
+ * data does to the result is guessed from several runs, and looked at when the graph runs.
+ * dry_operands.c makes the dummies, dry.c runs and reads results, dry_sizes.c is about sizes that
+ * depend on data, dry_forms.c has the rows' handlers.
  */
 #ifndef DT_ADAPTERS_NUMPY_DRY_H
 #define DT_ADAPTERS_NUMPY_DRY_H
@@ -33,8 +34,12 @@ typedef struct DtNpDry {
     bool scattered;    /* some array is in another order than its dummy, as far as is known */
     bool integers;     /* there are some among the dummies */
     DtNpDryValues values;
-    uint32_t alike; /* a bit per result of a counted one that has the sizes of its array */
-    uint32_t open;  /* a bit per result of others whose first size depends on data */
+    const DtSym *count;    /* of a counted one: its first size, if it is known */
+    uint32_t alike;        /* a bit per result of a counted one that has the sizes of its array */
+    uint32_t open;         /* a bit per result of others whose first size depends on data */
+    const DtSym *sizes[8]; /* of arguments that depend on data ... */
+    uint32_t nsizes;
+    uint32_t run; /* ... and the run that says what they are now */
 } DtNpDry;
 
 /* Will a value of this type do as an argument, and be known as a result? */
@@ -43,6 +48,21 @@ bool dt_np_dry_is_plain(PyObject *value);
  */
 DtStatus dt_np_dry_operand(DtNpDry *, DtVar *var, uint32_t depth, DtOperand *operand,
                            PyObject **example) DT_MUST_CHECK;
+/* The function on other dummies; *result NULL: they are refused. */
+DtStatus dt_np_dry_run_again(DtNpDry *, DtNpDryValues, PyObject *callee, DtOperand *operands,
+                             const DtArgs *, PyObject **result) DT_MUST_CHECK;
+
+/* ---- Sizes that depend on data (dry_sizes.c) ------------------------------------------------- */
+
+/* A size of an argument depends on data. */
+DtStatus dt_np_dry_open(DtNpDry *, const DtSym *size) DT_MUST_CHECK;
+/* What a size of a dummy is. */
+DtStatus dt_np_dry_size(const DtNpDry *, const DtSym *size, npy_intp *out) DT_MUST_CHECK;
+/* `results`: as the first run gave them; their sizes become what further runs say, and the call one
+ * that looks whether it is so. */
+DtStatus dt_np_dry_learn_sizes(DtNpDry *, DtCallSpec *, DtOperand *operands, const DtArgs *,
+                               PyObject *first, DtMeta *results, uint32_t count) DT_MUST_CHECK;
+
 /* Runs `callee` on dummies and emits its call; dry->dummies is made and dropped in here. */
 DtStatus dt_np_dry_call(DtNpDry *, PyObject *callee, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 

@@ -2,6 +2,7 @@
  * dry.h.
  */
 #include "adapters/numpy/dry.h"
+#include "adapters/numpy/index.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +99,18 @@ dt_np_m_compress(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **o
     return dt_np_fn_counted(trace, DT_NP_compress, &turned, out);
 }
 
+/* delete() and insert() at places of which an array tells: there may be one of them twice.  Without
+ * an axis the result has one, which is as long as it may be. */
+static DtStatus
+at_places(DtTrace *trace, DtNpOp op, const DtArgs *args, const DtArrayVar *places, DtVar **out)
+{
+    if (args->nkw > 0 || args->npos != (op == DT_NP_insert ? 3 : 2) || places->meta->ndim > 1) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at places that depend on data",
+                        dt_np_target(op));
+    }
+    return call_row(trace, op, (DtNpDry){.open = 1}, args, out);
+}
+
 DtStatus
 dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -105,11 +118,10 @@ dt_np_fn_dry(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
     }
     if ((op == DT_NP_delete || op == DT_NP_insert) && args->npos > 1) {
-        DtVar *where; /* in an array there may be one index twice */
+        DtVar *where;
         DT_TRY(dt_var_realize(trace, args->pos[1], &where));
         if (dt_np_array_of(where) != NULL) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "%s at places that depend on data",
-                            dt_np_target(op));
+            return at_places(trace, op, args, dt_np_array_of(where), out);
         }
     }
     return call_row(trace, op, (DtNpDry){0}, args, out);
@@ -281,7 +293,11 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     const DtArrayVar *only = dt_np_any_array(pos[0]);
     bool one = op == DT_NP_nonzero && only != NULL && only->meta->ndim == 1; /* a tuple of one */
     op = one ? DT_NP_flatnonzero : op;
-    DT_TRY(call_row(trace, op, (DtNpDry){.counted = true, .alike = alike}, &arrays, out));
+    DtNpDry how = {.counted = true, .alike = alike};
+    if (op == DT_NP_flatnonzero || op == DT_NP_nonzero || op == DT_NP_argwhere) {
+        DT_TRY(dt_np_count_of_mask(trace, only, &how.count));
+    }
+    DT_TRY(call_row(trace, op, how, &arrays, out));
     return one ? dt_var_tuple(trace, out, 1, out) : DT_OK;
 }
 

@@ -58,15 +58,8 @@ fill_integers(PyArrayObject *array, DtNpDryValues values)
 
 /* The order is the operand's as far as it is known. */
 static PyObject *
-make_dummy(const DtMeta *meta, bool small, bool numbers, DtNpDryValues values)
+make_dummy(const DtMeta *meta, npy_intp *shape, bool numbers, DtNpDryValues values)
 {
-    npy_intp shape[DT_NP_MAXDIMS];
-    npy_intp count = 1;
-    for (uint32_t i = 0; i < meta->ndim; i++) {
-        shape[i] = (npy_intp)meta->shape[i]->hint.i;
-        shape[i] = small && shape[i] > SMALL ? SMALL : shape[i];
-        count *= shape[i];
-    }
     PyArray_Descr *descr = dt_np_descr(meta->dtype);
     int fortran = !(meta->layout & DT_LAYOUT_C) && (meta->layout & DT_LAYOUT_F);
     if (!dt_np_dtype_captured(descr)) {
@@ -98,15 +91,26 @@ make_dummy(const DtMeta *meta, bool small, bool numbers, DtNpDryValues values)
     return dummy;
 }
 
+/* The sizes of the dummy. */
 static DtStatus
-fix_sizes(DtNpDry *dry, const DtMeta *meta)
+fix_sizes(DtNpDry *dry, const DtMeta *meta, npy_intp *shape)
 {
     int64_t count = 1;
-    for (uint32_t i = 0; i < meta->ndim && !dry->counted; i++) {
-        if (!dt_sym_is_const(meta->shape[i])) {
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        bool open = dt_trace_depends_on_data(dry->trace, meta->shape[i]);
+        shape[i] = (npy_intp)meta->shape[i]->hint.i;
+        if (dry->counted) {
+            shape[i] = shape[i] > SMALL ? SMALL : shape[i];
+            continue;
+        }
+        if (open) {
+            DT_TRY(dt_np_dry_open(dry, meta->shape[i]));
+            DT_TRY(dt_np_dry_size(dry, meta->shape[i], &shape[i]));
+        }
+        else if (!dt_sym_is_const(meta->shape[i])) {
             DT_TRY(dt_trace_specialize(dry->trace, meta->shape[i]));
         }
-        int64_t size = meta->shape[i]->hint.i;
+        int64_t size = shape[i];
         if (size > MOST_ITEMS || (count *= size) > MOST_ITEMS) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of so large an array",
                             dry->function);
@@ -129,11 +133,11 @@ dt_np_dry_is_plain(PyObject *value)
            || PyUnicode_CheckExact(value);
 }
 
-/* Histograms whose number of bins is found by looking at the data. */
+/* Histograms whose number of bins, given as a text, is found by looking at the data. */
 static bool
-takes_text(DtNpOp op)
+looks_at_data(DtNpOp op)
 {
-    return op != DT_NP_histogram && op != DT_NP_histogram_bin_edges && op != DT_NP_histogram2d;
+    return op == DT_NP_histogram || op == DT_NP_histogram_bin_edges;
 }
 
 static DtStatus
@@ -155,9 +159,8 @@ read_constant(DtNpDry *dry, DtVar *var, DtOperand *operand, PyObject **example)
                                 : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with a %s",
                                            dry->function, var->type->name);
     }
-    if (PyUnicode_CheckExact(value) && !takes_text(dry->op)) {
-        return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s by a rule that looks at the data",
-                        dry->function);
+    if (PyUnicode_CheckExact(value) && looks_at_data(dry->op)) {
+        dry->open = 3; /* counts and borders */
     }
     DT_TRY(dt_trace_keep(dry->trace, value));
     *operand = dt_np_const(value);
@@ -222,17 +225,18 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of a value", dry->function);
         }
         DT_TRY(dt_np_read_operands(dry->trace, &var, 1, dry->function, &found));
-        DT_TRY(fix_sizes(dry, array->meta));
+        npy_intp shape[DT_NP_MAXDIMS];
+        DT_TRY(fix_sizes(dry, array->meta, shape));
         dry->scattered = dry->scattered || !(array->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F));
         if (!(array->meta->layout & DT_LAYOUT_NATIVE)
             || !takes_type(dry, dt_np_descr(array->meta->dtype)->type_num)) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of such an array", dry->function);
         }
-        *operand = found.operand;
+        *operand = dry->op == DT_NP_einsum ? dt_np_node(array) : found.operand; /* may be viewed */
         bool integers = PyTypeNum_ISINTEGER(dt_np_descr(array->meta->dtype)->type_num);
         dry->integers = dry->integers || integers;
-        *example = make_dummy(array->meta, dry->counted,
-                              array->meta->ndim > 0 && takes_numbers(dry->op), dry->values);
+        *example = make_dummy(array->meta, shape, array->meta->ndim > 0 && takes_numbers(dry->op),
+                              dry->values);
         return *example != NULL && PyList_Append(dry->dummies, *example) == 0 ? DT_OK : DT_ERROR;
     }
     DT_TRY(dt_np_items(dry->trace, var, &items, &count, &many));

@@ -37,7 +37,7 @@ read_key(DtTrace *trace, DtVar *var, Key *key)
 DtStatus
 dt_np_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar **out)
 {
-    DtNpView view = {.base = self->meta};
+    DtNpView view = {.base = self->meta, .reads = true};
     Key read;
     (void)adapter;
     DT_TRY(dt_np_read_key(trace, key, &key));
@@ -82,7 +82,7 @@ dt_np_length(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *
     if (self->meta->ndim == 0) {
         return dt_break(trace, DT_BREAK_RAISES, "len() of an array without dimensions");
     }
-    return dt_var_sym(trace, self->meta->shape[0], out);
+    return dt_np_axis_size(trace, self, 0, out);
 }
 
 #define MAX_UNROLLED 64

@@ -19,6 +19,8 @@ typedef struct DtNpView {
     bool stepped[DT_NP_MAXDIMS]; /* with a step other than 1 */
     bool negative;
     bool ellipsis; /* an Ellipsis was written: 0-d results stay arrays */
+    bool reads;    /* nothing is written there */
+    bool items;    /* and it is one item */
 } DtNpView;
 
 typedef enum DtNpItemKind {
@@ -33,6 +35,9 @@ DtStatus dt_np_item_kind(DtTrace *, DtVar *item, DtNpItemKind *kind) DT_MUST_CHE
 bool dt_np_is_ellipsis(DtVar *item);
 /* An integer that the graph computes as an index: its value is checked when it runs. */
 bool dt_np_is_integer(DtVar *item);
+
+/* The same that NumPy takes into an array of int64 beside Python's. */
+bool dt_np_is_index_number(DtVar *item);
 
 /* Add an axis to the view: a slice of the next one of the base, a new one of one item, or all up to
  * axis `until` of the base as they are. */
@@ -51,6 +56,8 @@ DtStatus dt_np_view_emit(DtTrace *, DtArrayVar *self, DtVar *key, const DtNpView
 DtStatus dt_np_read_key(DtTrace *, DtVar *key, DtVar **out) DT_MUST_CHECK;
 /* An index array, or a sequence or bool that stands for one. */
 bool dt_np_is_index_array(DtVar *item);
+/* The size of what a mask selects, or of where it is true. */
+DtStatus dt_np_count_of_mask(DtTrace *, const DtArrayVar *mask, const DtSym **out) DT_MUST_CHECK;
 /* self[key], a copy; `items`: of the key, with index arrays among them. */
 DtStatus dt_np_take_items(DtTrace *, DtArrayVar *self, DtVar *key, DtVar *const *items,
                           uint32_t count, DtVar **out) DT_MUST_CHECK;

@@ -69,9 +69,8 @@ dt_np_read_key(DtTrace *trace, DtVar *key, DtVar **out)
     return ranges ? dt_var_tuple(trace, items, count, out) : DT_OK;
 }
 
-/* An integer of the graph that NumPy takes into an array of indices beside Python's. */
-static bool
-is_index_number(DtVar *item)
+bool
+dt_np_is_index_number(DtVar *item)
 {
     const DtArrayVar *array = dt_np_array_of(item);
     int num = array != NULL ? dt_np_descr(array->meta->dtype)->type_num : NPY_INTP;
@@ -114,27 +113,40 @@ same_value(const DtOperand *a, const DtOperand *b, uint32_t start, int depth)
     return alike;
 }
 
-/* The number of items that a mask selects: the same for the same mask, if nothing was written in
- * between. */
-static DtStatus
-count_of_mask(DtTrace *trace, const DtArrayVar *mask, const DtSym **out)
+/* How many items a node finds by a mask, which is *mask then; NULL: it does no such thing.  What is
+ * no mask, but an array of numbers, selects by their values. */
+static const DtSym *
+count_of(const DtNode *node, bool numbers, const DtOperand **mask)
+{
+    static const DtNpOp finders[] = {DT_NP_flatnonzero, DT_NP_nonzero, DT_NP_argwhere};
+    bool finds = false;
+    if (node->kind != DT_NODE_CALL || node->nargs < 1 || node->results[0].ndim == 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(finders); i++) {
+        finds = finds || node->callee == dt_np_callee(finders[i]);
+    }
+    bool selects = !numbers && node->nargs == 2 && node->callee == dt_np_callee(DT_NP_op_getitem);
+    *mask = &node->args[selects ? 1 : 0];
+    return finds || selects ? node->results[0].shape[0] : NULL;
+}
+
+/* The same for the same mask, if nothing was written in between. */
+DtStatus
+dt_np_count_of_mask(DtTrace *trace, const DtArrayVar *mask, const DtSym **out)
 {
     const DtGraph *graph = trace->graph;
     DtOperand operand = dt_np_node(mask);
+    const DtOperand *other;
+    bool numbers = dt_np_descr(mask->meta->dtype)->type_num != NPY_BOOL;
     uint32_t start = graph->nodes.count; /* after the last write */
     while (start > 0 && graph->nodes.items[start - 1]->effect == DT_EFFECT_PURE) {
         start--;
     }
     for (uint32_t i = graph->nodes.count; i-- > start;) {
-        const DtNode *node = graph->nodes.items[i];
-        const DtOperand *key = node->kind == DT_NODE_CALL && node->nargs == 2
-                                       && node->callee == dt_np_callee(DT_NP_op_getitem)
-                                   ? &node->args[1]
-                                   : NULL;
-        const DtSym *count =
-            key != NULL && node->results[0].ndim > 0 ? node->results[0].shape[0] : NULL;
-        if (dt_trace_depends_on_data(trace, count) && count->op == DT_SYM_OP_SYMBOL
-            && same_value(key, &operand, start, 0)) {
+        const DtSym *count = count_of(graph->nodes.items[i], numbers, &other);
+        if (count != NULL && dt_trace_depends_on_data(trace, count) && count->op == DT_SYM_OP_SYMBOL
+            && same_value(other, &operand, start, 0)) {
             *out = dt_sym_symbol(&trace->arena, count->id, DT_SYM_INT, count->hint);
             return *out != NULL ? DT_OK : dt_no_memory();
         }
@@ -156,7 +168,7 @@ read_mask(DtTrace *trace, const DtArrayVar *self, uint32_t axis, const DtArrayVa
     }
     out->axes = meta->ndim;
     out->ndim = 1;
-    return count_of_mask(trace, mask, &out->shape[0]);
+    return dt_np_count_of_mask(trace, mask, &out->shape[0]);
 }
 
 /* The shape of a list of ints, or of lists that have one shape. */
@@ -181,7 +193,7 @@ list_shape(DtTrace *trace, DtVar *list, int64_t *shape, uint32_t *ndim)
         else if (constant == NULL || !PyBool_Check(constant)) {
             DT_TRY(dt_np_sym_of(trace, item, &number));
         }
-        computed = is_index_number(item);
+        computed = dt_np_is_index_number(item);
         fits =
             (own > 0) != (number != NULL || computed) && own + 1 < DT_NP_MAXDIMS
             && (i == 0 || (own == depth && memcmp(inner, shape + 1, sizeof(inner[0]) * own) == 0));

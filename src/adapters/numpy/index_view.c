@@ -77,24 +77,20 @@ constant_size(DtTrace *trace, int64_t value, const DtSym **out)
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
-DtStatus
-dt_np_view_slice(DtTrace *trace, DtNpView *view, DtSeqVar *slice)
+/* The length of the slice of `size`; *whole: it takes all items in their order. */
+static DtStatus
+sliced_length(DtTrace *trace, const DtSym *size, DtSeqVar *slice, int64_t step,
+              const DtSym **length, bool *whole)
 {
-    const DtSym *size = view->base->shape[view->axis], *start, *stop, *length;
-    int64_t step = 1;
-    DtVar *step_var;
+    const DtSym *start, *stop;
     DT_TRY(slice_bound(trace, slice->items[0], &start));
     DT_TRY(slice_bound(trace, slice->items[1], &stop));
-    DT_TRY(dt_var_realize(trace, slice->items[2], &step_var));
-    step_var = dt_var_peek(step_var);
-    if (!dt_np_is_none(step_var)) {
-        DT_TRY(dt_np_int_arg(trace, "a slice", step_var, &step));
+    bool all = start == NULL && stop == NULL;
+    *whole = all && step == 1;
+    *length = size;
+    if (all && (step == 1 || step == -1)) {
+        return DT_OK;
     }
-    if (step == 0 || step == INT64_MIN) {
-        return dt_break(trace, DT_BREAK_RAISES, "a slice with step %lld", (long long)step);
-    }
-    bool whole = start == NULL && stop == NULL && step == 1;
-    bool view_all = start == NULL && stop == NULL && (step == 1 || step == -1);
     if (start != NULL) {
         DT_TRY(clamp_bound(trace, start, size, step < 0, &start));
     }
@@ -110,13 +106,30 @@ dt_np_view_slice(DtTrace *trace, DtNpView *view, DtSeqVar *slice)
     else {
         DT_TRY(constant_size(trace, -1, &stop));
     }
-    if (view_all) {
-        length = size;
+    DT_TRY(slice_length(trace, start, stop, step, length));
+    *whole = step == 1 && dt_sym_equal(*length, size);
+    return DT_OK;
+}
+
+DtStatus
+dt_np_view_slice(DtTrace *trace, DtNpView *view, DtSeqVar *slice)
+{
+    const DtSym *size = view->base->shape[view->axis], *length;
+    int64_t step = 1;
+    bool whole = false;
+    DtVar *step_var;
+    DT_TRY(dt_var_realize(trace, slice->items[2], &step_var));
+    step_var = dt_var_peek(step_var);
+    if (!dt_np_is_none(step_var)) {
+        DT_TRY(dt_np_int_arg(trace, "a slice", step_var, &step));
     }
-    else {
-        DT_TRY(slice_length(trace, start, stop, step, &length));
+    if (step == 0 || step == INT64_MIN) {
+        return dt_break(trace, DT_BREAK_RAISES, "a slice with step %lld", (long long)step);
     }
-    whole = whole || (step == 1 && dt_sym_equal(length, size));
+    DT_TRY(dt_np_computed_length(trace, size, slice, step, &length));
+    if (length == NULL) {
+        DT_TRY(sliced_length(trace, size, slice, step, &length, &whole));
+    }
     view->partial[view->axis] = !whole;
     view->stepped[view->axis] = step != 1;
     view->negative = view->negative || step < 0;
@@ -142,7 +155,9 @@ add_int(DtTrace *trace, DtNpView *view, DtVar *var)
 {
     const DtSym *index, *size = view->base->shape[view->axis];
     bool inside = true, negative;
-    if (!dt_np_is_integer(var)) {
+    /* Whether it is inside of a selection is seen when it runs, by whoever looks for an item. */
+    bool reads = view->items && dt_trace_depends_on_data(trace, size);
+    if (!dt_np_is_integer(var) && !reads) {
         DT_TRY(dt_np_sym_of(trace, var, &index));
         DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_LT, index, 0, &negative));
         if (negative) {
@@ -214,9 +229,10 @@ DtStatus
 dt_np_view_read(DtTrace *trace, DtVar *const *items, uint32_t count, DtNpView *view)
 {
     DtNpItemKind kinds[DT_NP_MAX_ITEMS];
-    uint32_t used = 0;
+    uint32_t used = 0, ints = 0;
     for (uint32_t i = 0; i < count; i++) {
         DT_TRY(dt_np_item_kind(trace, items[i], &kinds[i]));
+        ints += kinds[i] == DT_NP_ITEM_INT;
         used += kinds[i] == DT_NP_ITEM_INT || kinds[i] == DT_NP_ITEM_SLICE;
         if (kinds[i] == DT_NP_ITEM_ELLIPSIS && view->ellipsis) {
             return dt_break(trace, DT_BREAK_RAISES, "an index with two Ellipsis");
@@ -226,6 +242,7 @@ dt_np_view_read(DtTrace *trace, DtVar *const *items, uint32_t count, DtNpView *v
     if (used > view->base->ndim) {
         return dt_break(trace, DT_BREAK_RAISES, "an index with too many items");
     }
+    view->items = view->reads && ints == count && ints == view->base->ndim;
     for (uint32_t i = 0; i < count; i++) {
         switch (kinds[i]) {
         case DT_NP_ITEM_INT:

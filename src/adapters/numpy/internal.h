@@ -176,6 +176,8 @@ DtStatus dt_np_read_operands(DtTrace *, DtVar *const *vars, uint32_t count, cons
                              DtNpOperand *out) DT_MUST_CHECK;
 /* A list or tuple of numbers becomes the array that NumPy makes of it; others stay. */
 DtStatus dt_np_array_like(DtTrace *, DtVar **var) DT_MUST_CHECK;
+/* The same of a sequence or a Python number. */
+DtStatus dt_np_array_or_number(DtTrace *, DtVar **var) DT_MUST_CHECK;
 /* A text or bytes, of which only the type is guarded (and the length, unless any will do): an
  * operand, and what it is now; *value = NULL: it is nothing of that type (buffers.c). */
 DtStatus dt_np_unread(DtTrace *, DtVar *var, PyTypeObject *type, bool any_length,
@@ -221,6 +223,29 @@ DtStatus dt_np_product(DtTrace *, const DtSym *const *sizes, uint32_t count,
 const DtSym *dt_np_size(DtTrace *, int64_t value); /* NULL with MemoryError */
 /* A Python int or symbol as a size expression; *out = NULL if it is neither. */
 DtStatus dt_np_sym_of(DtTrace *, DtVar *var, const DtSym **out) DT_MUST_CHECK;
+/* ---- Sizes that the graph computes (computed_sizes.c) ---------------------------------------- */
+
+/* The size of the axis as a number: an int of the graph where it depends on data. */
+DtStatus dt_np_axis_size(DtTrace *, const DtArrayVar *, uint32_t axis, DtVar **out) DT_MUST_CHECK;
+/* As dt_np_sym_of(), of ints of the graph too: what they are, if they are sizes. */
+DtStatus dt_np_size_of(DtTrace *, DtVar *var, const DtSym **out) DT_MUST_CHECK;
+/* Is the size an int of the graph of which nothing else is known? */
+bool dt_np_is_computed_int(const DtTrace *, const DtSym *size);
+/* The int of the graph that a size is that depends on data; *found = false: no array has it yet. */
+DtStatus dt_np_find_size(DtTrace *, const DtSym *size, DtOperand *out, bool *found) DT_MUST_CHECK;
+/* The length of a slice of a size, if that or a bound is known to the graph alone; *out = NULL: it
+ * is not so. */
+DtStatus dt_np_computed_length(DtTrace *, const DtSym *size, DtSeqVar *slice, int64_t step,
+                               const DtSym **out) DT_MUST_CHECK;
+/* The array, which has more items than that along the axes of the mask, all taken together. */
+DtStatus dt_np_expect_more_items(DtTrace *, DtArrayVar *, uint32_t mask, int64_t than,
+                                 DtArrayVar **out) DT_MUST_CHECK;
+/* The length of a range whose bounds[0] or bounds[1] the graph computes. */
+DtStatus dt_np_computed_range(DtTrace *, DtVar *const *bounds, const DtSym *step,
+                              const DtSym **out) DT_MUST_CHECK;
+/* Arrays whose sizes have to be equal, but are only known to the graph, go through nodes that see
+ * to it. */
+DtStatus dt_np_agree(DtTrace *, DtNpOperand *operands, uint32_t count) DT_MUST_CHECK;
 /* Is the size known to be exactly this constant? */
 static inline bool
 dt_np_size_is(const DtSym *size, int64_t value)

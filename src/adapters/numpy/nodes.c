@@ -135,6 +135,12 @@ dt_np_size_operand(DtTrace *trace, const DtSym *size, DtOperand *out)
     if (dt_sym_is_const(size)) {
         return dt_np_int_operand(trace, size->hint.i, out);
     }
+    if (dt_trace_depends_on_data(trace, size)) {
+        bool found;
+        DT_TRY(dt_np_find_size(trace, size, out, &found));
+        return found ? DT_OK
+                     : dt_break(trace, DT_BREAK_DATA_SIZE, "the size of a selection as a number");
+    }
     *out = (DtOperand){.kind = DT_OPERAND_SYM, .u.sym = size};
     return DT_OK;
 }

@@ -310,7 +310,8 @@ matmul_in_place(DtTrace *trace, DtArrayVar *self, DtVar *other, const char *symb
 }
 
 /* The loops of float powers and of complex numbers may round by the strides of what they are given,
- * and by whether it overlaps.  *direct: the ufunc is called into the array. */
+ * and by whether it overlaps; that of time spans may tell of zeros or not.  *direct: the ufunc is
+ * called into the array. */
 static DtStatus
 goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, bool *direct)
 {
@@ -320,7 +321,8 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
     bool dense = (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) != 0;
     if ((dense && !dt_np_may_be_one_item(trace, self->meta)
          && !dt_np_may_overlap(self, dt_np_array_of(other)))
-        || !(complex_kind || (plain == DT_BINARY_POWER && PyTypeNum_ISFLOAT(num)))) {
+        || !(complex_kind || (plain == DT_BINARY_POWER && PyTypeNum_ISFLOAT(num))
+             || dt_np_divides_spans(binary_rows[plain].ufunc, num))) {
         return DT_OK;
     }
     *direct = true;

@@ -258,8 +258,12 @@ variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
     PyObject *dtype = PyTypeNum_ISINTEGER(num) ? dt_np_dtype(NPY_DOUBLE) : NULL;
     bool differs, native = r->array->meta->layout & DT_LAYOUT_NATIVE;
     DT_TRY(count_items(trace, r, &count));
-    if (dt_trace_depends_on_data(trace, count) && r->ddof <= 0) {
-        return called(trace, op, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
+    if (dt_trace_depends_on_data(trace, count)) {
+        Reduction of = *r;
+        if (r->ddof > 0) { /* NumPy warns of fewer items */
+            DT_TRY(dt_np_expect_more_items(trace, r->array, r->mask, r->ddof, &of.array));
+        }
+        return called(trace, op, &of, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, count, r->ddof > 0 ? r->ddof : 0, &positive));
     if (!positive) {

@@ -2,6 +2,7 @@
  *
  * Not in here: other views (views.c, transpose.c).
  */
+#include "adapters/numbers.h"
 #include "adapters/numpy/internal.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32
              int unknown, DtVar **out)
 {
     DtOperand args[2] = {dt_np_node(self)};
+    const DtSym *said[DT_NP_MAXDIMS];
     DtMeta *meta = dt_np_view_meta(trace, self->meta, shape, ndim);
     if (meta == NULL) {
         return DT_ERROR;
@@ -24,9 +26,18 @@ reshape_node(DtTrace *trace, DtArrayVar *self, const DtSym *const *shape, uint32
     else if (ndim < 2) {
         DT_TRY(dt_np_natural_order(trace, meta));
     }
-    DT_TRY(dt_np_shape_operand(trace, shape, ndim, &args[1]));
+    memcpy(said, shape, sizeof(said[0]) * ndim);
     if (unknown >= 0) {
-        DT_TRY(dt_np_int_operand(trace, -1, &args[1].items[unknown]));
+        said[unknown] = dt_np_size(trace, -1);
+        if (said[unknown] == NULL) {
+            return DT_ERROR;
+        }
+    }
+    DT_TRY(dt_np_shape_operand(trace, said, ndim, &args[1]));
+    for (uint32_t i = 0; i < ndim; i++) {
+        if (dt_np_is_computed_int(trace, said[i])) { /* for -1 NumPy would take another size */
+            DT_TRY(dt_number_fit(trace, 0, INT64_MAX, &args[1].items[i]));
+        }
     }
     return dt_np_emit_view(trace, DT_NP_nd_reshape, args, 2, meta, out);
 }
@@ -56,7 +67,8 @@ cancel_factors(const DtSym **a, uint32_t *na, const DtSym **b, uint32_t *nb)
     }
 }
 
-/* The size that -1 stands for: all items over the known sizes. */
+/* The size that -1 stands for: all items over the known sizes.  Where that depends on data, NumPy
+ * sees whether it fits. */
 static DtStatus
 inferred_size(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym *const *known,
               uint32_t nknown, const DtSym **out)
@@ -75,6 +87,9 @@ inferred_size(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSy
     DT_TRY(dt_np_product(trace, b, nknown, &divisor));
     if (dt_np_size_is(divisor, 1)) {
         return dt_np_settle_size(trace, total, out);
+    }
+    if (dt_trace_depends_on_data(trace, total) || dt_trace_depends_on_data(trace, divisor)) {
+        return dt_trace_symbol(trace, NULL, DT_SYM_INT, (DtNumber){.i = 2}, out);
     }
     DT_TRY(dt_np_expr(trace, DT_SYM_OP_MOD, total, divisor, &rest));
     DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_EQ, rest, 0, &divides));
@@ -97,6 +112,9 @@ check_total(DtTrace *trace, const DtSym *const *old, uint32_t nold, const DtSym 
     cancel_factors(a, &nold, b, &ndim);
     DT_TRY(dt_np_product(trace, a, nold, &before));
     DT_TRY(dt_np_product(trace, b, ndim, &after));
+    if (dt_trace_depends_on_data(trace, before) || dt_trace_depends_on_data(trace, after)) {
+        return DT_OK; /* NumPy sees whether it fits */
+    }
     DT_TRY(dt_trace_unify(trace, before, after, &same));
     if (!same) {
         return dt_break(trace, DT_BREAK_ARRAY_SHAPES, "reshape of %lld items to %lld",
@@ -118,7 +136,7 @@ reshape_to(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim,
     }
     for (uint32_t i = 0; i < ndim; i++) {
         bool negative;
-        DT_TRY(dt_np_sym_of(trace, sizes[i], &shape[i]));
+        DT_TRY(dt_np_size_of(trace, sizes[i], &shape[i]));
         if (shape[i] == NULL) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with a size that is no int");
         }

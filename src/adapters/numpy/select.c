@@ -30,6 +30,7 @@ dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
     }
     DT_TRY(dt_np_result_type(trace, &operands[1], 2, &dtype));
+    DT_TRY(dt_np_agree(trace, operands, 3));
     for (int i = 0; i < 3; i++) {
         if (i > 0) {
             DT_TRY(dt_np_fit_weak(trace, &operands[i], dtype));
@@ -102,6 +103,7 @@ dt_np_fn_clip(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtVar *slots[6];
     DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 6, 4, 1, slots));
     DT_TRY(dt_np_need_default(trace, dt_np_target(op), "out", slots[3]));
+    DT_TRY(dt_np_array_or_number(trace, &slots[0]));
     DtArrayVar *self = dt_np_array_of(slots[0]);
     bool positional = slots[1] != NULL || slots[2] != NULL,
          named = slots[4] != NULL || slots[5] != NULL;
@@ -323,7 +325,7 @@ dt_np_a_shape(DtTrace *trace, DtArrayVar *self, DtVar **out)
 {
     DtVar *sizes[DT_NP_MAXDIMS];
     for (uint32_t i = 0; i < self->meta->ndim; i++) {
-        DT_TRY(dt_var_sym(trace, self->meta->shape[i], &sizes[i]));
+        DT_TRY(dt_np_axis_size(trace, self, i, &sizes[i]));
     }
     return dt_var_tuple(trace, sizes, self->meta->ndim, out);
 }
@@ -339,7 +341,16 @@ dt_np_a_size(DtTrace *trace, DtArrayVar *self, DtVar **out)
 {
     const DtSym *size;
     DT_TRY(dt_np_product(trace, self->meta->shape, self->meta->ndim, &size));
-    return dt_var_sym(trace, size, out);
+    if (!dt_trace_depends_on_data(trace, size)) {
+        return dt_var_sym(trace, size, out);
+    }
+    DT_TRY(dt_np_axis_size(trace, self, 0, out));
+    for (uint32_t i = 1; i < self->meta->ndim; i++) {
+        DtVar *next;
+        DT_TRY(dt_np_axis_size(trace, self, i, &next));
+        DT_TRY(dt_var_binary(trace, DT_BINARY_MULTIPLY, *out, next, out));
+    }
+    return DT_OK;
 }
 
 DtStatus
@@ -358,11 +369,10 @@ dt_np_a_itemsize(DtTrace *trace, DtArrayVar *self, DtVar **out)
 DtStatus
 dt_np_a_nbytes(DtTrace *trace, DtArrayVar *self, DtVar **out)
 {
-    const DtSym *size;
-    DT_TRY(dt_np_product(trace, self->meta->shape, self->meta->ndim, &size));
-    DT_TRY(dt_np_expr_int(trace, DT_SYM_OP_MUL, size,
-                          PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), &size));
-    return dt_var_sym(trace, size, out);
+    DtVar *size, *each;
+    DT_TRY(dt_np_a_size(trace, self, &size));
+    DT_TRY(dt_var_int(trace, PyDataType_ELSIZE(dt_np_descr(self->meta->dtype)), &each));
+    return dt_var_binary(trace, DT_BINARY_MULTIPLY, size, each, out);
 }
 
 /* real and imag: of real arrays the array itself, of complex ones a view. */
@@ -476,7 +486,7 @@ dt_np_fn_attr(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         DtVar *along;
         DT_TRY(dt_var_realize(trace, args->pos[1], &along));
         DT_TRY(dt_np_axis(trace, dt_np_target(op), dt_var_peek(along), self->meta->ndim, &axis));
-        return dt_var_sym(trace, self->meta->shape[axis], out);
+        return dt_np_axis_size(trace, self, axis, out);
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(getters); i++) {
         if (getters[i].op == op) {

@@ -144,6 +144,16 @@ dt_np_array_like(DtTrace *trace, DtVar **var)
     return is_sequence ? from_sequence(trace, DT_NP_asarray, found, NULL, var) : DT_OK;
 }
 
+DtStatus
+dt_np_array_or_number(DtTrace *trace, DtVar **var)
+{
+    DT_TRY(dt_np_array_like(trace, var));
+    DtVar *found = dt_var_peek(*var);
+    return dt_symbolic_of(trace, found) != NULL
+               ? from_sequence(trace, DT_NP_asarray, found, NULL, var)
+               : DT_OK;
+}
+
 static DtStatus
 copy_of(DtTrace *trace, DtNpOp op, DtArrayVar *array, PyObject *dtype, DtVar **out)
 {

@@ -21,6 +21,7 @@ emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     DtMeta results[4];
     PyObject *kwnames = NULL;
     uint32_t nargs = nin, nout = (uint32_t)(PyTuple_GET_SIZE(dtypes) - nin);
+    DT_TRY(dt_np_agree(trace, operands, nin));
     for (uint32_t i = 0; i < nin; i++) {
         DT_TRY(dt_np_fit_weak(trace, &operands[i], PyTuple_GET_ITEM(dtypes, i)));
         args[i] = operands[i].operand;
@@ -153,24 +154,31 @@ where_arg(DtTrace *trace, DtNpOp op, DtVar *var, DtArrayVar **out)
     return DT_OK;
 }
 
-/* Ufuncs whose loops give the same bits wherever they write. */
+bool
+dt_np_divides_spans(DtNpOp op, int num)
+{
+    return num == NPY_TIMEDELTA && (op == DT_NP_divide || op == DT_NP_floor_divide);
+}
+
+/* Ufuncs whose loops give the same bits, and tell of the same errors, wherever they write. */
 static bool
 writes_anywhere(DtNpOp op, PyObject *dtypes)
 {
     static const DtNpOp exact[] = {
-        DT_NP_add,          DT_NP_subtract,      DT_NP_multiply,    DT_NP_divide,
-        DT_NP_floor_divide, DT_NP_remainder,     DT_NP_negative,    DT_NP_positive,
-        DT_NP_absolute,     DT_NP_sign,          DT_NP_square,      DT_NP_sqrt,
-        DT_NP_maximum,      DT_NP_minimum,       DT_NP_fmax,        DT_NP_fmin,
-        DT_NP_rint,         DT_NP_floor,         DT_NP_ceil,        DT_NP_trunc,
-        DT_NP_copysign,     DT_NP_isnan,         DT_NP_isfinite,    DT_NP_isinf,
-        DT_NP_equal,        DT_NP_not_equal,     DT_NP_less,        DT_NP_less_equal,
-        DT_NP_greater,      DT_NP_greater_equal, DT_NP_logical_and, DT_NP_logical_or,
-        DT_NP_logical_not,  DT_NP_logical_xor,   DT_NP_bitwise_and, DT_NP_bitwise_or,
-        DT_NP_bitwise_xor,  DT_NP_invert,        DT_NP_left_shift,  DT_NP_right_shift,
+        DT_NP_add,          DT_NP_subtract,    DT_NP_multiply,    DT_NP_divide,
+        DT_NP_floor_divide, DT_NP_remainder,   DT_NP_negative,    DT_NP_positive,
+        DT_NP_absolute,     DT_NP_sign,        DT_NP_square,      DT_NP_sqrt,
+        DT_NP_maximum,      DT_NP_minimum,     DT_NP_rint,        DT_NP_floor,
+        DT_NP_ceil,         DT_NP_trunc,       DT_NP_copysign,    DT_NP_isnan,
+        DT_NP_isfinite,     DT_NP_isinf,       DT_NP_equal,       DT_NP_not_equal,
+        DT_NP_less,         DT_NP_less_equal,  DT_NP_greater,     DT_NP_greater_equal,
+        DT_NP_logical_and,  DT_NP_logical_or,  DT_NP_logical_not, DT_NP_logical_xor,
+        DT_NP_bitwise_and,  DT_NP_bitwise_or,  DT_NP_bitwise_xor, DT_NP_invert,
+        DT_NP_left_shift,   DT_NP_right_shift,
     };
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dtypes); i++) {
-        if (PyTypeNum_ISCOMPLEX(dt_np_descr(PyTuple_GET_ITEM(dtypes, i))->type_num)) {
+        int num = dt_np_descr(PyTuple_GET_ITEM(dtypes, i))->type_num;
+        if (PyTypeNum_ISCOMPLEX(num) || dt_np_divides_spans(op, num)) {
             return false;
         }
     }

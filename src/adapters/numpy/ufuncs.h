@@ -23,6 +23,10 @@ bool dt_np_may_overlap(const DtArrayVar *target, const DtArrayVar *array);
  * other code: complex products, powers and functions may then be rounded otherwise. */
 bool dt_np_may_be_one_item(const DtTrace *trace, const DtMeta *meta);
 
+/* The loop that divides time spans by integers tells of zeros only where the divisor has a stride
+ * of 0, and NumPy gives one item such a stride if the result goes into the other operand. */
+bool dt_np_divides_spans(DtNpOp op, int num);
+
 bool dt_np_same_axes_order(const DtMeta *a, const DtMeta *b);
 
 /* The result of the plain operation takes the place of `self`, if writing into it would give the
