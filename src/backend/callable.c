@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "backend/backend.h"
+#include "compat/text.h"
 
 PyObject *dt_replay_sentinel;
 
@@ -121,9 +122,7 @@ compiled_graph_describe(PyObject *self, PyObject *Py_UNUSED(ignored))
     if (exe->type->describe != NULL) {
         exe->type->describe(exe, &buf);
     }
-    PyObject *text = buf.failed ? PyErr_NoMemory() : PyUnicode_FromString(dt_strbuf_text(&buf));
-    dt_strbuf_release(&buf);
-    return text;
+    return dt_text_take(&buf);
 }
 
 static PyObject *

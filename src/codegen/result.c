@@ -305,6 +305,23 @@ is_sure(const Compile *compile)
     return sure && taken == compile->codegen->outputs.count;
 }
 
+/* Outputs, all of them, and constants, a tuple of these, and that returned.  Loads are not among
+ * them: to make a tuple may run other code, which may let go of what is loaded. */
+static bool
+is_packed(const Compile *compile)
+{
+    uint32_t count = compile->steps.count, taken = 0;
+    const DtResultStep *steps = compile->steps.items;
+    bool packed = count > 2 && steps[count - 2].step == DT_STEP_TUPLE
+                  && steps[count - 2].arg == count - 2 && steps[count - 1].step == DT_STEP_RETURN;
+    for (uint32_t i = 0; packed && i < count - 2; i++) {
+        taken += steps[i].step == DT_STEP_OUTPUT_LAST;
+        packed = steps[i].step == DT_STEP_OUTPUT_LAST || steps[i].step == DT_STEP_OUTPUT
+                 || steps[i].step == DT_STEP_CONST;
+    }
+    return packed && taken == compile->codegen->outputs.count;
+}
+
 static DtStatus
 make_program(const Compile *compile, DtResultProgram **out)
 {
@@ -331,6 +348,7 @@ make_program(const Compile *compile, DtResultProgram **out)
                       && program->steps[0].step == DT_STEP_OUTPUT_LAST
                       && program->steps[1].step == DT_STEP_RETURN;
     program->sure = is_sure(compile);
+    program->packed = is_packed(compile);
     *out = program;
     return DT_OK;
 }

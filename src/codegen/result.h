@@ -24,6 +24,7 @@ typedef struct DtResultStep {
 struct DtResultProgram {
     bool single; /* the answer is output 0, nothing else */
     bool sure;   /* no step can fail, and none leaves anything on the stack */
+    bool packed; /* the answer is a tuple of the outputs and constants that steps before it push */
     uint32_t nsteps;
     uint32_t noutputs;
     uint32_t ntemporaries;

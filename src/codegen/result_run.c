@@ -290,6 +290,27 @@ run_program(const DtResultProgram *program, PyObject **outputs, PyObject *const 
     return answer;
 }
 
+/* The tuple that the answer is, without a stack; NULL with MemoryError, and nothing is taken. */
+static PyObject *
+pack(const DtResultProgram *program, PyObject **outputs)
+{
+    uint32_t count = program->nsteps - 2;
+    PyObject *made = PyTuple_New(count);
+    for (uint32_t i = 0; made != NULL && i < count; i++) {
+        const DtResultStep *step = &program->steps[i];
+        PyObject *item =
+            step->step == DT_STEP_CONST ? program->consts[step->arg] : outputs[step->arg];
+        if (step->step == DT_STEP_OUTPUT_LAST) {
+            outputs[step->arg] = NULL;
+        }
+        else {
+            Py_INCREF(item);
+        }
+        PyTuple_SET_ITEM(made, i, item);
+    }
+    return made;
+}
+
 PyObject *
 dt_result_run(const DtResultProgram *program, PyObject **outputs, PyObject *const *loads,
               const DtRunFrame *frame)
@@ -302,6 +323,13 @@ dt_result_run(const DtResultProgram *program, PyObject **outputs, PyObject *cons
     if (DT_LIKELY(program->sure && program->depth <= ON_STACK)) {
         PyObject *few[ON_STACK];
         return run_steps(program, outputs, loads, frame, few);
+    }
+    if (program->packed) {
+        PyObject *answer = pack(program, outputs);
+        if (DT_LIKELY(answer != NULL)) {
+            return answer;
+        }
+        PyErr_Clear(); /* the machine tries again, and says where it failed */
     }
     return run_program(program, outputs, loads, frame);
 }

@@ -3,6 +3,7 @@ builds, the replay, lines, and that the frame-less result and the rewritten code
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import re
@@ -449,7 +450,7 @@ def test_a_captured_argument_is_read_before_it_is_written():
 def append(items, n):
     items.append(n * 2)
     items.append(items)
-    return len(items)
+    return 2
 
 
 def test_effects_come_after_the_graph():
@@ -582,6 +583,21 @@ def test_what_weak_references_and_proxies_show_is_asked_for_again():
         assert found[1] is held and found[2] is value
 
 
+def test_what_lists_of_any_length_hold_is_asked_for_again():
+    numpy = pytest.importorskip("numpy")
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x, items, queue):
+        items.append(0)
+        queue.append(0)
+        return x + 1, items[-2], len(items), queue[-2], len(queue)
+
+    held = [object() for _ in range(5)]
+    for size in (3, 4, 1, 5):
+        found = fn(numpy.ones(2), held[:size], collections.deque(held[:size]))
+        assert found[1:] == (held[size - 1], size + 1) * 2
+
+
 def test_every_kind_of_source_is_known_here():
     """A new row in sources.def needs a case above (or a reason to stand in this list)."""
     path = Path(__file__).parents[2] / "src" / "variables" / "sources.def"
@@ -598,6 +614,10 @@ def test_every_kind_of_source_is_known_here():
         "CACHED": test_what_a_cache_keeps_is_asked_for_again,
         "ITERATED": test_what_existing_iterators_hold_is_asked_for_again,
         "REFERENT": test_what_weak_references_and_proxies_show_is_asked_for_again,
+        "LIST_ITEM": test_what_lists_of_any_length_hold_is_asked_for_again,
+        "DEQUE_ITEM": test_what_lists_of_any_length_hold_is_asked_for_again,
+        "DEQUE_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
+        "LIST_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
         "COUNTED": test_what_existing_iterators_hold_is_asked_for_again,
     }  # fmt: skip
     # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is

@@ -19,10 +19,12 @@
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
-    "operator.getitem",   "ndarray.reshape", "ndarray.transpose", "ndarray.swapaxes",
-    "ndarray.ravel",      "ndarray.flatten", "ndarray.squeeze",   "ndarray.copy",
-    "numpy.reshape",      "numpy.transpose", "numpy.zeros",       "numpy.ones",
-    "numpy.broadcast_to", "numpy.empty",
+    "operator.getitem",         "ndarray.reshape", "ndarray.transpose",
+    "ndarray.swapaxes",         "ndarray.ravel",   "ndarray.flatten",
+    "ndarray.squeeze",          "ndarray.copy",    "numpy.reshape",
+    "numpy.transpose",          "numpy.zeros",     "numpy.ones",
+    "numpy.broadcast_to",       "numpy.empty",     "dyntrace._numbers.sized",
+    "dyntrace._numbers.longer",
 };
 
 /* Targets that only move elements, but may cast them on their way, and a cast can report. */

@@ -129,8 +129,6 @@ dt_kernel_constant(const DtOperand *operand, npy_intp *out)
 
 /* ---- Writing an item ------------------------------------------------------------------------- */
 
-#define WARN_ON_WRITE (1u << 31) /* see adapters/numpy/writes.c */
-
 static DtFusedRun
 run_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
@@ -140,8 +138,7 @@ run_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         return DT_FUSED_CALL;
     }
     PyObject *object = dt_native_value(run, &kernel->item->array);
-    PyArrayObject *array = (PyArrayObject *)object;
-    if (!PyArray_ISWRITEABLE(array) || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+    if (!dt_kernel_can_write((PyArrayObject *)object)) {
         return DT_FUSED_CALL;
     }
     if (!run->committed && stage->writes == DT_WRITES_SAVED
@@ -180,40 +177,47 @@ static const DtKernelRow writes[] = {{"operator.setitem", choose_write}, {NULL, 
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
+/* The row's kernel; *out = NULL: it is not for this node. */
+static DtStatus
+plan_row(const DtKernelRow *row, DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
+{
+    const DtPlanNode *own = &plan->nodes[node->index];
+    DtKernel *kernel = DT_ARENA_NEW(&exe->arena, DtKernel);
+    if (kernel == NULL) {
+        return dt_no_memory();
+    }
+    *kernel = (DtKernel){.node = node, .cell = own->cells ? own->cell : DT_NO_CELL};
+    if (node->nresults == 1) {
+        PyObject *dtype = node->results[0].dtype;
+        if (dtype == NULL || !PyArray_DescrCheck(dtype)
+            || !dt_loop_knows_type(((PyArray_Descr *)dtype)->type_num)
+            || !PyArray_ISNBO(((PyArray_Descr *)dtype)->byteorder)) {
+            return DT_OK;
+        }
+        kernel->descr = (PyArray_Descr *)dtype;
+        kernel->size = (uint8_t)PyDataType_ELSIZE(kernel->descr);
+    }
+    bool ok = false;
+    DT_TRY(row->choose(exe, plan, node, kernel, &ok));
+    *out = ok ? kernel : NULL;
+    return DT_OK;
+}
+
 DtStatus
 dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
 {
-    const DtKernelRow *const tables[] = {writes,          dt_kernels_make,     dt_kernels_products,
-                                         dt_kernels_roll, dt_kernels_sequence, dt_kernels_views};
+    const DtKernelRow *const tables[] = {writes,           dt_kernels_make,     dt_kernels_products,
+                                         dt_kernels_roll,  dt_kernels_sequence, dt_kernels_views,
+                                         dt_kernels_picked};
     *out = NULL;
     if (node->kwnames != NULL || node->nresults > 1 || node->nargs == 0) {
         return DT_OK;
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(tables); i++) {
-        for (const DtKernelRow *row = tables[i]; row->target != NULL; row++) {
-            if (strcmp(row->target, node->target) != 0) {
-                continue;
+        for (const DtKernelRow *row = tables[i]; row->target != NULL && *out == NULL; row++) {
+            if (strcmp(row->target, node->target) == 0) {
+                DT_TRY(plan_row(row, exe, plan, node, out));
             }
-            DtKernel *kernel = DT_ARENA_NEW(&exe->arena, DtKernel);
-            if (kernel == NULL) {
-                return dt_no_memory();
-            }
-            const DtPlanNode *own = &plan->nodes[node->index];
-            *kernel = (DtKernel){.node = node, .cell = own->cells ? own->cell : DT_NO_CELL};
-            if (node->nresults == 1) {
-                PyObject *dtype = node->results[0].dtype;
-                if (dtype == NULL || !PyArray_DescrCheck(dtype)
-                    || !dt_loop_knows_type(((PyArray_Descr *)dtype)->type_num)
-                    || !PyArray_ISNBO(((PyArray_Descr *)dtype)->byteorder)) {
-                    return DT_OK;
-                }
-                kernel->descr = (PyArray_Descr *)dtype;
-                kernel->size = (uint8_t)PyDataType_ELSIZE(kernel->descr);
-            }
-            bool ok = false;
-            DT_TRY(row->choose(exe, plan, node, kernel, &ok));
-            *out = ok ? kernel : NULL;
-            return DT_OK;
         }
     }
     return DT_OK;

@@ -29,7 +29,7 @@ typedef DtFusedRun DtKernelRun(const DtKernel *kernel, const DtStage *stage, DtN
 struct DtKernel {
     DtKernelRun *run;
     const DtNode *node;
-    PyArray_Descr *descr; /* of the result, DT_BORROWED from the graph; NULL: there is none */
+    PyArray_Descr *descr; /* of the result, or what is written, DT_BORROWED; NULL: there is none */
     uint8_t size;         /* of an element of it */
     uint16_t cell;        /* of the result, or DT_NO_CELL: it is an array */
     DtValue values[2];    /* array operands */
@@ -66,8 +66,8 @@ typedef struct DtKernelRow {
     const char *target;
     DtKernelChoose *choose;
 } DtKernelRow;
-extern const DtKernelRow dt_kernels_make[], dt_kernels_products[], dt_kernels_roll[],
-    dt_kernels_sequence[], dt_kernels_views[];
+extern const DtKernelRow dt_kernels_make[], dt_kernels_picked[], dt_kernels_products[],
+    dt_kernels_roll[], dt_kernels_sequence[], dt_kernels_views[];
 
 /* The exact array behind an operand, in native byte order and aligned; NULL: it isn't one. */
 static inline PyArrayObject *
@@ -90,6 +90,21 @@ bool dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num
 bool dt_kernel_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out);
 /* One that is known. */
 bool dt_kernel_constant(const DtOperand *operand, npy_intp *out);
+/* kernels_views.c: the kernel's axes for this key of an array of so many; *ok = false: another key.
+ */
+DtStatus dt_kernel_take_axes(DtNative *exe, const DtPlan *plan, const DtOperand *key, uint32_t ndim,
+                             DtKernel *kernel, bool *ok);
+/* Where the view of the array that they cut lies: its dimensions, or -1, as its first item. */
+int dt_kernel_find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *array,
+                        npy_intp *shape, npy_intp *strides, char **first);
+/* May the array be written without a word? */
+static inline bool
+dt_kernel_can_write(PyArrayObject *array)
+{
+    enum { WARNS = 31 }; /* a flag: see adapters/numpy/writes.c */
+    unsigned flags = (unsigned)PyArray_FLAGS(array);
+    return (flags & NPY_ARRAY_WRITEABLE) && !(flags >> WARNS & 1);
+}
 /* A view of the whole of `base`, which is in C order, in these dimensions. */
 PyObject *dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape);
 

@@ -115,6 +115,7 @@ choose_filled(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
 {
     bool like = strstr(node->target, "_like") != NULL;
     const char *name = node->target + strlen("numpy.");
+    bool full = strncmp(name, "full", 4) == 0;
     kernel->run = run_filled;
     kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
     kernel->shape = DT_ARENA_ARRAY(&exe->arena, DtCellIndex, DT_KERNEL_MAX_NDIM);
@@ -123,13 +124,13 @@ choose_filled(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
     }
     if (like) {
         kernel->ndim = node->results[0].ndim;
-        *ok = is_in_c_order(node) && node->nargs == 2 && dt_kernel_take_value(node, 0, kernel);
+        *ok = is_in_c_order(node) && dt_kernel_take_value(node, 0, kernel);
     }
     else {
-        *ok = take_shape(plan, node, &node->args[0], kernel)
-              && node->nargs == (strcmp(name, "full") == 0 ? 3 : 2);
+        *ok = take_shape(plan, node, &node->args[0], kernel);
     }
-    if (*ok && strncmp(name, "full", 4) == 0) {
+    *ok = *ok && node->nargs == (full ? 3 : 2);
+    if (*ok && full) {
         kernel->nscalars = 1;
         *ok = dt_kernel_scalar(plan, &node->args[1], kernel->descr->type_num, kernel->scalars);
     }
@@ -431,6 +432,8 @@ const DtKernelRow dt_kernels_make[] = {
     {"numpy.empty", choose_filled},
     {"numpy.zeros_like", choose_filled},
     {"numpy.ones_like", choose_filled},
+    {"numpy.full_like", choose_filled},
+    {"numpy.empty_like", choose_filled},
     {"numpy.eye", choose_eye},
     {"numpy.identity", choose_eye},
     {"numpy.array", choose_numbers},

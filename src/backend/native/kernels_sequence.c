@@ -171,8 +171,9 @@ choose_numbers_between(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel
     if (kernel->scalars == NULL) {
         return dt_no_memory();
     }
-    *ok =
-        is_c_result(node, 1) && node->nargs == 4 && (floats || kernel->descr->type_num == NPY_LONG);
+    *ok = is_c_result(node, 1) && node->nargs == 4
+          && (floats || kernel->descr->type_num == NPY_LONG)
+          && !dt_graph_is_open_size(node->graph, node->results[0].shape[0]);
     for (uint32_t i = 0; i < count && *ok; i++) {
         *ok =
             is_number_for(&node->args[i], floats)

@@ -75,10 +75,9 @@ dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape)
     return made;
 }
 
-/* Where the view of the array lies: its dimensions, or -1, as its first item. */
-static int
-find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *array, npy_intp *shape,
-          npy_intp *strides, char **first)
+int
+dt_kernel_find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *array,
+                    npy_intp *shape, npy_intp *strides, char **first)
 {
     int ndim = 0, from = 0;
     char *data = PyArray_BYTES(array);
@@ -122,7 +121,7 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     if (array == NULL || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
         return DT_FUSED_CALL;
     }
-    int ndim = find_view(kernel, run, array, shape, strides, &data);
+    int ndim = dt_kernel_find_view(kernel, run, array, shape, strides, &data);
     if (ndim < 0) {
         return DT_FUSED_CALL;
     }
@@ -135,8 +134,9 @@ dt_kernel_view(const DtKernel *kernel, const DtNativeRun *run, DtViewed *viewed)
 {
     PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
     char *data;
-    int ndim =
-        array == NULL ? -1 : find_view(kernel, run, array, viewed->shape, viewed->strides, &data);
+    int ndim = array == NULL
+                   ? -1
+                   : dt_kernel_find_view(kernel, run, array, viewed->shape, viewed->strides, &data);
     if (ndim < 0) {
         return NULL;
     }
@@ -205,20 +205,13 @@ take_axis(const DtPlan *plan, const DtOperand *operand, DtKernelAxis *axis)
     return true;
 }
 
-static DtStatus
-choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+DtStatus
+dt_kernel_take_axes(DtNative *exe, const DtPlan *plan, const DtOperand *key, uint32_t ndim,
+                    DtKernel *kernel, bool *ok)
 {
-    (void)plan;
-    if (node->nargs != 2 || node->naliases == 0 || node->results[0].type != &PyArray_Type
-        || node->results[0].ndim == 0 || !dt_kernel_take_value(node, 0, kernel)) {
-        return DT_OK;
-    }
-    const DtOperand *key = &node->args[1];
     const DtOperand *items = key->kind == DT_OPERAND_TUPLE ? key->items : key;
-    uint32_t nitems = key->kind == DT_OPERAND_TUPLE ? key->count : 1;
-    uint32_t ndim = node->args[0].u.node->results[node->args[0].result].ndim, named = 0;
-    if (nitems > DT_KERNEL_MAX_NDIM || ndim > DT_KERNEL_MAX_NDIM
-        || node->results[0].ndim > DT_KERNEL_MAX_NDIM) {
+    uint32_t nitems = key->kind == DT_OPERAND_TUPLE ? key->count : 1, named = 0;
+    if (nitems > DT_KERNEL_MAX_NDIM || ndim > DT_KERNEL_MAX_NDIM) {
         return DT_OK;
     }
     for (uint32_t i = 0; i < nitems; i++) {
@@ -228,7 +221,6 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
     if (kernel->axes == NULL) {
         return dt_no_memory();
     }
-    kernel->run = run_view;
     *ok = named <= ndim;
     for (uint32_t i = 0; i < nitems && *ok; i++) {
         if (!is_constant(&items[i], Py_Ellipsis)) {
@@ -239,6 +231,26 @@ choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, b
             kernel->axes[kernel->naxes++] = (DtKernelAxis){.kind = DT_AXIS_SLICE};
         }
     }
+    uint32_t seen = ndim; /* dimensions of the view: axes that are not named are all there */
+    for (uint32_t i = 0; i < kernel->naxes; i++) {
+        seen += kernel->axes[i].kind == DT_AXIS_NEW;
+        seen -= kernel->axes[i].kind == DT_AXIS_INT;
+    }
+    *ok = *ok && seen <= DT_KERNEL_MAX_NDIM;
+    return DT_OK;
+}
+
+static DtStatus
+choose_view(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    if (node->nargs != 2 || node->naliases == 0 || node->results[0].type != &PyArray_Type
+        || node->results[0].ndim == 0 || node->results[0].ndim > DT_KERNEL_MAX_NDIM
+        || !dt_kernel_take_value(node, 0, kernel)) {
+        return DT_OK;
+    }
+    uint32_t ndim = node->args[0].u.node->results[node->args[0].result].ndim;
+    DT_TRY(dt_kernel_take_axes(exe, plan, &node->args[1], ndim, kernel, ok));
+    kernel->run = run_view;
     kernel->fixed = *ok;
     for (uint32_t i = 0; i < kernel->naxes; i++) {
         kernel->fixed = kernel->fixed && is_fixed(&kernel->axes[i]);

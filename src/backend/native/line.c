@@ -33,10 +33,14 @@ dt_line_free(DtLine *line)
 
 /* ---- Finding out how everything lies --------------------------------------------------------- */
 
+/* Other values than inputs are asked for where there are numbers. */
 static void
-take_inputs(const DtGraph *graph, PyObject *const *inputs, PyObject **values)
+take_inputs(const DtNative *exe, PyObject *const *inputs, PyObject **values)
 {
-    memset(values, 0, graph->nodes.count * sizeof(PyObject *));
+    const DtGraph *graph = exe->base.graph;
+    if (exe->stages.ncells > 0) {
+        memset(values, 0, graph->nodes.count * sizeof(PyObject *));
+    }
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         const DtNode *node = graph->inputs.items[i].node;
         if (node != NULL) {
@@ -90,6 +94,11 @@ learn_result(const DtLeg *leg, DtLineResult *result)
         }
     }
     result->bytes = count * result->size;
+    result->image.bytes = 0;
+    if (result->is_output && result->cell == DT_NO_CELL && result->strides == NULL) {
+        dt_memory_image(&result->image, result->descr, result->ndim, result->shape,
+                        result->order == NPY_ARRAY_F_CONTIGUOUS);
+    }
 }
 
 /* False: there is no line for such operands, or no memory to find out, of which the stages may yet
@@ -130,7 +139,7 @@ learn(DtNative *exe, PyObject *const *inputs)
     }
     DtViewed *stand_ins = malloc((nresults + 1) * sizeof(DtViewed)), *next = stand_ins;
     bool serves = stand_ins != NULL;
-    take_inputs(exe->base.graph, inputs, values);
+    take_inputs(exe, inputs, values);
     for (uint32_t i = 0; serves && i < line->nlegs; i++) {
         if (line->legs[i].fused != NULL) {
             serves = learn_leg(&line->legs[i], &run, next);
@@ -151,6 +160,11 @@ serves(DtNative *exe, PyObject *const *inputs)
 {
     DtLine *line = exe->line;
     bool same = true;
+    PyArrayObject *first = (PyArrayObject *)inputs[line->operands[0].input];
+    if (PyArray_Check(first) && PyArray_SIZE(first) > DT_STRAIGHT_MOST) {
+        line->state = DT_LINE_UNKNOWN;
+        return false;
+    }
     for (uint32_t i = 0; i < line->noperands; i++) {
         DtLineOperand *operand = &line->operands[i];
         PyArrayObject *array = (PyArrayObject *)inputs[operand->input];
@@ -165,33 +179,37 @@ serves(DtNative *exe, PyObject *const *inputs)
     if (DT_LIKELY(same && line->state != DT_LINE_UNKNOWN)) {
         return line->state == DT_LINE_SERVES || (line->state == DT_LINE_SEEN && learn(exe, inputs));
     }
-    PyArrayObject *first = (PyArrayObject *)inputs[line->operands[0].input];
-    line->state = PyArray_SIZE(first) > DT_STRAIGHT_MOST ? DT_LINE_REFUSES : DT_LINE_SEEN;
+    line->state = DT_LINE_SEEN;
     line->in_vain = 0;
     line->turn++;
     return false;
 }
 
-/* The arrays that the graph returns. */
-static int
-make_outputs(DtLine *line, DtNativeRun *run)
+static PyObject *
+make_output(const DtLineResult *result, PyObject *handler)
 {
-    for (uint32_t i = 0; i < line->nlegs; i++) {
-        const DtLeg *leg = &line->legs[i];
-        for (uint32_t j = 0; j < leg->nresults; j++) {
-            const DtLineResult *result = &leg->results[j];
-            if (!result->is_output || result->cell != DT_NO_CELL) {
-                continue;
-            }
-            PyObject *made = dt_memory_new_array(result->descr, result->ndim, result->shape,
-                                                 result->strides, result->order);
-            run->values[result->node->index] = made;
-            if (made == NULL) {
-                return -1;
-            }
-        }
+    PyObject *made = NULL;
+    if (DT_LIKELY(handler != NULL && result->image.bytes > 0)) {
+        made = dt_memory_new_like(&result->image, handler);
     }
-    return 0;
+    return made != NULL ? made
+                        : dt_memory_new_array(result->descr, result->ndim, result->shape,
+                                              result->strides, result->order);
+}
+
+/* The arrays that the graph returns; or -1, and none that are missing. */
+static int
+make_outputs(const DtLine *line, DtNativeRun *run)
+{
+    PyObject *handler = line->nmade > 0 ? dt_memory_handler() : NULL;
+    bool ok = true;
+    for (uint32_t i = 0; i < line->nmade; i++) {
+        PyObject *made = ok ? make_output(line->made[i], handler) : NULL;
+        run->values[line->made[i]->node->index] = made;
+        ok = made != NULL;
+    }
+    Py_XDECREF(handler);
+    return ok ? 0 : -1;
 }
 
 /* Runs a stage up to its results: numbers go to their cells, outputs of the graph to their arrays.
@@ -209,7 +227,7 @@ run_leg(const DtLeg *leg, DtNativeRun *run, PyObject *const *inputs, unsigned *f
                                 : source->result->place;
         slots[fused->inputs[i].slot] = (char *)start + leg->few->inputs[i].first;
     }
-    if (dt_fused_take_scalars(fused, run, slots, cells) != DT_FUSED_OK
+    if ((fused->nvarying > 0 && dt_fused_take_scalars(fused, run, slots, cells) != DT_FUSED_OK)
         || !dt_straight_go(leg->straight, leg->few, slots, flags)) {
         return false;
     }
@@ -281,21 +299,24 @@ give_outputs(const DtNative *exe, DtNativeRun *run, DtFusedRun result, PyObject 
         result = failure();
     }
     for (; result == DT_FUSED_OK && given < graph->noutputs; given++) {
-        outputs[given] = dt_eager_operand(&graph->outputs[given], run->values, run->symbols);
+        const DtOperand *output = &graph->outputs[given];
+        if (line->taken[given]) {
+            outputs[given] = run->values[output->u.node->index];
+            run->values[output->u.node->index] = NULL;
+            continue;
+        }
+        outputs[given] = dt_eager_operand(output, run->values, run->symbols);
         if (outputs[given] == NULL) {
             result = failure();
         }
     }
-    while (result != DT_FUSED_OK && given > 0) {
-        given--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
-        Py_CLEAR(outputs[given]);
-    }
-    for (uint32_t i = 0; i < line->nlegs; i++) {
-        const DtLeg *leg = &line->legs[i];
-        for (uint32_t j = 0; j < leg->nresults; j++) {
-            if (leg->results[j].is_output && leg->results[j].cell == DT_NO_CELL) {
-                Py_XDECREF(run->values[leg->results[j].node->index]);
-            }
+    if (DT_UNLIKELY(result != DT_FUSED_OK)) {
+        while (given > 0) {
+            given--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
+            Py_CLEAR(outputs[given]);
+        }
+        for (uint32_t i = 0; i < line->nmade; i++) {
+            Py_XDECREF(run->values[line->made[i]->node->index]);
         }
     }
     for (uint32_t i = 0; i < exe->stages.nboxes; i++) {
@@ -319,7 +340,7 @@ dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     if (exe->needs_symbols && !dt_graph_read_symbols(graph, inputs, symbols)) {
         return DT_FUSED_REPLAY;
     }
-    take_inputs(graph, inputs, values);
+    take_inputs(exe, inputs, values);
     unsigned turn = line->turn;
     DtFusedRun result = DT_FUSED_CALL;
     if (make_outputs(line, &run) < 0) {

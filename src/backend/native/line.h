@@ -3,6 +3,7 @@
 #define DT_BACKEND_NATIVE_LINE_H
 
 #include "backend/native/cells.h"
+#include "backend/native/memory.h"
 #include "backend/native/straight.h"
 
 /* An input of the graph that is an array operand. */
@@ -29,6 +30,7 @@ typedef struct DtLineResult {
     int order;
     npy_intp shape[DT_FUSED_MAX_NDIM];
     const npy_intp *strides; /* NULL: dense in this order */
+    DtMemoryImage image;     /* of an output of the graph that is so */
 } DtLineResult;
 
 /* Where a stage finds an array operand. */
@@ -61,6 +63,9 @@ typedef struct DtLine {
     uint32_t noperands;
     DtLeg *legs;
     uint32_t nlegs;
+    DtLineResult **made; /* results that are arrays which the graph returns */
+    uint32_t nmade;
+    bool *taken; /* per output of the graph: such an array, and none behind it is the same */
 } DtLine;
 
 /* line_plan.c: whether the graph may have one: exe->line is made. */

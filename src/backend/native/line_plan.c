@@ -3,7 +3,8 @@
  *   input of the graph ──► stage ──► result ──► later stage, or output of the graph
  *
  * All stages have to be fused or compute numbers, and write nothing; what one finds outside of
- * itself is an input of the graph, or made by an earlier one.
+ * itself is an input of the graph, or made by an earlier one. A stage that is all there is, and
+ * has few steps, takes less time without.
  */
 #include "backend/native/line.h"
 
@@ -18,7 +19,7 @@ is_output(const DtGraph *graph, const DtNode *node)
     return false;
 }
 
-static const DtLineResult *
+static DtLineResult *
 find_result(const DtLine *line, const DtNode *node)
 {
     for (uint32_t i = 0; i < line->nlegs; i++) {
@@ -163,13 +164,39 @@ plan_leg(DtNative *exe, DtLine *line, const DtStage *stage, bool *ok)
     return DT_OK;
 }
 
+/* Which results become arrays, and where the last reference to one is given away. */
+static DtStatus
+plan_outputs(DtNative *exe, DtLine *line)
+{
+    const DtGraph *graph = exe->base.graph;
+    line->made = DT_ARENA_ARRAY(&exe->arena, DtLineResult *, graph->noutputs + 1);
+    line->taken = DT_ARENA_ARRAY(&exe->arena, bool, graph->noutputs + 1);
+    if (line->made == NULL || line->taken == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = graph->noutputs; i-- > 0;) {
+        DtLineResult *result = graph->outputs[i].kind == DT_OPERAND_NODE
+                                   ? find_result(line, graph->outputs[i].u.node)
+                                   : NULL;
+        bool taken = result != NULL && result->cell == DT_NO_CELL;
+        for (uint32_t j = 0; taken && j < line->nmade; j++) {
+            taken = line->made[j] != result;
+        }
+        line->taken[i] = taken;
+        if (taken) {
+            line->made[line->nmade++] = result;
+        }
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_line_plan(DtNative *exe)
 {
     const DtGraph *graph = exe->base.graph;
     const DtStages *stages = &exe->stages;
-    bool ok = exe->lone == NULL && exe->nwritten == 0 && stages->count > 0
-              && graph->nodes.count <= DT_NATIVE_STACK_VALUES
+    bool ok = (exe->lone == NULL || exe->lone->nquads >= DT_STRAIGHT_PAYS) && exe->nwritten == 0
+              && stages->count > 0 && graph->nodes.count <= DT_NATIVE_STACK_VALUES
               && graph->symbol_limit <= DT_NATIVE_STACK_SYMBOLS
               && stages->ncells <= DT_NATIVE_STACK_CELLS;
     for (uint32_t i = 0; ok && i < stages->count; i++) {
@@ -190,6 +217,9 @@ dt_line_plan(DtNative *exe)
     for (uint32_t i = 0; ok && i < stages->count; i++) {
         DT_TRY(plan_leg(exe, line, &stages->items[i], &ok));
     }
-    exe->line = ok && line->noperands > 0 ? line : NULL;
+    if (ok && line->noperands > 0) {
+        DT_TRY(plan_outputs(exe, line));
+        exe->line = line;
+    }
     return DT_OK;
 }

@@ -258,7 +258,7 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
             break;
         }
     }
-    else if (DT_LIKELY(exe->lone != NULL)) {
+    if (DT_LIKELY(exe->lone != NULL)) {
         bool done;
         DtRun ran = run_lone(exe, inputs, outputs, &done);
         if (DT_LIKELY(done)) {

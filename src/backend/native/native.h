@@ -277,8 +277,7 @@ typedef struct DtNative {
     uint32_t nwritten;
     bool apart; /* inputs that are written must not overlap others: loops would round otherwise */
     bool needs_symbols;
-    const DtFused
-        *lone; /* the whole graph is this simple stage, and returns its outputs; or NULL */
+    const DtFused *lone; /* the whole graph is this simple stage, and returns its outputs */
     struct DtLine *line; /* its stages for a few elements, one behind the other; or NULL */
     bool declines;       /* large arrays are written faster by plain execution */
     uint32_t called_nodes;
@@ -331,6 +330,9 @@ DtStatus dt_native_plan(DtNative *exe, bool strict) DT_MUST_CHECK;
 bool dt_write_is_sure(const DtNode *node);
 /* One that may fail, but not after it has written anything, and that reports nothing. */
 bool dt_write_is_whole(const DtNode *node);
+/* Whether the value can be put into such an array without an error or a warning, if the shapes fit.
+ */
+bool dt_write_is_plain(const DtOperand *value, const DtMeta *target);
 /* Sure is also looking at an array in another way. */
 bool dt_write_is_sure_view(const DtNode *node);
 /* May the inputs that the graph writes be written, and do they share memory with no other? */

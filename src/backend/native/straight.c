@@ -203,26 +203,42 @@ fill(char *place, const char *from, npy_intp total, npy_intp whole, uint8_t size
     }
 }
 
-#define HAS_NAN(T)                                                                                 \
+/* Copies results; false: one is a NaN. */
+#define TAKE(T, BITS)                                                                              \
     {                                                                                              \
-        const T *x = (const T *)place;                                                             \
-        bool nans = false;                                                                         \
-        for (npy_intp i = 0; i < bytes / (npy_intp)sizeof(T); i++) {                               \
-            nans |= x[i] != x[i];                                                                  \
+        typedef T Group __attribute__((vector_size(16)));                                          \
+        typedef BITS Found __attribute__((vector_size(16)));                                       \
+        Found nans = {0};                                                                          \
+        for (; bytes >= 16; bytes -= 16, to += 16, place += 16) {                                  \
+            Group group;                                                                           \
+            memcpy(&group, place, 16);                                                             \
+            nans |= group != group;                                                                \
+            memcpy(to, &group, 16);                                                                \
         }                                                                                          \
-        return nans;                                                                               \
+        BITS found = 0;                                                                            \
+        for (size_t i = 0; i < 16 / sizeof(T); i++) {                                              \
+            found |= nans[i];                                                                      \
+        }                                                                                          \
+        for (; bytes > 0; bytes -= (npy_intp)sizeof(T), to += sizeof(T), place += sizeof(T)) {     \
+            T item;                                                                                \
+            memcpy(&item, place, sizeof(T));                                                       \
+            found |= item != item;                                                                 \
+            memcpy(to, &item, sizeof(T));                                                          \
+        }                                                                                          \
+        return found == 0;                                                                         \
     }
 
-static inline bool
-has_nan(const char *place, int type_num, npy_intp bytes)
+bool
+dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes)
 {
     if (type_num == NPY_DOUBLE || type_num == NPY_CDOUBLE) {
-        HAS_NAN(double)
+        TAKE(double, int64_t)
     }
     if (type_num == NPY_FLOAT || type_num == NPY_CFLOAT) {
-        HAS_NAN(float)
+        TAKE(float, int32_t)
     }
-    return false;
+    copy(to, place, bytes);
+    return true;
 }
 
 /* What a run of the line is over. */
@@ -232,10 +248,11 @@ typedef struct Extent {
     npy_intp rows, whole_rows;
 } Extent;
 
+/* NumPy's loops need no whole groups. */
 static inline npy_intp
-whole_groups(npy_intp count)
+whole_groups(const DtFused *fused, npy_intp count)
 {
-    return (count + GROUP - 1) & ~(npy_intp)(GROUP - 1);
+    return fused->nquads == 0 ? count : (count + GROUP - 1) & ~(npy_intp)(GROUP - 1);
 }
 
 static inline void
@@ -363,16 +380,6 @@ fill_scalars(const DtStraight *straight, char *const *slots, npy_intp whole)
     }
 }
 
-bool
-dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes)
-{
-    if (has_nan(place, type_num, bytes)) {
-        return false;
-    }
-    copy(to, place, bytes);
-    return true;
-}
-
 static inline bool
 take_outputs(const DtStraight *straight, char *const *slots, npy_intp total)
 {
@@ -391,7 +398,7 @@ bool
 dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
 {
     const DtFused *fused = straight->fused;
-    Extent extent = {.total = total, .whole = whole_groups(total)};
+    Extent extent = {.total = total, .whole = whole_groups(fused, total)};
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         const DtFusedInput *input = &fused->inputs[i];
         fill(place_of(straight, input->slot), slots[input->slot], total, extent.whole, input->size);
@@ -416,7 +423,8 @@ static inline Extent
 fill_few(const DtStraight *straight, const DtFew *few, char *const *slots)
 {
     const DtFused *fused = straight->fused;
-    Extent extent = {few, few->total, whole_groups(few->total), few->rows, whole_groups(few->rows)};
+    Extent extent = {few, few->total, whole_groups(fused, few->total), few->rows,
+                     whole_groups(fused, few->rows)};
     for (uint32_t i = 0; i < fused->ninputs; i++) {
         const DtFusedInput *input = &fused->inputs[i];
         const DtFewInput *lies = &few->inputs[i];

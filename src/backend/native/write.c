@@ -120,9 +120,8 @@ is_of_selection(const DtNode *node, const DtMeta *value)
     return selected;
 }
 
-/* Whether the value can be put into the array without an error or a warning, if the shapes fit. */
-static bool
-is_plain_value(const DtOperand *value, const DtMeta *target)
+bool
+dt_write_is_plain(const DtOperand *value, const DtMeta *target)
 {
     if (target->dtype == NULL || !PyArray_DescrCheck(target->dtype)) {
         return false;
@@ -151,7 +150,7 @@ dt_write_is_sure(const DtNode *node)
     if (!by_mask && !is_plain_key(&node->args[1], false)) {
         return false;
     }
-    return is_plain_value(value, target)
+    return dt_write_is_plain(value, target)
            && (!by_mask || value->kind != DT_OPERAND_NODE
                || is_of_selection(node, &value->u.node->results[value->result]));
 }
@@ -183,7 +182,7 @@ dt_write_is_whole(const DtNode *node)
         return false;
     }
     const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
-    return is_plain_value(&node->args[2], target)
+    return dt_write_is_plain(&node->args[2], target)
            && dt_loop_knows_type(((PyArray_Descr *)target->dtype)->type_num);
 }
 

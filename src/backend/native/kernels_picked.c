@@ -1,0 +1,509 @@
+/* Kernels of items that are picked: read and written by a mask, read by index numbers, and written
+ * by ints and slices.
+ *
+ *   a[mask]       count the mask, then store each item, and go on to the next place if it is picked
+ *   a[mask] = v   store each number at its place, or at one that nobody looks at
+ *   a[numbers]    of one dimension
+ *   a[1:, ::2] = v, with v a number or as large as the part
+ *
+ * No branch is taken on the mask, for a random one costs NumPy a wrong guess per item.  Places that
+ * are not picked are not written, not even with what they hold: another thread may be at them.
+ */
+#include "backend/native/kernels.h"
+
+#include <string.h>
+
+#include "adapters/numpy/extent.h"
+#include "backend/eager.h"
+#include "backend/native/by_size.h"
+#include "backend/native/vector.h"
+#include "backend/native/walk.h"
+
+static bool
+overlap(PyArrayObject *a, PyArrayObject *b)
+{
+    const char *low_a, *high_a, *low_b, *high_b;
+    return dt_np_extent((PyObject *)a, &low_a, &high_a)
+           && dt_np_extent((PyObject *)b, &low_b, &high_b) && low_a < high_b && low_b < high_a;
+}
+
+static bool
+have_same_shape(PyArrayObject *array, int ndim, const npy_intp *shape)
+{
+    return PyArray_NDIM(array) == ndim
+           && memcmp(PyArray_DIMS(array), shape, (size_t)ndim * sizeof(npy_intp)) == 0;
+}
+
+/* ---- Masks ----------------------------------------------------------------------------------- */
+
+typedef uint64_t Eight; /* truths */
+#define ALL_EIGHT 0x0101010101010101u
+
+static inline Eight
+eight_of(const npy_bool *mask)
+{
+    Eight eight;
+    memcpy(&eight, mask, sizeof(eight));
+    return eight;
+}
+
+/* How many there are; -1: there are truths that are not 1. */
+DT_VECTOR static npy_intp
+count_truths(const npy_bool *mask, npy_intp total)
+{
+    Eight all = 0;
+    npy_intp count = 0, i = 0;
+    for (; i + 8 <= total; i += 8) {
+        Eight eight = eight_of(mask + i);
+        all |= eight;
+        count += __builtin_popcountll(eight);
+    }
+    for (; i < total; i++) {
+        all |= mask[i];
+        count += mask[i];
+    }
+    return all & ~ALL_EIGHT ? -1 : count;
+}
+
+/* The kernel's array, with a mask of its shape; NULL: other operands. */
+static PyArrayObject *
+masked(const DtKernel *kernel, const DtNativeRun *run, const npy_bool **mask)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    PyArrayObject *picks = dt_kernel_array(run, &kernel->values[1]);
+    if (array == NULL || picks == NULL || PyArray_TYPE(array) != kernel->descr->type_num
+        || PyArray_TYPE(picks) != NPY_BOOL || !PyArray_IS_C_CONTIGUOUS(array)
+        || !PyArray_IS_C_CONTIGUOUS(picks) || PyArray_NBYTES(array) > DT_KERNEL_MAX_COPIED
+        || !have_same_shape(picks, PyArray_NDIM(array), PyArray_DIMS(array))) {
+        return NULL;
+    }
+    *mask = PyArray_DATA(picks);
+    return array;
+}
+
+/* Eight at a time, for as long as there are places for eight.  Another thread may change the mask
+ * meanwhile: no more is stored than has a place, and nothing behind the mask is looked at. */
+#define PICK(T)                                                                                    \
+    {                                                                                              \
+        const T *x = (const T *)from;                                                              \
+        T *place = (T *)to, *end = place + count;                                                  \
+        npy_intp i = 0;                                                                            \
+        for (; end - place >= 8 && i + 8 <= total; i += 8) {                                       \
+            Eight eight = eight_of(mask + i);                                                      \
+            if (eight == ALL_EIGHT) {                                                              \
+                memcpy(place, x + i, 8 * sizeof(T));                                               \
+                place += 8;                                                                        \
+            }                                                                                      \
+            else if (eight != 0) {                                                                 \
+                for (int k = 0; k < 8; k++) {                                                      \
+                    *place = x[i + k];                                                             \
+                    place += mask[i + k] & 1;                                                      \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        while (place < end && i < total) {                                                         \
+            if (i + 8 <= total && eight_of(mask + i) == 0) {                                       \
+                i += 8;                                                                            \
+                continue;                                                                          \
+            }                                                                                      \
+            for (int k = 0; k < 8 && place < end && i < total; k++, i++) {                         \
+                *place = x[i];                                                                     \
+                place += mask[i] & 1;                                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+static void
+pick(char *to, const char *from, const npy_bool *mask, npy_intp total, npy_intp count, uint8_t size)
+{
+    DT_BY_SIZE(size, PICK);
+}
+
+static DtFusedRun
+run_masked_read(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    const npy_bool *mask;
+    PyArrayObject *array = masked(kernel, run, &mask);
+    npy_intp count = array != NULL ? count_truths(mask, PyArray_SIZE(array)) : -1;
+    (void)stage;
+    if (count < 0) {
+        return DT_FUSED_CALL;
+    }
+    PyObject *made = dt_memory_new_array(kernel->descr, 1, &count, NULL, 0);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    pick(PyArray_BYTES((PyArrayObject *)made), PyArray_BYTES(array), mask, PyArray_SIZE(array),
+         count, kernel->size);
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
+#define PUT_ONE(T)                                                                                 \
+    {                                                                                              \
+        T *x = (T *)to, one, other;                                                                \
+        npy_intp i = 0;                                                                            \
+        memcpy(&one, from, sizeof(T));                                                             \
+        for (; i + 8 <= total; i += 8) {                                                           \
+            Eight eight = eight_of(mask + i);                                                      \
+            if (eight == 0) {                                                                      \
+                continue;                                                                          \
+            }                                                                                      \
+            if (eight == ALL_EIGHT) {                                                              \
+                for (int k = 0; k < 8; k++) {                                                      \
+                    x[i + k] = one;                                                                \
+                }                                                                                  \
+                continue;                                                                          \
+            }                                                                                      \
+            for (int k = 0; k < 8; k++) {                                                          \
+                T *place = mask[i + k] ? &x[i + k] : &other;                                       \
+                *place = one;                                                                      \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < total; i++) {                                                                   \
+            T *place = mask[i] ? &x[i] : &other;                                                   \
+            *place = one;                                                                          \
+        }                                                                                          \
+    }
+#define PUT_EACH(T)                                                                                \
+    {                                                                                              \
+        T *x = (T *)to, other;                                                                     \
+        const T *next = (const T *)from, *end = next + count;                                      \
+        npy_intp i = 0;                                                                            \
+        for (; end - next >= 8 && i + 8 <= total; i += 8) {                                        \
+            Eight eight = eight_of(mask + i);                                                      \
+            if (eight == ALL_EIGHT) {                                                              \
+                memcpy(x + i, next, 8 * sizeof(T));                                                \
+                next += 8;                                                                         \
+            }                                                                                      \
+            else if (eight != 0) {                                                                 \
+                for (int k = 0; k < 8; k++) {                                                      \
+                    T *place = mask[i + k] ? &x[i + k] : &other;                                   \
+                    *place = *next;                                                                \
+                    next += mask[i + k] & 1;                                                       \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        for (; next < end && i < total; i++) {                                                     \
+            T *place = mask[i] ? &x[i] : &other;                                                   \
+            *place = *next;                                                                        \
+            next += mask[i] & 1;                                                                   \
+        }                                                                                          \
+    }
+
+static void
+put_one(char *to, const char *from, const npy_bool *mask, npy_intp total, uint8_t size)
+{
+    DT_BY_SIZE(size, PUT_ONE);
+}
+
+static void
+put_each(char *to, const char *from, const npy_bool *mask, npy_intp total, npy_intp count,
+         uint8_t size)
+{
+    DT_BY_SIZE(size, PUT_EACH);
+}
+
+/* ---- What writes have in common -------------------------------------------------------------- */
+
+/* What is written: a number in `cell`, or an array that is its own; false: anything else. */
+static bool
+take_written(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *target, uint64_t *cell,
+             PyArrayObject **value)
+{
+    *value = NULL;
+    if (kernel->nscalars > 0) {
+        return dt_scalar_fill(kernel->scalars, run, cell) == DT_FUSED_OK;
+    }
+    *value = dt_kernel_array(run, kernel->pieces);
+    return *value != NULL && PyArray_TYPE(*value) == PyArray_TYPE(target)
+           && !overlap(*value, target);
+}
+
+/* From here on the write is made.  False: what it changes would have to be saved before. */
+static bool
+begin_write(const DtStage *stage, DtNativeRun *run)
+{
+    if (!run->committed && stage->writes == DT_WRITES_SAVED) {
+        return false;
+    }
+    if (stage->writes == DT_WRITES_AT_END || stage->writes == DT_WRITES_LAST) {
+        run->committed = true;
+    }
+    return true;
+}
+
+/* An assignment of a number, or of an array, of the target's type. */
+static DtStatus
+choose_written(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    if (!dt_written_is_setitem(node) || dt_eager_has_effect(node)
+        || !dt_kernel_take_value(node, 0, kernel)) {
+        return DT_OK;
+    }
+    const DtOperand *value = &node->args[2];
+    const DtMeta *target = &node->args[0].u.node->results[node->args[0].result];
+    kernel->descr = (PyArray_Descr *)target->dtype;
+    kernel->size = (uint8_t)PyDataType_ELSIZE(kernel->descr);
+    if (!PyArray_ISNBO(kernel->descr->byteorder) || !dt_write_is_plain(value, target)) {
+        return DT_OK;
+    }
+    bool array = value->kind == DT_OPERAND_NODE && value->u.node->results[value->result].ndim > 0;
+    if (array) {
+        kernel->pieces = DT_ARENA_NEW(&exe->arena, DtValue);
+        if (kernel->pieces == NULL) {
+            return dt_no_memory();
+        }
+        *kernel->pieces = (DtValue){value->u.node, value->result};
+        *ok = true;
+        return DT_OK;
+    }
+    kernel->nscalars = 1;
+    kernel->scalars = DT_ARENA_NEW(&exe->arena, DtFusedScalar);
+    if (kernel->scalars == NULL) {
+        return dt_no_memory();
+    }
+    *ok = dt_kernel_scalar(plan, value, kernel->descr->type_num, kernel->scalars);
+    return DT_OK;
+}
+
+static DtFusedRun
+run_masked_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    const npy_bool *mask;
+    npy_intp count = 0;
+    uint64_t cell[2];
+    PyArrayObject *value, *array = masked(kernel, run, &mask);
+    if (array == NULL || !dt_kernel_can_write(array)
+        || overlap(array, dt_kernel_array(run, &kernel->values[1]))
+        || !take_written(kernel, run, array, cell, &value)) {
+        return DT_FUSED_CALL;
+    }
+    if (value != NULL) {
+        count = count_truths(mask, PyArray_SIZE(array));
+        if (!PyArray_IS_C_CONTIGUOUS(value) || !have_same_shape(value, 1, &count)) {
+            return DT_FUSED_CALL;
+        }
+    }
+    if (!begin_write(stage, run)) {
+        return DT_FUSED_CALL;
+    }
+    if (value != NULL) {
+        put_each(PyArray_BYTES(array), PyArray_BYTES(value), mask, PyArray_SIZE(array), count,
+                 kernel->size);
+    }
+    else {
+        put_one(PyArray_BYTES(array), (char *)cell, mask, PyArray_SIZE(array), kernel->size);
+    }
+    return DT_FUSED_OK;
+}
+
+/* Is the node's key a mask of all dimensions of the array? */
+static bool
+takes_mask(const DtNode *node, DtKernel *kernel)
+{
+    const DtOperand *array = &node->args[0], *mask = &node->args[1];
+    if (mask->kind != DT_OPERAND_NODE || !dt_kernel_take_value(node, 1, kernel)) {
+        return false;
+    }
+    const DtMeta *meta = &mask->u.node->results[mask->result];
+    return ((PyArray_Descr *)meta->dtype)->type_num == NPY_BOOL && meta->ndim > 0
+           && meta->ndim == array->u.node->results[array->result].ndim;
+}
+
+static DtStatus
+choose_masked_read(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    (void)exe;
+    (void)plan;
+    kernel->run = run_masked_read;
+    *ok = node->nargs == 2 && node->results[0].type == &PyArray_Type && node->results[0].ndim == 1
+          && dt_kernel_take_value(node, 0, kernel) && takes_mask(node, kernel);
+    return DT_OK;
+}
+
+static DtStatus
+choose_masked_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_masked_write;
+    DT_TRY(choose_written(exe, plan, node, kernel, ok));
+    *ok = *ok && takes_mask(node, kernel);
+    return DT_OK;
+}
+
+/* ---- Index numbers --------------------------------------------------------------------------- */
+
+/* False: an index is out of bounds. */
+#define TAKE(T)                                                                                    \
+    for (npy_intp i = 0; i < count; i++) {                                                         \
+        npy_intp at = numbers[i];                                                                  \
+        at += at < 0 ? total : 0;                                                                  \
+        if (at < 0 || at >= total) {                                                               \
+            return false;                                                                          \
+        }                                                                                          \
+        ((T *)to)[i] = ((const T *)from)[at];                                                      \
+    }
+
+static bool
+take(char *to, const char *from, const npy_intp *numbers, npy_intp total, npy_intp count,
+     uint8_t size)
+{
+    DT_BY_SIZE(size, TAKE);
+    return true;
+}
+
+static DtFusedRun
+run_indexed_read(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    PyArrayObject *numbers = dt_kernel_array(run, &kernel->values[1]);
+    (void)stage;
+    if (array == NULL || numbers == NULL || PyArray_TYPE(array) != kernel->descr->type_num
+        || PyArray_TYPE(numbers) != NPY_INTP || PyArray_NDIM(array) != 1
+        || PyArray_NDIM(numbers) != 1 || !PyArray_IS_C_CONTIGUOUS(array)
+        || !PyArray_IS_C_CONTIGUOUS(numbers) || PyArray_SIZE(array) == 0
+        || PyArray_SIZE(numbers) == 0 || PyArray_NBYTES(numbers) > DT_KERNEL_MAX_BYTES) {
+        return DT_FUSED_CALL;
+    }
+    npy_intp count = PyArray_SIZE(numbers);
+    PyObject *made = dt_memory_new_array(kernel->descr, 1, &count, NULL, 0);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    if (!take(PyArray_BYTES((PyArrayObject *)made), PyArray_BYTES(array), PyArray_DATA(numbers),
+              PyArray_SIZE(array), count, kernel->size)) {
+        Py_DECREF(made);
+        return DT_FUSED_CALL; /* NumPy says which one */
+    }
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
+static DtStatus
+choose_indexed_read(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    const DtOperand *array = &node->args[0], *numbers = &node->args[1];
+    (void)exe;
+    (void)plan;
+    kernel->run = run_indexed_read;
+    if (node->nargs != 2 || node->results[0].type != &PyArray_Type || node->results[0].ndim != 1
+        || numbers->kind != DT_OPERAND_NODE || !dt_kernel_take_value(node, 0, kernel)
+        || !dt_kernel_take_value(node, 1, kernel)) {
+        return DT_OK;
+    }
+    const DtMeta *meta = &numbers->u.node->results[numbers->result];
+    *ok = ((PyArray_Descr *)meta->dtype)->type_num == NPY_INTP && meta->ndim == 1
+          && array->u.node->results[array->result].ndim == 1;
+    return DT_OK;
+}
+
+/* ---- Ints and slices ------------------------------------------------------------------------- */
+
+#define REPEAT(T)                                                                                  \
+    {                                                                                              \
+        T one;                                                                                     \
+        memcpy(&one, from, sizeof(T));                                                             \
+        for (npy_intp i = 0; i < count; i++) {                                                     \
+            memcpy(to + i * stride, &one, sizeof(T));                                              \
+        }                                                                                          \
+    }
+
+static void
+repeat(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size)
+{
+    DT_BY_SIZE(size, REPEAT);
+}
+
+/* A part of an array that is written row by row. */
+typedef struct Part {
+    char *data;
+    int ndim;
+    npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
+} Part;
+
+/* A number, or an array of the part's shape whose rows or the part's lie together. */
+static void
+write_part(const Part *part, const char *cell, PyArrayObject *value, uint8_t size)
+{
+    int last = part->ndim - 1;
+    npy_intp at[DT_KERNEL_MAX_NDIM] = {0}, length = part->shape[last];
+    npy_intp stride = part->strides[last];
+    const npy_intp *steps = value != NULL ? PyArray_STRIDES(value) : NULL;
+    const char *from = value != NULL ? PyArray_BYTES(value) : cell;
+    char *to = part->data;
+    for (;;) {
+        if (value == NULL) {
+            repeat(to, stride, cell, length, size);
+        }
+        else if (steps[last] == size) {
+            dt_copy_to(to, stride, from, length, size);
+        }
+        else {
+            dt_copy_from(to, from, steps[last], length, size);
+        }
+        int axis = last - 1;
+        for (; axis >= 0 && ++at[axis] == part->shape[axis]; axis--) {
+            to -= (at[axis] - 1) * part->strides[axis];
+            from -= value != NULL ? (at[axis] - 1) * steps[axis] : 0;
+            at[axis] = 0;
+        }
+        if (axis < 0) {
+            return;
+        }
+        to += part->strides[axis];
+        from += value != NULL ? steps[axis] : 0;
+    }
+}
+
+static DtFusedRun
+run_part_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    uint64_t cell[2];
+    Part part;
+    PyArrayObject *value, *array = dt_kernel_array(run, &kernel->values[0]);
+    if (array == NULL || PyArray_TYPE(array) != kernel->descr->type_num
+        || PyArray_NBYTES(array) > DT_KERNEL_MAX_BYTES || !dt_kernel_can_write(array)
+        || !take_written(kernel, run, array, cell, &value)) {
+        return DT_FUSED_CALL;
+    }
+    part.ndim = dt_kernel_find_view(kernel, run, array, part.shape, part.strides, &part.data);
+    int last = part.ndim - 1;
+    if (part.ndim < 1
+        || (value != NULL
+            && (!have_same_shape(value, part.ndim, part.shape)
+                || (PyArray_STRIDE(value, last) != kernel->size
+                    && part.strides[last] != kernel->size)))) {
+        return DT_FUSED_CALL;
+    }
+    for (int i = 0; i < part.ndim; i++) {
+        if (part.shape[i] == 0) {
+            return DT_FUSED_CALL;
+        }
+    }
+    if (!begin_write(stage, run)) {
+        return DT_FUSED_CALL;
+    }
+    write_part(&part, (char *)cell, value, kernel->size);
+    return DT_FUSED_OK;
+}
+
+static DtStatus
+choose_part_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_part_write;
+    DT_TRY(choose_written(exe, plan, node, kernel, ok));
+    if (*ok) {
+        uint32_t ndim = node->args[0].u.node->results[node->args[0].result].ndim;
+        *ok = false;
+        DT_TRY(dt_kernel_take_axes(exe, plan, &node->args[1], ndim, kernel, ok));
+    }
+    return DT_OK;
+}
+
+const DtKernelRow dt_kernels_picked[] = {
+    {"operator.getitem", choose_masked_read},
+    {"operator.getitem", choose_indexed_read},
+    {"operator.setitem", choose_masked_write},
+    {"operator.setitem", choose_part_write},
+    {NULL, NULL},
+};
