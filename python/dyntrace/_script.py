@@ -138,7 +138,7 @@ class Script:
         assert _core is not None
         kind, function = _exec_module_of(spec.loader)
         if issubclass(type(function), FunctionType):  # maybe a prepared one
-            watched = _core.after_call(function, 1, self.prepare_executed)
+            watched = _core.after_executing(function, self.prepare_executed)
             type.__setattr__(kind, "exec_module", watched)
 
     def prepare_loaded(self, spec: "ModuleSpec") -> None:
@@ -205,6 +205,8 @@ def _functions_in(value: object) -> "list[FunctionType]":
 
 #: Folder -> whether modules in it are the program's own.
 _own_folders: "dict[str, bool]" = {}
+#: Those in which they are not.
+_others_folders: "set[str]" = set()
 
 
 def _is_own_code(path: str) -> bool:
@@ -216,6 +218,8 @@ def _is_own_code(path: str) -> bool:
         own = "site-packages" not in folders and "dist-packages" not in folders
         if os.path.isabs(folder):
             _own_folders[folder] = own
+            if not own:
+                _others_folders.add(folder)
     return own
 
 
@@ -299,12 +303,16 @@ def _watch_imports(script: Script) -> None:
     assert _core is not None
     for kind in SourceFileLoader.__mro__:  # the class that loaders of source and bytecode share
         if "exec_module" in vars(kind):
-            script.exec_module = _core.after_call(vars(kind)["exec_module"], 1, script.prepare_module)
+            patterns = script.options.skip or script.options.modules or script.options.everything
+            args = () if patterns else (_others_folders,)
+            script.exec_module = _core.after_executing(
+                vars(kind)["exec_module"], script.prepare_module, *args
+            )
             kind.exec_module = script.exec_module  # type: ignore[attr-defined]
             break
     watched = {"_init_module_attrs": script.watch_loader, "_load_unlocked": script.prepare_loaded}
     for name, callback in watched.items():
-        setattr(bootstrap, name, _core.after_call(getattr(bootstrap, name), 0, callback))
+        setattr(bootstrap, name, _core.after_loading(getattr(bootstrap, name), callback))
 
 
 def watch_main(script: Script) -> None:

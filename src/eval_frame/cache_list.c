@@ -1,8 +1,8 @@
 /* See cache_list.h. */
 #include "eval_frame/cache_list.h"
 
+#include "compat/text.h"
 #include "core/clock.h"
-#include "core/strbuf.h"
 #include "guards/program.h"
 
 const char dt_cache_list_doc[] =
@@ -17,32 +17,42 @@ const char dt_cache_list_doc[] =
     "explanations. code: the rewritten code, or None where no frame is needed.";
 
 static PyObject *
-describe(const DtEntry *entry)
+describe(const DtEntry *entry, const DtGuardFrame *Py_UNUSED(frame))
 {
     DtStrbuf guards = {0};
     DtProgramSize size;
     dt_program_print(entry->guards, &guards);
     dt_program_measure(entry->guards, &size);
-    PyObject *answer = Py_BuildValue(
-        "{s:s,s:I,s:K,s:K,s:I,s:L,s:L,s:n,s:n,s:O,s:O}", "guards", dt_strbuf_text(&guards),
+    return Py_BuildValue(
+        "{s:N,s:I,s:K,s:K,s:I,s:L,s:L,s:n,s:n,s:O,s:O}", "guards", dt_text_take(&guards),
         "guard_count", (unsigned int)dt_program_guard_count(entry->guards), "hits",
         (unsigned long long)entry->hits, "misses", (unsigned long long)entry->misses, "replays",
         (unsigned int)entry->replays, "age_ns", (long long)(dt_clock_ns() - entry->made_ns),
         "compile_ns", (long long)entry->compile_ns, "check_bytes", (Py_ssize_t)size.touched,
         "text_bytes", (Py_ssize_t)size.texts, "plain", entry->plain ? Py_True : Py_False, "code",
         entry->code != NULL ? entry->code : Py_None);
-    dt_strbuf_release(&guards);
-    return answer;
 }
 
-PyObject *
-dt_cache_list(DtCodeCache *cache)
+static PyObject *
+failing_guard(const DtEntry *entry, const DtGuardFrame *frame)
+{
+    DtStrbuf text = {0};
+    bool told = dt_program_explain(entry->guards, frame, &text) == DT_OK;
+    PyObject *line = told ? dt_text_take(&text) : NULL;
+    dt_strbuf_release(&text);
+    return line;
+}
+
+/* A row per entry. */
+static PyObject *
+rows_of(DtCodeCache *cache, PyObject *(*row_of)(const DtEntry *, const DtGuardFrame *),
+        const DtGuardFrame *frame)
 {
     PyObject *list = PyList_New(0);
     DtEntry *entry = cache != NULL ? cache->entries : NULL;
-    Py_XINCREF(entry); /* making rows may collect garbage, and that may reset() */
+    Py_XINCREF(entry); /* rows may collect garbage or call a Python adapter, and that may reset() */
     while (list != NULL && entry != NULL) {
-        PyObject *row = describe(entry);
+        PyObject *row = row_of(entry, frame);
         if (row == NULL || PyList_Append(list, row) < 0) {
             Py_CLEAR(list);
         }
@@ -53,4 +63,16 @@ dt_cache_list(DtCodeCache *cache)
     }
     Py_XDECREF(entry);
     return list;
+}
+
+PyObject *
+dt_cache_list(DtCodeCache *cache)
+{
+    return rows_of(cache, describe, NULL);
+}
+
+PyObject *
+dt_cache_failing(DtCodeCache *cache, const DtGuardFrame *frame)
+{
+    return rows_of(cache, failing_guard, frame);
 }

@@ -11,8 +11,8 @@
 #include "eval_frame/definitions.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/function_subtype.h"
+#include "eval_frame/imports.h"
 #include "eval_frame/prepared.h"
-#include "eval_frame/script.h"
 
 typedef struct CompiledCallable {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -154,7 +154,7 @@ int
 dt_compiled_function_add_types(PyObject *module)
 {
     if (dt_adoption_init() < 0 || dt_function_subtype_ready(&DtCompiledFunction_Type) < 0
-        || dt_prepared_init() < 0 || dt_script_init() < 0 || dt_definitions_init() < 0
+        || dt_prepared_init() < 0 || dt_imports_init() < 0 || dt_definitions_init() < 0
         || PyType_Ready(&DtEntry_Type) < 0 || PyType_Ready(&DtProbe_Type) < 0) {
         return -1;
     }

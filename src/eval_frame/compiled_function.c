@@ -160,15 +160,8 @@ answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
 {
     PyObject *answer = NULL;
     if (found == DT_DISPATCH_MISS) {
-        switch (dt_compile_attempt(self->cache, &self->base, frame->locals)) {
-        case DT_COMPILE_PUBLISHED:
-            found = dt_dispatch_find(self->cache, frame, NULL, &entry, &answer);
-            break;
-        case DT_COMPILE_PLAIN:
-            break;
-        case DT_COMPILE_ERROR:
-            return NULL;
-        }
+        DtCompile compiled = dt_compile_attempt(self->cache, &self->base, frame->locals);
+        found = dt_dispatch_compiled(compiled, self->cache, frame, NULL, &entry, &answer);
     }
     switch (found) {
     case DT_DISPATCH_DONE:

@@ -364,3 +364,12 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentC
     }
     return find(cache, frame, segment, regs, framed, answer);
 }
+
+DtDispatch
+dt_dispatch_compiled(DtCompile compiled, DtCodeCache *cache, const DtGuardFrame *frame,
+                     const DtSegmentCall *segment, DtEntry **entry, PyObject **answer)
+{
+    return compiled == DT_COMPILE_PUBLISHED ? dt_dispatch_find(cache, frame, segment, entry, answer)
+           : compiled == DT_COMPILE_ERROR   ? DT_DISPATCH_ERROR
+                                            : DT_DISPATCH_MISS;
+}

@@ -7,6 +7,7 @@
 #define DT_EVAL_FRAME_DISPATCH_H
 
 #include "codegen/driver.h"
+#include "eval_frame/compile.h"
 #include "eval_frame/region.h"
 
 #define DT_DISPATCH_STACK 32 /* arguments, inputs and registers kept on the C stack up to here */
@@ -30,6 +31,10 @@ typedef struct DtSegmentCall {
 /* `segment` is NULL for a whole frame. */
 DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame,
                             const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
+
+/* The same after a miss, once an attempt to compile has ended so. */
+DtDispatch dt_dispatch_compiled(DtCompile compiled, DtCodeCache *cache, const DtGuardFrame *frame,
+                                const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
 
 /* The entry's guards hold: runs it, or says how it has to run. */
 DtDispatch dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment,

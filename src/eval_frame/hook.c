@@ -217,12 +217,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     DtDispatch found = dt_dispatch_find(cache, &guarded, NULL, &entry, answer);
     if (found == DT_DISPATCH_MISS) {
         DtCompile compiled = dt_compile_attempt(cache, parts, slots);
-        if (compiled == DT_COMPILE_ERROR) {
-            return ANSWERED;
-        }
-        if (compiled == DT_COMPILE_PUBLISHED) {
-            found = dt_dispatch_find(cache, &guarded, NULL, &entry, answer);
-        }
+        found = dt_dispatch_compiled(compiled, cache, &guarded, NULL, &entry, answer);
     }
     bool replay = found == DT_DISPATCH_MISS || found == DT_DISPATCH_PLAIN;
     bool verified = found == DT_DISPATCH_PLAIN && dt_state.verify.on;

@@ -5,7 +5,9 @@
 #include "compat/code.h"
 #include "compat/finalizing.h"
 #include "compat/modules.h"
+#include "compat/text.h"
 #include "core/clock.h"
+#include "eval_frame/cache_list.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
 #include "eval_frame/record.h"
@@ -15,35 +17,10 @@
 #define LARGEST_BUDGET_NS INT64_C(5000000000)
 #define LARGEST_QUIET_BUDGET_NS INT64_C(100000000) /* nobody has asked for it */
 
-/* Which guard of each entry fails on the frame: a list of str, or NULL with an exception. */
-static PyObject *
-failing_guards(DtCodeCache *cache, const DtGuardFrame *frame)
-{
-    PyObject *list = PyList_New(0);
-    DtEntry *entry = cache->entries;
-    Py_XINCREF(entry); /* a Python adapter may run anything, reset() included */
-    while (list != NULL && entry != NULL) {
-        DtStrbuf text = {0};
-        PyObject *line = dt_program_explain(entry->guards, frame, &text) == DT_OK
-                             ? PyUnicode_FromString(dt_strbuf_text(&text))
-                             : NULL;
-        dt_strbuf_release(&text);
-        if (line == NULL || PyList_Append(list, line) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(line);
-        DtEntry *next = entry->next;
-        Py_XINCREF(next);
-        Py_SETREF(entry, next);
-    }
-    Py_XDECREF(entry);
-    return list;
-}
-
 static PyObject *
 recompile_facts(DtCodeCache *cache, const DtGuardFrame *frame)
 {
-    PyObject *reasons = failing_guards(cache, frame);
+    PyObject *reasons = dt_cache_failing(cache, frame);
     PyObject *facts = NULL;
     if (reasons != NULL) {
         facts = Py_BuildValue("{s:O,s:O,s:i,s:I,s:O}", "function", dt_code_qualname(cache->code),
@@ -138,7 +115,7 @@ dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
     cache->specialised +=
         status == DT_OK && varied == DT_VARIED_SPECIALISED && cache->specialised < UINT8_MAX;
     if (status == DT_OK && varied == DT_VARIED_NUMBER && cache->region->dynamic < 0) {
-        PyObject *name = PyUnicode_FromString(dt_strbuf_text(&text));
+        PyObject *name = dt_text_take(&text);
         if (cache->varied == NULL) {
             cache->varied = PySet_New(NULL);
         }

@@ -22,15 +22,8 @@ run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts 
     PyObject *answer = NULL;
     DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
     if (found == DT_DISPATCH_MISS) {
-        switch (dt_compile_segment(point, &self->site, &guarded)) {
-        case DT_COMPILE_PUBLISHED:
-            found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
-            break;
-        case DT_COMPILE_PLAIN:
-            break;
-        case DT_COMPILE_ERROR:
-            return NULL;
-        }
+        DtCompile compiled = dt_compile_segment(point, &self->site, &guarded);
+        found = dt_dispatch_compiled(compiled, &point->cache, &guarded, &segment, &framed, &answer);
     }
     switch (found) {
     case DT_DISPATCH_DONE:

@@ -2,6 +2,7 @@
 #include "eval_frame/record.h"
 
 #include "compat/code.h"
+#include "compat/text.h"
 #include "eval_frame/segment.h"
 
 bool
@@ -73,9 +74,7 @@ guards_object(const DtEntry *entry)
     if (entry != NULL) {
         dt_program_print(entry->guards, &text);
     }
-    PyObject *answer = PyUnicode_FromString(dt_strbuf_text(&text));
-    dt_strbuf_release(&text);
-    return answer;
+    return dt_text_take(&text);
 }
 
 static PyObject *
@@ -85,9 +84,7 @@ stages_object(const DtEntry *entry)
     if (entry != NULL && entry->executable != NULL && entry->executable->type->describe != NULL) {
         entry->executable->type->describe(entry->executable, &text);
     }
-    PyObject *answer = PyUnicode_FromString(dt_strbuf_text(&text));
-    dt_strbuf_release(&text);
-    return answer;
+    return dt_text_take(&text);
 }
 
 static int

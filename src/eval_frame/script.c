@@ -3,7 +3,6 @@
 
 #include "compat/code.h"
 #include "compat/pyframe.h"
-#include "compat/tracing.h"
 
 /* ---- The main module ----------------------------------------------------------------------- */
 
@@ -102,90 +101,4 @@ dt_script_watch_main(PyObject *Py_UNUSED(module), PyObject *callback)
         watch_no_more();
     }
     Py_RETURN_NONE;
-}
-
-/* ---- Other modules ------------------------------------------------------------------------- */
-
-typedef struct AfterCall {
-    PyObject_HEAD vectorcallfunc vectorcall;
-    PyObject *function;
-    Py_ssize_t position; /* of the argument that the callback is told */
-    PyObject *callback;
-} AfterCall;
-
-static PyObject *
-call_and_tell(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    AfterCall *self = (AfterCall *)callable;
-    PyObject *answer = PyObject_Vectorcall(self->function, args, nargsf, kwnames);
-    if (answer != NULL && PyVectorcall_NARGS(nargsf) > self->position) {
-        PyObject *seen = dt_tracing_call_unseen(self->callback, args[self->position]);
-        if (seen == NULL) {
-            PyErr_WriteUnraisable(self->callback); /* the module itself is fine */
-        }
-        Py_XDECREF(seen);
-    }
-    return answer;
-}
-
-static PyObject *
-bind_as_function(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type))
-{
-    if (instance == NULL || instance == Py_None) {
-        Py_INCREF(self);
-        return self;
-    }
-    return PyMethod_New(self, instance);
-}
-
-static void
-after_call_dealloc(PyObject *self)
-{
-    Py_XDECREF(((AfterCall *)self)->function);
-    Py_XDECREF(((AfterCall *)self)->callback);
-    Py_TYPE(self)->tp_free(self);
-}
-
-/* What is asked of it is answered by the function that it stands for. */
-static PyObject *
-after_call_getattro(PyObject *self, PyObject *name)
-{
-    return PyObject_GetAttr(((AfterCall *)self)->function, name);
-}
-
-static PyTypeObject after_call_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dyntrace._core.AfterCall",
-    .tp_basicsize = sizeof(AfterCall),
-    .tp_dealloc = after_call_dealloc,
-    .tp_getattro = after_call_getattro,
-    .tp_descr_get = bind_as_function,
-    .tp_call = PyVectorcall_Call,
-    .tp_vectorcall_offset = offsetof(AfterCall, vectorcall),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
-
-PyObject *
-dt_script_after_call(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *function, *callback;
-    Py_ssize_t position;
-    if (!PyArg_ParseTuple(args, "OnO:after_call", &function, &position, &callback)) {
-        return NULL;
-    }
-    AfterCall *self = (AfterCall *)after_call_type.tp_alloc(&after_call_type, 0);
-    if (self != NULL) {
-        self->vectorcall = call_and_tell;
-        Py_INCREF(function);
-        self->function = function;
-        self->position = position;
-        Py_INCREF(callback);
-        self->callback = callback;
-    }
-    return (PyObject *)self;
-}
-
-int
-dt_script_init(void)
-{
-    return PyType_Ready(&after_call_type);
 }

@@ -1,10 +1,8 @@
-/* Whole scripts: how their functions are reached.
+/* Whole scripts: how the functions of the main module are reached; those of others, see imports.h.
  *
- * Modules: the exec_module of the interpreter's loaders is wrapped, and what calls that of all
- * loaders; a callback sees each module that has finished executing.  The main module is executed by
- * no loader: its frame is caught by the PEP 523 hook, which is gone before the frame runs, and a
- * callback gives other code to run there.  Where code is typed, each statement is such a frame. No
- * frame of ours is ever between the user's frames.
+ * The main module is executed by no loader: its frame is caught by the PEP 523 hook, which is gone
+ * before the frame runs, and a callback gives other code to run there.  Where code is typed, each
+ * statement is such a frame.  No frame of ours is ever between the user's frames.
  */
 #ifndef DT_EVAL_FRAME_SCRIPT_H
 #define DT_EVAL_FRAME_SCRIPT_H
@@ -14,11 +12,5 @@
 /* _core.watch_main(callback): callback(code) -> code or None before __main__ runs; in an
  * interactive session before each statement, until watch_main(None). */
 PyObject *dt_script_watch_main(PyObject *module, PyObject *callback);
-
-/* _core.after_call(function, position, callback) -> what stands for the function: calls it, and
- * tells the callback the argument at that position when it has returned. */
-PyObject *dt_script_after_call(PyObject *module, PyObject *args);
-
-int dt_script_init(void);
 
 #endif

@@ -57,14 +57,7 @@ dt_state_set_logs(const char *names)
 int
 dt_state_init(void)
 {
-    dt_state.trace_options = (DtTraceOptions){
-        .inline_depth = 64,
-        .unroll_limit = 4096,
-        .unroll_nodes = 1024,
-        .trace_limit = 1000000,
-        .budget_ns = 10000000,
-        .dynamic = -1,
-    };
+    dt_state.trace_options = dt_trace_default_options;
     dt_state.recompile_limit = 8;
     dt_state.recompile_total_limit = 256;
     dt_state.attempt_limit = 4;
