@@ -65,7 +65,7 @@ dt_frame_branch_truth(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *
     const DtInstr *jump = &bytecode->instrs[at];
     bool when_true = jump->op == DT_OP_POP_JUMP_IF_TRUE;
     bool done = false;
-    DT_TRY(dt_var_realize(trace, var, &var));
+    DT_TRY(dt_var_receiver(trace, var, &var));
     const DtArrayVar *value =
         var->type->kind == DT_KIND_ARRAY ? (const DtArrayVar *)dt_var_peek(var) : NULL;
     if (value == NULL || value->adapter->expect == NULL

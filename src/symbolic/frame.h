@@ -20,8 +20,8 @@ struct DtSymbolicFrame {
     DtSymbolicFrame *root;
     DtBytecode *bytecode;
     PyObject *globals; /* exact dict */
-    const DtSource
-        *function;  /* whose __globals__ they are; NULL: the root's, read by GLOBAL sources */
+    /* Whose __globals__ they are; NULL: the root's, read by GLOBAL sources. */
+    const DtSource *function;
     DtVar **locals; /* bytecode->layout.nslots; NULL: unbound */
     DtVar **consts; /* of the code: trackers, NULL: not loaded yet */
     DtVar **stack;
@@ -45,8 +45,7 @@ struct DtSymbolicFrame {
     DtVar **initial; /* slots and, of a segment, stack as they were found */
     int32_t ninitial;
     DtMap globals_sources; /* globals dict -> source of a function that has it */
-    DtMap
-        bytecodes; /* code object -> what frame.c knows of it: a callee is decoded once per trace */
+    DtMap bytecodes;       /* code object -> what frame.c knows of it: callees are decoded once */
 };
 
 typedef DtSymbolicFrame DtFrame;

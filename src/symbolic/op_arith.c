@@ -49,7 +49,7 @@ dt_op_to_bool(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
     (void)instr;
     DtVar *var;
-    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &var));
+    DT_TRY(dt_var_receiver(trace, dt_frame_pop(frame), &var));
     if (var->type->kind == DT_KIND_SYMBOLIC && ((DtSymVar *)var)->sym->type == DT_SYM_BOOL) {
         dt_frame_push(frame, var);
         return DT_OK;

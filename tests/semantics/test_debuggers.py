@@ -81,3 +81,57 @@ def test_breakpoint_sees_all_locals(monkeypatch):
             compiled(np.arange(4.0))
     for other in found[1:]:
         assert_same(found[0], other)
+
+
+def begins(events):
+    """A debugger that is started below: it traces the frames above, too, like pdb.  What others
+    run in between, as a callback of the garbage collector, is not noted."""
+
+    def note(frame, event, arg):
+        if frame.f_code.co_filename == __file__:
+            events.append((event, frame.f_code.co_name, frame.f_lineno))
+        return note
+
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__:
+        frame.f_trace = note
+        frame = frame.f_back
+    sys.settrace(note)
+
+
+def stops(events, x):
+    begins(events)
+    return x + 1
+
+
+def calls_what_stops(events, x):
+    y = stops(events, x)
+    return follows(y)
+
+
+def follows(y):
+    return y * 2
+
+
+def events_of(fn):
+    events, before = [], sys.gettrace()
+    try:
+        calls_in_turn(fn, events)
+    finally:
+        sys.settrace(before)
+    return [event for event in events if event[1] != "calls_in_turn"]
+
+
+def calls_in_turn(fn, events):
+    fn(events, np.arange(4.0))
+    follows(1)
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_debugger_that_is_started_sees_the_program_alone(everything):
+    plain = events_of(calls_what_stops)
+    assert {event[:2] for event in plain} >= {("return", "stops"), ("call", "follows")}
+    with dyntrace.config.patch(everything=everything, strict=True, trace_budget_ns=0):
+        compiled = dyntrace.compile(calls_what_stops)
+        for _ in range(3):
+            assert events_of(compiled) == plain
