@@ -146,14 +146,15 @@ dt_math_function(DtSymOp op)
 }
 
 /* Whether it can be computed is a guard: a value outside of the domain raises also where nobody
- * uses the result.  (The guard holds for every number that there is, NaN as well.) */
+ * uses the result.  The comparison holds for every number that there is: nothing equals NaN. */
 DtStatus
 dt_math_require(DtTrace *trace, const DtSym *sym)
 {
-    const DtSym *zero =
-        sym->type == DT_SYM_FLOAT ? dt_sym_float(&trace->arena, 0.0) : dt_sym_int(&trace->arena, 0);
-    const DtSym *is, *is_not, *either = NULL;
-    if (zero == NULL) {
+    bool is_float = sym->type == DT_SYM_FLOAT;
+    const DtSym *bound =
+        is_float ? dt_sym_float(&trace->arena, (double)NAN) : dt_sym_int(&trace->arena, INT64_MIN);
+    const DtSym *holds;
+    if (bound == NULL) {
         return dt_no_memory();
     }
     if (dt_sym_is_const(sym)) {
@@ -162,13 +163,10 @@ dt_math_require(DtTrace *trace, const DtSym *sym)
     if (dt_trace_depends_on_data(trace, sym)) {
         return dt_break(trace, DT_BREAK_DATA_SIZE, "a function of the size of a selection");
     }
-    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, sym, zero, &is));
-    DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_NE, sym, zero, &is_not));
-    if (is != NULL && is_not != NULL) {
-        DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_OR, is, is_not, &either));
-    }
-    return either != NULL ? dt_guard_sym(trace, either)
-                          : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a long chain of functions");
+    DT_TRY(
+        dt_sym_binary(&trace->arena, is_float ? DT_SYM_OP_NE : DT_SYM_OP_GE, sym, bound, &holds));
+    return holds != NULL ? dt_guard_sym(trace, holds)
+                         : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a long chain of functions");
 }
 
 /* Those that take every float: there is nothing to ask. */
