@@ -18,6 +18,7 @@ typedef enum Access {
     BASE_SIZE,  /* list.__len__(base), of the type that the key is, if there is one */
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
+    AT_ITEM,    /* base[at + index] */
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
@@ -49,6 +50,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_TYPE] = {true, &PyType_Type, NULL, NONE, 0, NULL},
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
     [DT_SOURCE_LIST_ITEM] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
+    [DT_SOURCE_PICKED] = {true, NULL, NULL, AT_ITEM, 0, NULL},
     [DT_SOURCE_LIST_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
     [DT_SOURCE_DEQUE_ITEM] = {true, NULL, NULL, BASE_INDEX, 0, NULL},
     [DT_SOURCE_DEQUE_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
@@ -122,7 +124,8 @@ bool
 dt_codegen_is_loadable(const DtSource *source)
 {
     for (; source != NULL; source = source->base) {
-        if (source->synthetic || !rows[source->kind].loadable) {
+        if (source->synthetic || !rows[source->kind].loadable
+            || (source->at != NULL && !dt_codegen_is_loadable(source->at))) {
             return false;
         }
     }
@@ -158,6 +161,22 @@ load_slot(DtCodegen *codegen, const DtSource *source, const SourceRow *row)
     /* An argument that closures capture lies in a cell by now. */
     int op = row->op == DT_OP_LOAD_FAST && (kind & DT_SLOT_CELL) ? DT_OP_LOAD_DEREF : row->op;
     return dt_emit_slot(codegen->emit, op, slot);
+}
+
+/* at + index */
+static DtStatus
+load_place(DtCodegen *codegen, const DtSource *source)
+{
+    DT_TRY(dt_codegen_load_source(codegen, source->at));
+    if (source->index == 0) {
+        return DT_OK;
+    }
+    PyObject *offset = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(source->index));
+    if (offset == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_codegen_const(codegen, offset));
+    return dt_codegen_op(codegen, DT_OP_BINARY_OP, DT_BINARY_ADD);
 }
 
 static DtStatus
@@ -210,6 +229,9 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         PyObject *index = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(number));
         return index != NULL ? subscript(codegen, index) : DT_ERROR;
     }
+    case AT_ITEM:
+        DT_TRY(load_place(codegen, source));
+        return dt_codegen_op(codegen, DT_OP_BINARY_SUBSCR, 0);
     case SLOT:
         return load_slot(codegen, source, row);
     case GLOBAL:

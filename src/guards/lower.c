@@ -7,7 +7,7 @@
  *   emit: arguments and their types, array metadata and conditions on sizes,
  *         then globals, attributes and the rest; Python adapters last
  *
- * Invariant: a source's load stands behind its base's, its facts directly
+ * Invariant: a source's load stands behind its base's and that of its number, its facts directly
  * behind the load, in the order of guards.def.
  *
  * Not in here: loads by kind of source (lower_load.c), the instructions of facts
@@ -34,10 +34,14 @@ need(DtLower *lower, const DtSource *source, DtLowerSource **out)
 {
     DtLowerSource *found = dt_lower_find(lower, source);
     if (found == NULL) {
-        DtLowerSource *base = NULL;
+        DtLowerSource *base = NULL, *at = NULL;
         if (source->base != NULL) {
             DT_TRY(need(lower, source->base, &base));
             base->needed = true;
+        }
+        if (source->at != NULL) {
+            DT_TRY(need(lower, source->at, &at));
+            at->needed = true;
         }
         found = DT_ARENA_NEW(lower->arena, DtLowerSource);
         if (found == NULL) {
@@ -45,6 +49,7 @@ need(DtLower *lower, const DtSource *source, DtLowerSource **out)
         }
         found->source = source;
         found->base = base;
+        found->at = at;
         found->reg = lower->sources.count;
         found->facts = dt_map_get(&lower->trace->guards->by_source, source);
         if (dt_vec_push(lower->arena, &lower->sources, found) < 0
@@ -122,6 +127,7 @@ copy_sources(DtLower *lower)
         *copy = *source->source;
         copy->id = i;
         copy->base = source->base == NULL ? NULL : &program->sources[source->base->reg];
+        copy->at = source->at == NULL ? NULL : &program->sources[source->at->reg];
         if (copy->key == NULL) {
             continue;
         }

@@ -9,7 +9,7 @@ typedef struct DtLowerGroup DtLowerGroup;
 /* A source that the program reads. */
 typedef struct DtLowerSource {
     const DtSource *source;
-    struct DtLowerSource *base;
+    struct DtLowerSource *base, *at;
     const DtFact *facts; /* newest first */
     DtLowerGroup *group; /* of which it is a name, or NULL */
     uint32_t reg;

@@ -470,6 +470,11 @@ load_single(DtLower *lower, DtLowerSource *source)
         instr.op = from->kind == DT_SOURCE_LIST_ITEM ? DT_GOP_LIST_ITEM : DT_GOP_DEQUE_ITEM;
         instr.y = from->index;
         break;
+    case DT_SOURCE_PICKED:
+        instr.op = DT_GOP_PICKED;
+        instr.x = (void *)(uintptr_t)source->at->reg;
+        instr.y = from->index;
+        break;
     case DT_SOURCE_CACHED:
         instr.op = DT_GOP_CACHED;
         DT_TRY(dt_lower_intern(lower, from->key, (PyObject **)&instr.x));
@@ -499,6 +504,9 @@ dt_lower_source(DtLower *lower, DtLowerSource *source)
     }
     if (source->base != NULL) {
         DT_TRY(dt_lower_source(lower, source->base));
+    }
+    if (source->at != NULL) {
+        DT_TRY(dt_lower_source(lower, source->at));
     }
     if (source->group != NULL) {
         return emit_group(lower, source->group);

@@ -17,7 +17,7 @@
 #include "guards/internal.h"
 
 #define DT_PORTABLE_NAME "dyntrace guards"
-#define DT_PORTABLE_VERSION 2
+#define DT_PORTABLE_VERSION 3
 
 /* (module, qualified name, name of the type). */
 DT_OWNED PyObject *dt_portable_reference(PyObject *object);

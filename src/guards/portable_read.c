@@ -114,22 +114,28 @@ read_sources(Reader *reader, PyObject *list)
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         int kind;
-        long base_index;
+        long base_index, at_index;
         long long index;
         PyObject *written, *key;
-        const DtSource *base;
+        const DtSource *base, *at;
         PyObject *row = PyTuple_GET_ITEM(list, i);
         if (!PyTuple_Check(row)
-            || !PyArg_ParseTuple(row, "ilOL", &kind, &base_index, &written, &index) || kind < 0
-            || kind >= DT_SOURCE_COUNT) {
+            || !PyArg_ParseTuple(row, "illOL", &kind, &base_index, &at_index, &written, &index)
+            || kind < 0 || kind >= DT_SOURCE_COUNT) {
             return damaged("source");
         }
         DT_TRY(source_at(reader, base_index, &base));
+        DT_TRY(source_at(reader, at_index, &at));
+        if ((kind == DT_SOURCE_PICKED) != (at != NULL)) {
+            return damaged("source");
+        }
         DT_TRY(read_key(written, NULL, &key));
         if (key != NULL && dt_trace_keep_take(reader->trace, key) == NULL) {
             return DT_ERROR;
         }
-        reader->sources[i] = dt_source_get(reader->trace, (DtSourceKind)kind, base, key, index);
+        reader->sources[i] =
+            at != NULL ? dt_source_picked(reader->trace, base, at, index)
+                       : dt_source_get(reader->trace, (DtSourceKind)kind, base, key, index);
         if (reader->sources[i] == NULL) {
             return DT_ERROR;
         }

@@ -58,8 +58,8 @@ static PyObject *
 write_source(const void *program, uint32_t i)
 {
     const DtSource *source = &((const DtGuardProgram *)program)->sources[i];
-    return Py_BuildValue("(ilNL)", (int)source->kind, register_of(source->base),
-                         write_key(source->key), (long long)source->index);
+    return Py_BuildValue("(illNL)", (int)source->kind, register_of(source->base),
+                         register_of(source->at), write_key(source->key), (long long)source->index);
 }
 
 /* (register, dimension or -1, type, hint); None for symbols that no guard reads. */

@@ -388,6 +388,24 @@ dt_read_list_item(PyObject *list, int64_t index)
 }
 
 PyObject *
+dt_read_picked(PyObject *items, PyObject *number, int64_t offset)
+{
+    int overflow;
+    if (!PyLong_CheckExact(number)) {
+        return NULL;
+    }
+    int64_t index = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow != 0 || __builtin_add_overflow(index, offset, &index)) {
+        return NULL;
+    }
+    if (PyTuple_CheckExact(items)) {
+        index += index < 0 ? PyTuple_GET_SIZE(items) : 0;
+        return index >= 0 ? dt_read_tuple(items, index) : NULL;
+    }
+    return dt_read_list_item(items, index);
+}
+
+PyObject *
 dt_read_closure(PyObject *function, int64_t index, bool contents)
 {
     if (function == NULL || !dt_read_is_function(function)) {

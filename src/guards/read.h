@@ -38,6 +38,8 @@ PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is 
 PyObject *dt_read_index(PyObject *items, int64_t index);
 /* Item of an exact list, counted from the end where the index is negative; NULL: it has none. */
 PyObject *dt_read_list_item(PyObject *list, int64_t index);
+/* The same at the int `number` plus `offset`, of an exact list or tuple. */
+PyObject *dt_read_picked(PyObject *items, PyObject *number, int64_t offset);
 /* The same of a deque, whose type was checked. */
 PyObject *dt_read_deque_item(PyObject *deque, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);

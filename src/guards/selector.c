@@ -241,6 +241,7 @@ hash_of(const DtSource *source)
     for (; source != NULL; source = source->base) {
         hash = mix(mix(hash, source->kind), (uint64_t)source->index);
         hash = mix(hash, source->key != NULL ? key_of_constant(source->key) : 0);
+        hash = source->at != NULL ? mix(hash, hash_of(source->at)) : hash;
     }
     return hash;
 }
@@ -249,7 +250,7 @@ hash_of(const DtSource *source)
 static bool
 is_watched(const DtSource *source)
 {
-    while (source != NULL && !source->watched) {
+    while (source != NULL && !source->watched && (source->at == NULL || !is_watched(source->at))) {
         source = source->base;
     }
     return source != NULL;
@@ -259,7 +260,8 @@ static bool
 is_same_source(const DtSource *a, const DtSource *b)
 {
     while (a != NULL && b != NULL) {
-        if (a->kind != b->kind || a->index != b->index || !is_same_key(a->key, b->key)) {
+        if (a->kind != b->kind || a->index != b->index || !is_same_key(a->key, b->key)
+            || !is_same_source(a->at, b->at)) {
             return false;
         }
         a = a->base;

@@ -33,6 +33,17 @@ source_at(Maker *maker, Py_ssize_t index)
     return index < 0 || index >= maker->nsources ? NULL : maker->sources[index];
 }
 
+/* What an item is picked by is another of the sources, whose number is the key. */
+static const DtSource *
+make_source(Maker *maker, DtSourceKind kind, Py_ssize_t base, PyObject *key, int64_t index)
+{
+    const DtSource *from = source_at(maker, base);
+    return kind == DT_SOURCE_PICKED
+               ? dt_source_picked(maker->trace, from, source_at(maker, PyLong_AsSsize_t(key)),
+                                  index)
+               : dt_source_get(maker->trace, kind, from, key == Py_None ? NULL : key, index);
+}
+
 static DtStatus
 make_sources(Maker *maker, PyObject *list)
 {
@@ -53,8 +64,7 @@ make_sources(Maker *maker, PyObject *list)
         if (kind < 0) {
             return DT_ERROR;
         }
-        maker->sources[i] = dt_source_get(maker->trace, (DtSourceKind)kind, source_at(maker, base),
-                                          key == Py_None ? NULL : key, index);
+        maker->sources[i] = make_source(maker, (DtSourceKind)kind, base, key, index);
         if (maker->sources[i] == NULL) {
             return DT_ERROR;
         }

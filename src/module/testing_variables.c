@@ -49,7 +49,8 @@ breaks(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 
 /* ---- Sources --------------------------------------------------------------------------------- */
 
-/* source_text(function, [(kind, key or None, index), ...]): a chain, outermost base first.  Also
+/* source_text(function, [(kind, key or None, index), ...]): a chain, outermost base first, which is
+ * what an item is picked by.  Also
  * checks that making the chain again gives the same pointers. */
 static PyObject *
 source_text(PyObject *Py_UNUSED(module), PyObject *args)
@@ -63,7 +64,7 @@ source_text(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     }
     PyObject *result = NULL;
-    const DtSource *made[2] = {NULL, NULL};
+    const DtSource *made[2] = {NULL, NULL}, *first = NULL;
     for (int round = 0; round < 2; round++) {
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(chain); i++) {
             int kind;
@@ -72,8 +73,11 @@ source_text(PyObject *Py_UNUSED(module), PyObject *args)
             if (!PyArg_ParseTuple(PyList_GET_ITEM(chain, i), "iOL", &kind, &key, &index)) {
                 goto done;
             }
-            made[round] = dt_source_get(trace, (DtSourceKind)kind, made[round],
-                                        key == Py_None ? NULL : key, index);
+            made[round] = kind == DT_SOURCE_PICKED
+                              ? dt_source_picked(trace, made[round], first, index)
+                              : dt_source_get(trace, (DtSourceKind)kind, made[round],
+                                              key == Py_None ? NULL : key, index);
+            first = i == 0 ? made[round] : first;
             if (made[round] == NULL) {
                 goto done;
             }

@@ -354,6 +354,13 @@ dt_journal_was_read(DtTrace *trace, DtVar *list, DtVar *const *items, uint32_t c
     return DT_OK;
 }
 
+bool
+dt_journal_has_changed(const DtTrace *trace, DtVar *container)
+{
+    uint32_t index;
+    return find_entry(trace, container, DT_ENTRY_CONTENTS, NULL, &index) != NULL;
+}
+
 /* A copy of the payload for a rollback, once per mark. */
 static DtStatus
 save_payload(DtTrace *trace, DtVar *var)

@@ -101,6 +101,9 @@ DtStatus dt_list_splice(DtTrace *trace, DtSeqVar *self, int64_t at, int64_t remo
 DtStatus dt_list_extend(DtTrace *trace, DtSeqVar *self, DtVar *iterable) DT_MUST_CHECK;
 /* Guards that it is a list, if it is one that nobody has read. */
 DtStatus dt_growing_list_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+/* The item of an existing list or tuple at a number that is another one in each call (picked.c);
+ * *out NULL: which one it is has to be known. */
+DtStatus dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
 /* Makes a DT_KIND_LIST of it. */
 DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* Those of its items of before that were asked for, from the start on: `first` and `last` of them.

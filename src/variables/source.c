@@ -1,7 +1,7 @@
 /* Sources: interned descriptions of where a value came from.
  *
  * Invariant: equal sources of one trace are the same pointer; a source is
- * synthetic if it or a base of it is.  Keys are kept by the trace.
+ * synthetic if it or a source that it is read by is.  Keys are kept by the trace.
  *
  * Not in here: reading a source (guards) and loading it (codegen).
  */
@@ -44,11 +44,13 @@ same_key(PyObject *a, PyObject *b)
 }
 
 static uint32_t
-hash_source(DtSourceKind kind, const DtSource *base, PyObject *key, int64_t index)
+hash_source(DtSourceKind kind, const DtSource *base, const DtSource *at, PyObject *key,
+            int64_t index)
 {
     uint64_t hash = (uint64_t)kind * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ (uintptr_t)base) * UINT64_C(0xBF58476D1CE4E5B9);
     hash = (hash ^ (uint64_t)index) * UINT64_C(0x94D049BB133111EB);
+    hash = (hash ^ (uintptr_t)at) * UINT64_C(0x9E3779B97F4A7C15);
     if (key != NULL) {
         /* The types that have a value here always hash. */
         uint64_t part = key_has_value(key) ? (uint64_t)PyObject_Hash(key) : (uintptr_t)key;
@@ -57,15 +59,16 @@ hash_source(DtSourceKind kind, const DtSource *base, PyObject *key, int64_t inde
     return (uint32_t)(hash >> 32) | 1u;
 }
 
-const DtSource *
-dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject *key, int64_t index)
+static const DtSource *
+intern(DtTrace *trace, DtSourceKind kind, const DtSource *base, const DtSource *at, PyObject *key,
+       int64_t index)
 {
-    uint32_t hash = hash_source(kind, base, key, index);
+    uint32_t hash = hash_source(kind, base, at, key, index);
     const void *map_key = (const void *)(uintptr_t)hash;
     SourceNode *first = dt_map_get(&trace->sources, map_key);
     for (SourceNode *node = first; node != NULL; node = node->next) {
         const DtSource *found = &node->source;
-        if (found->kind == kind && found->base == base && found->index == index
+        if (found->kind == kind && found->base == base && found->at == at && found->index == index
             && same_key(found->key, key)) {
             return found;
         }
@@ -79,18 +82,26 @@ dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject 
         return NULL;
     }
     node->source.kind = (uint8_t)kind;
-    node->source.synthetic = kind == DT_SOURCE_SYNTHETIC || (base != NULL && base->synthetic);
+    node->source.synthetic = kind == DT_SOURCE_SYNTHETIC || (base != NULL && base->synthetic)
+                             || (at != NULL && at->synthetic);
     node->source.id = trace->source_count++;
     node->source.hash = hash;
     node->source.index = index;
     node->source.key = key;
     node->source.base = base;
+    node->source.at = at;
     node->next = first;
     if (dt_map_set(&trace->arena, &trace->sources, map_key, node) < 0) {
         PyErr_NoMemory();
         return NULL;
     }
     return &node->source;
+}
+
+const DtSource *
+dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base, PyObject *key, int64_t index)
+{
+    return intern(trace, kind, base, NULL, key, index);
 }
 
 /* Names of the lowest positions, made once: every segment needs some. */
@@ -159,6 +170,12 @@ dt_source_index(DtTrace *trace, const DtSource *base, int64_t index)
     return dt_source_get(trace, DT_SOURCE_INDEX, base, NULL, index);
 }
 
+const DtSource *
+dt_source_picked(DtTrace *trace, const DtSource *base, const DtSource *at, int64_t index)
+{
+    return intern(trace, DT_SOURCE_PICKED, base, at, NULL, index);
+}
+
 /* Names in brackets are quoted ('x'), after a dot bare; other objects of exact simple types by
  * their repr, the rest by their type's name, since a repr could run user code. */
 static void
@@ -205,6 +222,16 @@ print_key(PyObject *key, bool bare, DtStrbuf *buf)
     PyErr_Clear(); /* a module without a name: printed by its type */
 }
 
+static void
+print_place(const DtSource *source, DtStrbuf *buf)
+{
+    dt_source_print(source->at, buf);
+    if (source->index != 0) {
+        dt_strbuf_addf(buf, " %c %lld", source->index < 0 ? '-' : '+',
+                       (long long)(source->index < 0 ? -source->index : source->index));
+    }
+}
+
 void
 dt_source_print(const DtSource *source, DtStrbuf *buf)
 {
@@ -221,6 +248,9 @@ dt_source_print(const DtSource *source, DtStrbuf *buf)
         c++;
         if (*c == 'b') {
             dt_source_print(source->base, buf);
+        }
+        else if (*c == 'a') {
+            print_place(source, buf);
         }
         else if (*c == 'i') {
             dt_strbuf_addf(buf, "%lld", (long long)source->index);

@@ -32,6 +32,7 @@ typedef struct DtSource {
     int64_t index; /* slot, position, dimension; by kind */
     PyObject *key; /* name or key; by kind */
     const struct DtSource *base;
+    const struct DtSource *at; /* an exact int, by which the base is asked; or NULL */
 } DtSource;
 
 /* The interned source, or NULL with a Python error set (memory). */
@@ -54,6 +55,9 @@ const DtSource *dt_source_item(DtTrace *trace, const DtSource *base,
                                PyObject *key); /* base[key], a dict */
 const DtSource *dt_source_index(DtTrace *trace, const DtSource *base,
                                 int64_t index); /* tuple or list */
+/* base[at + index], whatever number `at` is in a call; of a list or tuple. */
+const DtSource *dt_source_picked(DtTrace *trace, const DtSource *base, const DtSource *at,
+                                 int64_t index);
 
 void dt_source_print(const DtSource *source, DtStrbuf *buf);
 

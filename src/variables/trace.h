@@ -390,6 +390,8 @@ DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec,
 /* An existing list that may have been appended to already held these items. */
 DtStatus dt_journal_was_read(DtTrace *, DtVar *list, DtVar *const *items,
                              uint32_t count) DT_MUST_CHECK;
+/* Whether the trace has changed what it holds, or may have. */
+bool dt_journal_has_changed(const DtTrace *, DtVar *container);
 /* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs
  * and that the tracker was changed.  A kind whose change can't be replayed breaks here. */
 DtStatus dt_journal_will_change(DtTrace *, DtVar *var) DT_MUST_CHECK;

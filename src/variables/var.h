@@ -171,6 +171,7 @@ typedef struct DtSeqVar { /* DT_KIND_TUPLE, DT_KIND_LIST, DT_KIND_SLICE (3 items
     uint32_t count;
     uint32_t capacity;
     PyTypeObject *cls; /* exact Python type */
+    PyObject *object;  /* what existed before, where dt_picked_item() may ask it; DT_BORROWED */
 } DtSeqVar;
 
 typedef struct DtCellVar { /* DT_KIND_CELL */

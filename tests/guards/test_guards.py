@@ -489,6 +489,9 @@ def source_cases():
         (results,),
         TABLE,
     )
+    pair = lambda index: lambda r: r.source("PICKED", r.local("x"), r.local("y"), index)  # noqa: E731
+    yield "PICKED", target, pair(-1), (results, 2), TABLE
+    yield "PICKED from the end", target, pair(1), (tuple(results), -3), TABLE
     queue = type("Queue", (collections.deque,), {"__getitem__": None})(results)
     yield (
         "DEQUE_ITEM",

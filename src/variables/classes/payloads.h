@@ -16,7 +16,6 @@ typedef struct DtGrowingListVar {
     DtSeqVar list;        /* the items that are known */
     uint32_t head;        /* so many of them are at the start */
     uint32_t first, last; /* so many items of before were asked for at the start and at the end */
-    PyObject *object;     /* DT_BORROWED from the trace */
     PyTypeObject *layout; /* list or deque: whose methods read the object */
     bool guarded;         /* that it is a list */
 } DtGrowingListVar;

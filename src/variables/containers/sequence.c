@@ -64,6 +64,10 @@ dt_sequence_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     if (key->type->kind == DT_KIND_SLICE) {
         return take_slice(trace, self, (DtSeqVar *)key, out);
     }
+    DT_TRY(dt_picked_item(trace, self, key, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     int64_t index;
     bool ok;
     DT_TRY(dt_constant_index(trace, key, &index, &ok));

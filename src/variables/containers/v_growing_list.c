@@ -37,7 +37,7 @@ dt_list_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
         return DT_ERROR;
     }
     self->list.cls = self->layout = &PyList_Type;
-    self->object = object;
+    self->list.object = object;
     *out = &self->list.base;
     return DT_OK;
 }
@@ -80,13 +80,13 @@ is_deque(const DtGrowingListVar *self)
 static Py_ssize_t
 count_before(const DtGrowingListVar *self)
 {
-    return self->layout->tp_as_sequence->sq_length(self->object);
+    return self->layout->tp_as_sequence->sq_length(self->list.object);
 }
 
 static bool
 is_being_sorted(const DtGrowingListVar *self)
 {
-    return !is_deque(self) && dt_list_is_being_sorted(self->object);
+    return !is_deque(self) && dt_list_is_being_sorted(self->list.object);
 }
 
 /* An item of before, whose source is of one kind or the other; from the end where `index` is
@@ -100,7 +100,7 @@ build_item(DtTrace *trace, DtGrowingListVar *self, DtSourceKind of_list, DtSourc
     PyObject *item;
     if (is_deque(self)) {
         source = dt_source_get(trace, of_deque, base, (PyObject *)self->layout, index);
-        item = self->layout->tp_as_sequence->sq_item(self->object, at);
+        item = self->layout->tp_as_sequence->sq_item(self->list.object, at);
         item = dt_trace_keep_take(trace, item);
         if (item == NULL) {
             return DT_ERROR;
@@ -108,7 +108,7 @@ build_item(DtTrace *trace, DtGrowingListVar *self, DtSourceKind of_list, DtSourc
     }
     else {
         source = dt_source_get(trace, of_list, base, NULL, index);
-        item = PyList_GET_ITEM(self->object, at);
+        item = PyList_GET_ITEM(self->list.object, at);
     }
     return source != NULL ? dt_var_build_lazy(trace, item, source, out) : DT_ERROR;
 }
@@ -148,7 +148,7 @@ dt_growing_list_read(DtTrace *trace, DtVar *var)
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a %s of %zd items",
                         is_deque(self) ? "deque" : "list", before);
     }
-    DT_TRY(is_deque(self) ? dt_guard_deque(trace, var->source, self->object, false)
+    DT_TRY(is_deque(self) ? dt_guard_deque(trace, var->source, self->list.object, false)
                           : dt_guard_length(trace, var->source, &PyList_Type, before));
     uint32_t total = (uint32_t)before, gap = total - self->first - self->last;
     uint32_t end = list->count - self->head, count = self->head + gap + end;
@@ -421,6 +421,9 @@ growing_list_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
             DT_TRY(find_item(trace, self, index, &at, &found));
         }
         *out = found ? self->list.items[at] : NULL;
+    }
+    if (*out == NULL) {
+        DT_TRY(dt_picked_item(trace, &self->list, key, out));
     }
     if (*out != NULL) {
         return DT_OK;

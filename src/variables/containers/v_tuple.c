@@ -33,6 +33,7 @@ dt_tuple_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
     }
     self->count = self->capacity = (uint32_t)count;
     self->base.source = source;
+    self->object = object;
     *out = made;
     return DT_OK;
 }
