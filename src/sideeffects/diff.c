@@ -228,10 +228,30 @@ add_assignment(DtTrace *trace, DtInstanceVar *owner, int64_t at, DtVar *value)
 static bool
 only_assigned(DtTrace *trace, const DtInstanceVar *owner)
 {
-    const DtSeqVar *more = (const DtSeqVar *)owner->more; /* maxlen, number of changes */
+    const DtSeqVar *more = (const DtSeqVar *)owner->more; /* maxlen, number of changes ... */
     PyObject *changes =
-        more != NULL && more->count == 2 ? dt_var_as_constant(trace, more->items[1]) : NULL;
+        more != NULL && more->count == 3 ? dt_var_as_constant(trace, more->items[1]) : NULL;
     return changes != NULL && PyLong_CheckExact(changes) && PyObject_Not(changes) == 1;
+}
+
+/* The deque was changed and is as before, which iterators over it notice: `first` or `last` is an
+ * item of its end, where one is known.  Where none is, something was added that did not go. */
+static DtStatus
+add_notice(DtTrace *trace, DtInstanceVar *owner, DtVar *first, DtVar *last)
+{
+    PyTypeObject *deque = dt_build_layout(owner->cls);
+    if (first != NULL) {
+        DT_TRY(add_call(trace, &owner->base, deque, "popleft", NULL));
+        return add_call(trace, &owner->base, deque, "appendleft", first);
+    }
+    if (last != NULL) {
+        DT_TRY(add_call(trace, &owner->base, deque, "pop", NULL));
+        return add_call(trace, &owner->base, deque, "append", last);
+    }
+    PyObject *limit = dt_var_as_constant(trace, ((const DtSeqVar *)owner->more)->items[0]);
+    bool keeps = limit == NULL || limit == Py_None || PyObject_IsTrue(limit) == 1;
+    DT_TRY(add_call(trace, &owner->base, deque, "append", dt_none(trace)));
+    return keeps ? add_call(trace, &owner->base, deque, "pop", NULL) : DT_OK;
 }
 
 /* A deque lost some items at its left end and got some at its right one, or it is filled anew. */
@@ -260,7 +280,7 @@ diff_deque(DtTrace *trace, DtInstanceVar *owner, const DtJournalEntry *entry)
         }
     }
     if (gone == 0 && kept == list->count) {
-        return DT_OK;
+        return add_notice(trace, owner, kept > 0 ? list->items[0] : NULL, NULL);
     }
     if (gone > most_pops || kept == 0) {
         DT_TRY(add_call(trace, &owner->base, deque, "clear", NULL));
@@ -357,6 +377,10 @@ diff_growing_deque(DtTrace *trace, DtInstanceVar *owner, DtGrowingListVar *self)
             }
         }
         return DT_OK;
+    }
+    if (ends.start_gone + ends.start_added + ends.end_gone + ends.end_added == 0) {
+        return add_notice(trace, owner, self->first > 0 ? ends.before[0] : NULL,
+                          self->last > 0 ? ends.before[self->first + self->last - 1] : NULL);
     }
     for (uint32_t i = 0; i < ends.start_gone; i++) {
         DT_TRY(add_call(trace, &owner->base, deque, "popleft", NULL));

@@ -82,7 +82,7 @@ def contents(obj: Any, /) -> list[Any]:
 
 
 def more(obj: Any, /) -> list[Any]:
-    """Of a deque: ``[maxlen, number of changes]``; it must not leave the polyfill either."""
+    """Of a deque: ``[maxlen, changes, whether it existed before]``; it must not leave the polyfill either."""
     raise NotImplementedError("only in traced code")
 
 

@@ -1,7 +1,8 @@
 """``deque``, what ``OrderedDict`` and ``defaultdict`` do beyond ``dict``, and the helper of ``Counter``.
 
 A deque of the trace keeps its items in a list that only these functions see, ``contents(deque)``, and
-beside it ``more(deque)``: its maxlen, and a count of changes by which iterators notice them.
+beside it ``more(deque)``: its maxlen, a count of changes by which iterators notice them, and whether it
+existed before: then it keeps its maxlen, which nothing but ``__init__`` changes.
 """
 
 from __future__ import annotations
@@ -13,20 +14,12 @@ from typing import Any
 
 from dyntrace.polyfills import contents, more, polyfill, text_of, unfollowable
 
-
-def _changed_under_iteration(deque: Any) -> None:
-    iterator = iter(deque)
-    deque.append(None)
-    next(iterator)
-
-
 _EMPTY = text_of(deque().pop)
 _RANGE = text_of(deque().__getitem__, 0)
 _RANGE_OF_STORE = text_of(deque().__setitem__, 0, 0)
 _NOT_THERE = text_of(deque().remove, "it")
 _NAMES_VALUE = "'it'" in _NOT_THERE
 _FULL = text_of(deque((1,), 1).insert, 0, 0)
-_MUTATED = text_of(_changed_under_iteration, deque((1,)))
 
 
 def _change(self: Any) -> None:
@@ -71,14 +64,19 @@ def popleft(self: Any, /) -> Any:
 
 @polyfill(deque.clear)
 def clear(self: Any, /) -> None:
-    _change(self)
-    contents(self).clear()
+    if contents(self):
+        _change(self)
+        contents(self).clear()
 
 
 @polyfill(deque.extend)
 def extend(self: Any, iterable: Any, /) -> None:
     if iterable is self:
         iterable = contents(self).copy()
+    if more(self)[0] == 0:
+        for _ in iterable:
+            pass
+        return
     for x in iterable:
         append(self, x)
 
@@ -87,6 +85,10 @@ def extend(self: Any, iterable: Any, /) -> None:
 def extendleft(self: Any, iterable: Any, /) -> None:
     if iterable is self:
         iterable = contents(self).copy()
+    if more(self)[0] == 0:
+        for _ in iterable:
+            pass
+        return
     for x in iterable:
         appendleft(self, x)
 
@@ -99,11 +101,11 @@ def init(self: Any, iterable: Any = (), maxlen: Any = None) -> None:
         if maxlen < 0:
             raise ValueError("maxlen must be non-negative")
         maxlen = as_index(maxlen)
+    if maxlen != more(self)[0] and more(self)[2]:
+        unfollowable("a deque that existed before gets another maxlen")
     more(self)[0] = maxlen
-    if contents(self):
-        clear(self)
-    for x in iterable:
-        append(self, x)
+    clear(self)
+    extend(self, iterable)
 
 
 @polyfill(deque.copy, deque.__copy__)
@@ -237,30 +239,40 @@ def rotate(self: Any, n: Any = 1, /) -> None:
     if len(items) < 2:
         return
     n = as_index(n) % len(items)
-    if n:
-        _change(self)
-        items[:] = items[-n:] + items[:-n]
+    _change(self)
+    items[:] = items[-n:] + items[:-n]
+
+
+def _all_items(self: Any) -> Any:
+    items = contents(self)
+    iter(items)  # all of them are asked for
+    return items
 
 
 @polyfill(deque.__iter__)
 def iterate(self: Any, /) -> Any:
-    return _steps(self, contents(self), more(self)[1], 0, 1)
+    items = _all_items(self)
+    return _steps(self, items, more(self)[1], range(len(items)), True)
 
 
 @polyfill(deque.__reversed__)
 def iterate_back(self: Any, /) -> Any:
-    return _steps(self, contents(self), more(self)[1], len(contents(self)) - 1, -1)
+    items = _all_items(self)
+    return _steps(self, items, more(self)[1], range(len(items) - 1, -1, -1), False)
 
 
-def _steps(self: Any, items: Any, state: Any, at: Any, step: Any) -> Any:
-    iter(items)  # all of them are asked for
-    for _ in range(len(items)):
-        if more(self)[1] != state:
-            raise RuntimeError(_MUTATED)
+def _steps(self: Any, items: Any, state: Any, places: Any, looks_at_end: Any) -> Any:
+    """Backwards, an iterator that has come to its end does not look whether the deque has changed."""
+    for at in places:
+        _check_iterated(self, state)
         yield items[at]
-        at += step
-    if more(self)[1] != state and items:
-        raise RuntimeError(_MUTATED)
+    if looks_at_end:
+        _check_iterated(self, state)
+
+
+def _check_iterated(self: Any, state: Any) -> None:
+    if more(self)[1] != state:
+        unfollowable("a deque that is changed while it is iterated")
 
 
 @polyfill(deque.__eq__)
@@ -308,24 +320,35 @@ def iadd(self: Any, other: Any, /) -> Any:
     return self
 
 
-def _repeat(self: Any, n: Any) -> Any:
+def _check_times(n: Any) -> None:
     if type(n) is not int:
         unfollowable("a deque times something that is no int")
-    return contents(self) * n
 
 
 @polyfill(deque.__mul__, deque.__rmul__)
 def multiply(self: Any, n: Any, /) -> Any:
     if self.__class__ is not deque:
         unfollowable("an instance of a subclass of deque is repeated")
-    return deque(_repeat(self, n), more(self)[0])
+    _check_times(n)
+    return deque(contents(self) * n, more(self)[0])
 
 
 @polyfill(deque.__imul__)
 def imul(self: Any, n: Any, /) -> Any:
-    items = _repeat(self, n)
-    clear(self)
-    extend(self, items)
+    items, limit = contents(self), more(self)[0]
+    size = len(items)
+    _check_times(n)
+    if size == 0 or n == 1:
+        return self
+    if n <= 0:
+        clear(self)
+        return self
+    if limit is not None and n * size > limit:
+        n = (limit + size - 1) // size
+    if size == 1:
+        _change(self)
+        items[:] = items[:]
+    extend(self, items * (n - 1))
     return self
 
 

@@ -173,7 +173,7 @@ dt_payload_nothing(DtTrace *trace, PyObject *object, const DtSource *source, PyT
 DtStatus
 dt_payload_deque_limit(DtTrace *trace, DtInstanceVar *self, PyTypeObject *base)
 {
-    DtVar *items[2];
+    DtVar *items[3];
     PyObject *limit = Py_NewRef(Py_None);
     if (self->object != NULL) { /* past what a subclass has under the name */
         PyObject *member = dt_type_own_lookup_text(base, "maxlen");
@@ -184,5 +184,6 @@ dt_payload_deque_limit(DtTrace *trace, DtInstanceVar *self, PyTypeObject *base)
     }
     DT_TRY(dt_var_const_take(trace, limit, &items[0]));
     DT_TRY(dt_var_int(trace, 0, &items[1]));
-    return dt_var_list(trace, items, 2, &self->more);
+    DT_TRY(dt_var_const(trace, self->object != NULL ? Py_True : Py_False, &items[2]));
+    return dt_var_list(trace, items, 3, &self->more);
 }

@@ -16,7 +16,7 @@ DtStatus dt_payload_constant(DtTrace *, PyObject *, const DtSource *, PyTypeObje
 /* Nothing but attributes is to be read. */
 DtStatus dt_payload_nothing(DtTrace *, PyObject *, const DtSource *, PyTypeObject *, DtVar **);
 
-/* `self->more` of a deque: [maxlen, number of changes]. */
+/* `self->more` of a deque: [maxlen, number of changes, whether it existed before]. */
 DtStatus dt_payload_deque_limit(DtTrace *trace, DtInstanceVar *self, PyTypeObject *base);
 
 #endif

@@ -210,9 +210,9 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
     DtVar *payload; /* what a builtin base keeps, or NULL: the base is object (payload.c) */
     /* What a C type keeps.  Where all its methods are polyfills, lists that only those see:
      * `contents` of a deque its items, of a generator of random numbers its state; `more` of a
-     * deque its maxlen, and how often it was changed.  Of a class derived from that of arrays:
-     * `contents` is the plain array over the same memory, which only the adapter sees, and `more`
-     * says whose memory it shows (array_part.h). */
+     * deque its maxlen, how often it was changed, and whether it existed before.  Of a class
+     * derived from that of arrays: `contents` is the plain array over the same memory, which only
+     * the adapter sees, and `more` says whose memory it shows (array_part.h). */
     DtVar *contents, *more;
     const DtExceptionState *exception; /* of an exception, else NULL; an existing one has no more
                                         * than its args there */
