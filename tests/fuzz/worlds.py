@@ -263,8 +263,8 @@ class _Description:
         if isinstance(value, dict):
             self.lines.append(f"{path}: {kind.__name__} of {len(value)}")
             items = [p for i, (k, v) in enumerate(value.items()) for p in ((f".key{i}", k), (f"[{k!r}]", v))]
-        elif isinstance(value, (list, tuple)):
-            self.lines.append(f"{path}: {kind.__name__} of {len(value)}")
+        elif isinstance(value, (list, tuple, collections.deque)):
+            self.lines.append(f"{path}: {kind.__name__} of {len(value)} {getattr(value, 'maxlen', '')}")
             items = [(f"[{i}]", v) for i, v in enumerate(value)]
         elif isinstance(value, types.FunctionType):
             self.lines.append(f"{path}: function {name} line {value.__code__.co_firstlineno}")
@@ -275,7 +275,7 @@ class _Description:
             items = [(".self", value.__self__)]
         elif isinstance(value, BaseException):
             self.lines.append(f"{path}: {kind.__name__} {value}")
-        elif isinstance(value, (set, frozenset, collections.deque, memoryview)):
+        elif isinstance(value, (set, frozenset, memoryview)):
             self.lines.append(f"{path}: {kind.__name__} {_without_addresses(repr(list(value)))}")
         elif hasattr(value, "__dict__"):
             self.lines.append(f"{path}: {kind.__name__}")
