@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections import deque
 from functools import partial
 from pathlib import Path
 
@@ -49,6 +50,17 @@ class Point:
     @staticmethod
     def origin():
         return Point(0, 0)
+
+
+class Memory:
+    def __init__(self, size):
+        self.items, self.total = deque(maxlen=size), 0
+
+    def push(self, value):
+        if len(self.items) == self.items.maxlen:
+            self.total -= self.items[0]
+        self.items.append(value)
+        self.total += value
 
 
 class Child(Point):
@@ -241,6 +253,55 @@ def toy_error(a, b):
     return a + b
 
 
+# ---- Lists and deques that grow and shrink at both ends ----------------------------------------------
+
+
+@case([1, 2.5, "a"], 3)
+def growing_list(items, n):
+    items.append(items[-1])
+    first = items.pop(0)
+    items.insert(0, items[0])
+    del items[-2]
+    items[-1], items[0] = items[0], first
+    while len(items) > n:
+        items.pop()
+    return first, len(items), items[-2:]
+
+
+@case([(1,)], error=IndexError)
+def growing_list_raises(items):
+    items.append(table)
+    items[0] = items[-1]
+    items.pop()
+    return items[40]
+
+
+@case(deque([1, 2.5]), deque([1, 2, 3], 3), 2)
+def growing_deques(waiting, window, n):
+    waiting.append(waiting.popleft())
+    waiting.appendleft("a")
+    last = waiting.pop()
+    waiting.append(last)
+    window.append(window[0])
+    window[-1] = n
+    while len(waiting) > n:
+        waiting.popleft()
+    waiting.append(waiting.pop())
+    return last, len(window), window[-1], waiting[0]
+
+
+@case(Memory(3), 2)
+def growing_window(memory, n):
+    memory.push(n)
+    return memory.total, len(memory.items)
+
+
+@case(deque([1, 2]), error=RuntimeError)
+def deque_changed_under_iteration(waiting):
+    for item in waiting:
+        waiting.rotate(1)
+
+
 # ---- NumPy -------------------------------------------------------------------------------------------
 
 
@@ -300,3 +361,41 @@ if np is not None:
     @case(np.float64(2.0), np.int32(3), uses="numpy")
     def np_scalar_inputs(a, n):
         return a * n, np.sqrt(a), n + 1
+
+    signs = np.array([1.0, -1.0, 2.0, 0.5, -3.0])
+
+    @case(signs, uses="numpy")
+    def np_computed_sizes(x):
+        part = x[x > 0]
+        n = len(part)
+        z = np.zeros(n)
+        z[1:] += part[:-1]
+        return np.append(part, z), x[:n], np.arange(n), z.reshape(n, -1), np.unique(part), n + 1
+
+    @case(signs, 3, uses="numpy")
+    def np_sizes_of_ints(x, k):
+        n = int(np.sum(x > 0))
+        if k < n:
+            x = x[n - k :]
+        return np.ones((n, 2)), x[: n - 2] * 2.0, np.flatnonzero(x > 0)
+
+    @case(signs, np.ones(3), uses="numpy", error=ValueError)
+    def np_computed_sizes_differ(x, y):
+        return x[x > 0] + x[x < 0]
+
+    @case(signs, np.array([0, -1, 2]), uses="numpy")
+    def np_picked(x, at):
+        a = x.copy()
+        a[a < 0] = 0.0
+        a[a > 1] = x[x > 1]
+        a[1:3] = 5.0
+        a[::2] = x[at]
+        return a, a[at], a[a > 4]
+
+    @case(signs, np.array([0, 9]), uses="numpy", error=IndexError)
+    def np_picked_raises(x, at):
+        return x[at]
+
+    @case(signs, uses="numpy")
+    def np_tuples(x):
+        return x + 1.0, None, x * 2.0, "a", x
