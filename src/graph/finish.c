@@ -42,18 +42,50 @@ find_node(DtOperand *operand, void *found)
     return DT_OK;
 }
 
-/* A view of known arguments: an index that only the run knows may be out of bounds. */
+/* Has an array that the operand is, or holds, a size that only the run knows? */
+typedef struct OpenSizes {
+    const Finish *finish;
+    bool found;
+} OpenSizes;
+
 static DtStatus
-is_sure_view(const DtNode *node, bool *sure)
+find_open_symbol(const DtSym *symbol, void *arg)
+{
+    OpenSizes *open = arg;
+    open->found = open->found || symbol->id >= open->finish->limit
+                  || dt_trace_depends_on_data(open->finish->trace, symbol);
+    return DT_OK;
+}
+
+static DtStatus
+find_open_size(DtOperand *operand, void *arg)
+{
+    if (operand->kind != DT_OPERAND_NODE) {
+        return DT_OK;
+    }
+    const DtMeta *meta = &operand->u.node->results[operand->result];
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        DT_TRY(dt_symbols_walk(meta->shape[i], find_open_symbol, arg));
+    }
+    return DT_OK;
+}
+
+/* A view of known arguments and sizes: an index that only the run knows may be out of bounds, and
+ * so may a known one of an array that may be shorter, or have a size that the new shape does not
+ * divide. */
+static DtStatus
+is_sure_view(const Finish *finish, const DtNode *node, bool *sure)
 {
     *sure = node->naliases > 0;
     for (uint32_t i = 0; i < node->nargs && *sure; i++) {
         bool viewed = false, found = false;
+        OpenSizes open = {finish, false};
         for (uint32_t j = 0; j < node->naliases; j++) {
             viewed = viewed || node->aliases[j].arg == i;
         }
         DT_TRY(dt_operand_walk(&node->args[i], find_node, &found));
-        *sure = viewed || !found;
+        DT_TRY(dt_operand_walk(&node->args[i], find_open_size, &open));
+        *sure = (viewed || !found) && !open.found;
     }
     return DT_OK;
 }
@@ -61,10 +93,10 @@ is_sure_view(const DtNode *node, bool *sure)
 /* Nobody can tell whether a view was made.  Any other operation may warn (a division by zero), so
  * it is computed although its result is not used, as plain execution does. */
 static DtStatus
-must_stay(const DtNode *node, bool *stays)
+must_stay(const Finish *finish, const DtNode *node, bool *stays)
 {
     bool sure;
-    DT_TRY(is_sure_view(node, &sure));
+    DT_TRY(is_sure_view(finish, node, &sure));
     *stays = node->kind == DT_NODE_OUTPUT
              || (node->kind == DT_NODE_CALL && (node->effect != DT_EFFECT_PURE || !sure));
     return DT_OK;
@@ -77,7 +109,7 @@ mark_live(Finish *finish)
     for (uint32_t i = graph->nodes.count; i-- > 0;) {
         DtNode *node = graph->nodes.items[i];
         bool stays;
-        DT_TRY(must_stay(node, &stays));
+        DT_TRY(must_stay(finish, node, &stays));
         finish->live[i] = finish->live[i] || stays;
         for (uint32_t j = 0; finish->live[i] && j < node->nargs; j++) {
             DT_TRY(dt_operand_walk(&node->args[j], mark_operand, finish));
