@@ -25,39 +25,6 @@ def all_finite(a: Any) -> bool:
     raise Unexpected
 
 
-def _arrays_in(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [array for part in value for array in _arrays_in(part)]
-    return [value] if isinstance(value, np.ndarray) else []
-
-
-def shaped(function: Any, results: Any, forms: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """What the function gives of arrays with items, if it is as the graph takes it to be.
-
-    `results` is the type of a tuple of results, or None, and `forms` says of each its type and, of an
-    array, its dtype, its sizes (None: any) and whether it owns its memory, which no argument has.
-    """
-    given = _arrays_in([args, *kwargs.values()])
-    if not all(array.size for array in given):
-        raise Unexpected
-    found = function(*args, **kwargs)
-    if results is not None and type(found) is not results:
-        raise Unexpected
-    parts = (found,) if results is None else found
-    for part, (kind, dtype, sizes, owns) in zip(parts, forms, strict=True):
-        if type(part) is not kind:
-            raise Unexpected
-        if sizes is not None and not (
-            part.dtype == dtype
-            and part.flags.owndata is owns
-            and part.ndim == len(sizes)
-            and all(want is None or want == size for want, size in zip(sizes, part.shape, strict=True))
-            and not any(np.may_share_memory(part, array) for array in given)
-        ):
-            raise Unexpected
-    return found
-
-
 def multivariate_normal(generator: Any, *args: Any, **kwargs: Any) -> Any:
     """The method of a generator, which raises where it would warn of the covariance or of overflow."""
     arguments = dict(zip(("mean", "cov", "size", "check_valid", "tol"), args, strict=False))

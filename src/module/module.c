@@ -3,6 +3,9 @@
  * Everything public is re-exported, documented and checked for its arguments by
  * python/dyntrace/; nothing here is meant for users.
  */
+#if DYNTRACE_HAVE_NUMPY
+#include "adapters/numpy/shaped.h"
+#endif
 #include "adapters/python.h"
 #include "backend/backend.h"
 #include "compat/heap.h"
@@ -333,6 +336,9 @@ static PyMethodDef core_methods[] = {
     {"counters", core_counters, METH_NOARGS, NULL},
     {"get_config", dt_config_get, METH_O, NULL},
     {"set_config", dt_config_set, METH_VARARGS, NULL},
+#if DYNTRACE_HAVE_NUMPY
+    {"shaped", (PyCFunction)(void (*)(void))dt_np_shaped, METH_FASTCALL | METH_KEYWORDS, NULL},
+#endif
     {NULL, NULL, 0, NULL},
 };
 

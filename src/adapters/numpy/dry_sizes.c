@@ -5,7 +5,7 @@
  * Each size that depends on data is another number in each of three runs.  A size of the result
  * that is the same in all of them is a constant, one that goes with a size of an argument is that
  * and an offset, of any other nothing is known.  That is a guess, so the call of the graph is one
- * that looks at what came out (dyntrace._numpy_checked.shaped): if it is of another form, the run
+ * that looks at what came out (shaped.c): if it is of another form, the run
  * is dropped, and the call is made again plainly.
  */
 #include "adapters/numpy/dry.h"
@@ -146,8 +146,7 @@ learn_result(DtNpDry *dry, PyObject *const *results, uint32_t i, DtMeta *out)
 
 /* ---- The call that looks at what came out ---------------------------------------------------- */
 
-/* (type, dtype, sizes, whether it owns its memory) of a result; of a size about which nothing is
- * known None, and of what is no array three. */
+/* The form of a result, as shaped.c has it. */
 static DtStatus
 form_operand(DtTrace *trace, const DtMeta *meta, DtOperand *out)
 {
@@ -180,7 +179,7 @@ look_at_results(DtNpDry *dry, DtCallSpec *spec, PyObject *first, const DtMeta *r
     DtTrace *trace = dry->trace;
     DtOperand *args = DT_ARENA_ARRAY(&trace->arena, DtOperand, spec->nargs + 3);
     DtOperand forms[DT_NP_MAXARGS];
-    PyObject *shaped = dt_number_function("dyntrace._numpy_checked", "shaped");
+    PyObject *shaped = dt_number_function("dyntrace._core", "shaped");
     if (args == NULL) {
         return dt_no_memory();
     }
@@ -197,7 +196,7 @@ look_at_results(DtNpDry *dry, DtCallSpec *spec, PyObject *first, const DtMeta *r
     spec->args = args;
     spec->nargs += 3;
     spec->callee = shaped;
-    spec->target = "dyntrace._numpy_checked.shaped";
+    spec->target = "dyntrace._core.shaped";
     return DT_OK;
 }
 

@@ -147,11 +147,36 @@ count_items(DtTrace *trace, const Reduction *r, const DtSym **out)
     return dt_np_product(trace, sizes, count, out);
 }
 
+/* How many items there are, less ddof, as a number. */
+static DtStatus
+count_as_number(DtTrace *trace, const Reduction *r, const DtSym *count, int64_t ddof, DtVar **out)
+{
+    DtVar *other;
+    if (!dt_trace_depends_on_data(trace, count)) {
+        DT_TRY(dt_np_offset(trace, count, -ddof, &count));
+        return dt_var_sym(trace, count, out);
+    }
+    *out = NULL;
+    for (uint32_t i = 0; i < r->array->meta->ndim; i++) {
+        if (r->mask & (1u << i)) {
+            DT_TRY(dt_np_axis_size(trace, r->array, i, &other));
+            DT_TRY(*out != NULL ? dt_var_binary(trace, DT_BINARY_MULTIPLY, *out, other, &other)
+                                : DT_OK);
+            *out = other;
+        }
+    }
+    if (ddof == 0) {
+        return DT_OK;
+    }
+    DT_TRY(dt_var_int(trace, ddof, &other));
+    return dt_var_binary(trace, DT_BINARY_SUBTRACT, *out, other, out);
+}
+
 /* sum / count, as an array divides in place or as scalars do. */
 static DtStatus
-divide_by_count(DtTrace *trace, DtVar *sum, const DtSym *count, DtVar **out)
+divide_by_count(DtTrace *trace, DtVar *sum, const DtSym *count, DtVar *number, DtVar **out)
 {
-    DtVar *operands[2] = {sum};
+    DtVar *operands[2] = {sum, number};
     const DtMeta *meta = dt_np_array_of(sum)->meta;
     if (dt_np_descr(meta->dtype)->type_num == NPY_FLOAT) {
         bool exact;
@@ -161,11 +186,10 @@ divide_by_count(DtTrace *trace, DtVar *sum, const DtSym *count, DtVar **out)
                             "the mean of more items than float32 counts exactly");
         }
     }
-    DT_TRY(dt_var_sym(trace, count, &operands[1]));
     if (dt_np_is_ndarray(dt_np_array_of(sum))) {
         return dt_np_apply_vars(trace, DT_NP_divide, operands, 2, out);
     }
-    return dt_np_binary(&dt_np_adapter, trace, DT_BINARY_TRUE_DIVIDE, sum, operands[1], out);
+    return dt_np_binary(&dt_np_adapter, trace, DT_BINARY_TRUE_DIVIDE, sum, number, out);
 }
 
 /* dtypes whose sum divided by a weak int is what NumPy computes. */
@@ -237,18 +261,25 @@ mean(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
         return dt_break(trace, DT_BREAK_ARRAY_OP, "the mean of complex numbers as reals");
     }
     bool native = r->array->meta->layout & DT_LAYOUT_NATIVE;
-    if (!divides_exactly(result) || !native || differs || dt_trace_depends_on_data(trace, count)) {
+    bool computed = dt_trace_depends_on_data(trace, count);
+    if (!divides_exactly(result) || !native || differs || (computed && result == NPY_FLOAT)) {
         return called(trace, DT_NP_mean, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
-    DT_TRY(dt_np_reduce(trace, DT_NP_add, r->array, r->mask, r->all, dtype, r->keepdims, &sum));
-    return divide_by_count(trace, sum, count, out);
+    Reduction of = *r;
+    DtVar *number;
+    if (computed) { /* NumPy warns of no items */
+        DT_TRY(dt_np_expect_more_items(trace, r->array, r->mask, 0, &of.array));
+    }
+    DT_TRY(count_as_number(trace, &of, count, 0, &number));
+    DT_TRY(dt_np_reduce(trace, DT_NP_add, of.array, r->mask, r->all, dtype, r->keepdims, &sum));
+    return divide_by_count(trace, sum, count, number, out);
 }
 
 static DtStatus
 variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
 {
-    const DtSym *count, *divisor;
-    DtVar *sum, *average, *pair[2], *x;
+    const DtSym *count;
+    DtVar *sum, *average, *pair[2], *x, *number, *divisor;
     int num = dt_np_descr(r->array->meta->dtype)->type_num;
     bool positive;
     if (r->dtype != NULL || r->array->meta->ndim == 0
@@ -258,31 +289,33 @@ variance(DtTrace *trace, DtNpOp op, const Reduction *r, DtVar **out)
     PyObject *dtype = PyTypeNum_ISINTEGER(num) ? dt_np_dtype(NPY_DOUBLE) : NULL;
     bool differs, native = r->array->meta->layout & DT_LAYOUT_NATIVE;
     DT_TRY(count_items(trace, r, &count));
-    if (dt_trace_depends_on_data(trace, count)) {
-        Reduction of = *r;
-        if (r->ddof > 0) { /* NumPy warns of fewer items */
-            DT_TRY(dt_np_expect_more_items(trace, r->array, r->mask, r->ddof, &of.array));
-        }
-        return called(trace, op, &of, dtype != NULL ? dtype : dt_np_dtype(num), out);
-    }
-    DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, count, r->ddof > 0 ? r->ddof : 0, &positive));
-    if (!positive) {
-        return dt_break(trace, DT_BREAK_RAISES, "var or std with no degrees of freedom");
+    bool computed = dt_trace_depends_on_data(trace, count);
+    Reduction of = *r;
+    if (computed && (r->ddof > 0 || num != NPY_FLOAT)) { /* NumPy warns of fewer items */
+        DT_TRY(dt_np_expect_more_items(trace, r->array, r->mask, r->ddof > 0 ? r->ddof : 0,
+                                       &of.array));
     }
     DT_TRY(strides_would_differ(trace, r, &differs));
-    if (differs || !native) {
-        return called(trace, op, r, dtype != NULL ? dtype : dt_np_dtype(num), out);
+    if (differs || !native || (computed && num == NPY_FLOAT)) {
+        return called(trace, op, &of, dtype != NULL ? dtype : dt_np_dtype(num), out);
     }
-    DT_TRY(dt_np_offset(trace, count, -r->ddof, &divisor));
-    DT_TRY(dt_np_reduce(trace, DT_NP_add, r->array, r->mask, r->all, dtype, true, &sum));
-    DT_TRY(divide_by_count(trace, sum, count, &average));
-    pair[0] = &r->array->base;
+    if (!computed) {
+        DT_TRY(dt_np_decide_int(trace, DT_SYM_OP_GT, count, r->ddof > 0 ? r->ddof : 0, &positive));
+        if (!positive) {
+            return dt_break(trace, DT_BREAK_RAISES, "var or std with no degrees of freedom");
+        }
+    }
+    DT_TRY(count_as_number(trace, &of, count, 0, &number));
+    DT_TRY(count_as_number(trace, &of, count, r->ddof, &divisor));
+    DT_TRY(dt_np_reduce(trace, DT_NP_add, of.array, r->mask, r->all, dtype, true, &sum));
+    DT_TRY(divide_by_count(trace, sum, count, number, &average));
+    pair[0] = &of.array->base;
     pair[1] = average;
     DT_TRY(dt_np_apply_vars(trace, DT_NP_subtract, pair, 2, &x));
     DT_TRY(dt_np_apply_vars(trace, DT_NP_square, &x, 1, &x));
     DT_TRY(dt_np_reduce(trace, DT_NP_add, dt_np_array_of(x), r->mask, r->all, dtype, r->keepdims,
                         &sum));
-    DT_TRY(divide_by_count(trace, sum, divisor, out));
+    DT_TRY(divide_by_count(trace, sum, count, divisor, out));
     return op == DT_NP_std ? dt_np_apply_vars(trace, DT_NP_sqrt, out, 1, out) : DT_OK;
 }
 

@@ -47,6 +47,19 @@ load(const DtCellOp *op, const DtNativeRun *run, DtCell *cell)
     return unbox(object, (DtCellType)op->c, cell);
 }
 
+static bool
+load_extent(const DtCellOp *op, const DtNativeRun *run, DtCell *cell)
+{
+    DtValue value = {op->u.node, op->a};
+    PyObject *object = dt_native_value(run, &value);
+    if (object == NULL || !PyArray_CheckExact(object)
+        || PyArray_NDIM((PyArrayObject *)object) <= op->b) {
+        return false;
+    }
+    cell->i = PyArray_DIM((PyArrayObject *)object, op->b);
+    return true;
+}
+
 bool
 dt_cells_index(const DtCellIndex *index, const DtNativeRun *run, npy_intp *out)
 {
@@ -189,6 +202,13 @@ run_loop(const DtCellOp *op, DtCell *cells, unsigned *flags)
     return true;
 }
 
+/* Is it one whatever it is? */
+static bool
+is_float(int64_t value)
+{
+    return value >= -((int64_t)1 << 53) && value <= (int64_t)1 << 53;
+}
+
 /* A value that says nothing about an exception of its function. */
 static bool
 is_usual(double value)
@@ -273,6 +293,23 @@ dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
                 return false;
             }
             break;
+        case DT_CELLS_EXTENT:
+            if (!load_extent(op, run, out)) {
+                return false;
+            }
+            break;
+        case DT_CELLS_FIT:
+            if (a.i < b.i || a.i > cells[op->c].i) {
+                return false;
+            }
+            *out = a;
+            break;
+        case DT_CELLS_EXPECT:
+            if (a.b != b.b) {
+                return false;
+            }
+            *out = a;
+            break;
         case DT_CELLS_LOOP:
             if (!run_loop(op, cells, flags)) {
                 return false;
@@ -332,6 +369,12 @@ dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
                 return false;
             }
             out->d = a.d / b.d;
+            break;
+        case DT_CELLS_PYTHON_DIV_I:
+            if (b.i == 0 || !is_float(a.i) || !is_float(b.i)) {
+                return false;
+            }
+            out->d = (double)a.i / (double)b.i;
             break;
         case DT_CELLS_FLOORDIV_I:
         case DT_CELLS_MOD_I:

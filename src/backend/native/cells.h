@@ -31,9 +31,12 @@ typedef enum DtCellCode {
     DT_CELLS_SYM_I,
     DT_CELLS_SYM_D,
     DT_CELLS_SYM_B,
-    DT_CELLS_LOAD, /* a value from outside of the stage, of DtCellType c */
-    DT_CELLS_ITEM, /* of an array */
-    DT_CELLS_LOOP, /* NumPy's loop on one element */
+    DT_CELLS_LOAD,   /* a value from outside of the stage, of DtCellType c */
+    DT_CELLS_ITEM,   /* of an array */
+    DT_CELLS_EXTENT, /* the size of axis b of a node's result a */
+    DT_CELLS_FIT,    /* a, which lies from b to c */
+    DT_CELLS_EXPECT, /* a, which is b */
+    DT_CELLS_LOOP,   /* NumPy's loop on one element */
     DT_CELLS_UNARY,
     DT_CELLS_BINARY, /* functions of libm; NaN and infinity are left to their callers */
     DT_CELLS_B_TO_I,
@@ -55,6 +58,7 @@ typedef enum DtCellCode {
     DT_CELLS_DIV_D,
     DT_CELLS_DIV_F,
     DT_CELLS_PYTHON_DIV_D, /* division by zero raises */
+    DT_CELLS_PYTHON_DIV_I, /* rounded once: of ints that are floats */
     DT_CELLS_FLOORDIV_I,
     DT_CELLS_MOD_I,
     DT_CELLS_POW_D,
@@ -121,7 +125,7 @@ typedef struct DtCellOp {
         const DtCellItem *item;
         const DtLoop *loop;
         const DtSym *sym;
-        const DtNode *node; /* LOAD: whose result b; a: it may lie in its cell */
+        const DtNode *node; /* LOAD: whose result b; a: it may lie in its cell.  EXTENT */
         double (*unary)(double);
         double (*binary)(double, double);
     } u;

@@ -4,6 +4,7 @@
  *   ufuncs       of numbers alone: NumPy's loop on one element, where its bits rest on no stride
  *   getitem      of one element
  *   math.*       of Python numbers: the function of libm, where it raises nothing
+ *   _numbers.*   what has to hold of numbers, and sizes of arrays
  *
  * The types of operands follow from the graph's metadata; weak Python numbers were made to fit by
  * the trace, or are checked as they are converted.
@@ -242,7 +243,11 @@ choose_operator(const DtNode *node, const DtCellOperand *operands, DtCellChoice 
         }
         if (row->gives == GIVES_FLOAT && type == DT_CELL_INT) {
             if (python) {
-                return false; /* rounded once, from ints of any size */
+                choice->code = DT_CELLS_PYTHON_DIV_I;
+                choice->type = DT_CELL_INT;
+                choice->result = DT_CELL_DOUBLE;
+                choice->nargs = 2;
+                return true;
             }
             type = DT_CELL_DOUBLE;
         }
@@ -464,6 +469,46 @@ choose_ufunc(const DtNode *node, const DtCellOperand *operands, DtCellChoice *ch
     return DT_OK;
 }
 
+/* What has to hold of a number. */
+static bool
+choose_check(const DtNode *node, const DtCellOperand *operands, DtCellChoice *choice)
+{
+    static const struct {
+        const char *target;
+        uint8_t nargs, code, type;
+    } rows[] = {
+        {"dyntrace._numbers.fit", 3, DT_CELLS_FIT, DT_CELL_INT},
+        {"dyntrace._numbers.expect", 2, DT_CELLS_EXPECT, DT_CELL_BOOL},
+    };
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
+        if (node->nargs != rows[i].nargs || strcmp(rows[i].target, node->target) != 0) {
+            continue;
+        }
+        for (uint32_t j = 0; j < node->nargs; j++) {
+            if (operands[j].type != rows[i].type || operands[j].is_array) {
+                return false;
+            }
+        }
+        choice->code = rows[i].code;
+        choice->type = choice->result = rows[i].type;
+        choice->nargs = node->nargs;
+        return true;
+    }
+    return false;
+}
+
+/* The size of an array's axis. */
+static bool
+is_extent(const DtNode *node)
+{
+    if (node->nargs != 2 || strcmp(node->target, "dyntrace._numbers.extent") != 0
+        || node->args[0].kind != DT_OPERAND_NODE) {
+        return false;
+    }
+    const DtMeta *meta = &node->args[0].u.node->results[node->args[0].result];
+    return meta->type == &PyArray_Type;
+}
+
 bool
 dt_cells_plan_item(const DtOperand *array, const DtOperand *key, DtCellItem *item)
 {
@@ -525,6 +570,11 @@ dt_cells_choose(const DtNode *node, DtCellChoice *choice, bool *out)
                && dt_cell_type_of_num(item.type_num) == result;
         return DT_OK;
     }
+    if (is_extent(node)) {
+        choice->code = DT_CELLS_EXTENT;
+        *out = true;
+        return DT_OK;
+    }
     for (uint32_t i = 0; i < node->nargs; i++) {
         if (!dt_cells_look(&node->args[i], &operands[i])) {
             return DT_OK;
@@ -534,7 +584,8 @@ dt_cells_choose(const DtNode *node, DtCellChoice *choice, bool *out)
         DT_TRY(choose_ufunc(node, operands, choice, out));
     }
     else {
-        *out = choose_operator(node, operands, choice) || choose_function(node, operands, choice);
+        *out = choose_operator(node, operands, choice) || choose_function(node, operands, choice)
+               || choose_check(node, operands, choice);
     }
     *out = *out && choice->result == result;
     for (uint32_t i = 0; i < choice->nargs && *out; i++) {

@@ -129,6 +129,13 @@ build_node(Builder *builder, DtPlanNode *own)
     if (choice.is_item) {
         return build_item(builder, node, own->cell);
     }
+    if (choice.code == DT_CELLS_EXTENT) {
+        return add(builder, (DtCellOp){.code = DT_CELLS_EXTENT,
+                                       .out = own->cell,
+                                       .a = (uint16_t)node->args[0].result,
+                                       .b = (uint16_t)PyLong_AsLong(node->args[1].u.object),
+                                       .u.node = node->args[0].u.node});
+    }
     uint16_t cells[DT_LOOP_MAX_ARGS] = {0};
     for (uint32_t i = 0; i < choice.nargs; i++) {
         DtCellOperand operand;

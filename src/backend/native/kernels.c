@@ -206,14 +206,20 @@ plan_row(const DtKernelRow *row, DtNative *exe, DtPlan *plan, const DtNode *node
 DtStatus
 dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
 {
-    const DtKernelRow *const tables[] = {writes,           dt_kernels_make,     dt_kernels_products,
-                                         dt_kernels_roll,  dt_kernels_sequence, dt_kernels_views,
-                                         dt_kernels_picked};
+    const DtKernelRow *const tables[] = {
+        dt_kernels_found,
+        dt_kernels_unique, /* these of nodes of any form */
+        writes,
+        dt_kernels_make,
+        dt_kernels_products,
+        dt_kernels_roll,
+        dt_kernels_sequence,
+        dt_kernels_views,
+        dt_kernels_picked,
+    };
+    bool plain = node->kwnames == NULL && node->nresults <= 1;
     *out = NULL;
-    if (node->kwnames != NULL || node->nresults > 1 || node->nargs == 0) {
-        return DT_OK;
-    }
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(tables); i++) {
+    for (size_t i = 0; i < (plain ? Py_ARRAY_LENGTH(tables) : 2) && node->nargs > 0; i++) {
         for (const DtKernelRow *row = tables[i]; row->target != NULL && *out == NULL; row++) {
             if (strcmp(row->target, node->target) == 0) {
                 DT_TRY(plan_row(row, exe, plan, node, out));

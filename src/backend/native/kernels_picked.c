@@ -16,6 +16,7 @@
 #include "adapters/numpy/extent.h"
 #include "backend/eager.h"
 #include "backend/native/by_size.h"
+#include "backend/native/masks.h"
 #include "backend/native/vector.h"
 #include "backend/native/walk.h"
 
@@ -35,35 +36,6 @@ have_same_shape(PyArrayObject *array, int ndim, const npy_intp *shape)
 }
 
 /* ---- Masks ----------------------------------------------------------------------------------- */
-
-typedef uint64_t Eight; /* truths */
-#define ALL_EIGHT 0x0101010101010101u
-
-static inline Eight
-eight_of(const npy_bool *mask)
-{
-    Eight eight;
-    memcpy(&eight, mask, sizeof(eight));
-    return eight;
-}
-
-/* How many there are; -1: there are truths that are not 1. */
-DT_VECTOR static npy_intp
-count_truths(const npy_bool *mask, npy_intp total)
-{
-    Eight all = 0;
-    npy_intp count = 0, i = 0;
-    for (; i + 8 <= total; i += 8) {
-        Eight eight = eight_of(mask + i);
-        all |= eight;
-        count += __builtin_popcountll(eight);
-    }
-    for (; i < total; i++) {
-        all |= mask[i];
-        count += mask[i];
-    }
-    return all & ~ALL_EIGHT ? -1 : count;
-}
 
 /* The kernel's array, with a mask of its shape; NULL: other operands. */
 static PyArrayObject *
@@ -89,8 +61,8 @@ masked(const DtKernel *kernel, const DtNativeRun *run, const npy_bool **mask)
         T *place = (T *)to, *end = place + count;                                                  \
         npy_intp i = 0;                                                                            \
         for (; end - place >= 8 && i + 8 <= total; i += 8) {                                       \
-            Eight eight = eight_of(mask + i);                                                      \
-            if (eight == ALL_EIGHT) {                                                              \
+            DtTruths eight = dt_eight_truths(mask + i);                                            \
+            if (eight == DT_ALL_TRUE) {                                                            \
                 memcpy(place, x + i, 8 * sizeof(T));                                               \
                 place += 8;                                                                        \
             }                                                                                      \
@@ -102,7 +74,7 @@ masked(const DtKernel *kernel, const DtNativeRun *run, const npy_bool **mask)
             }                                                                                      \
         }                                                                                          \
         while (place < end && i < total) {                                                         \
-            if (i + 8 <= total && eight_of(mask + i) == 0) {                                       \
+            if (i + 8 <= total && dt_eight_truths(mask + i) == 0) {                                \
                 i += 8;                                                                            \
                 continue;                                                                          \
             }                                                                                      \
@@ -124,7 +96,7 @@ run_masked_read(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
     const npy_bool *mask;
     PyArrayObject *array = masked(kernel, run, &mask);
-    npy_intp count = array != NULL ? count_truths(mask, PyArray_SIZE(array)) : -1;
+    npy_intp count = array != NULL ? dt_count_truths(mask, PyArray_SIZE(array)) : -1;
     (void)stage;
     if (count < 0) {
         return DT_FUSED_CALL;
@@ -139,17 +111,56 @@ run_masked_read(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     return DT_FUSED_OK;
 }
 
+/* a[mask], with a mask of the first axis. */
+static DtFusedRun
+run_masked_rows(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
+    PyArrayObject *picks = dt_kernel_array(run, &kernel->values[1]);
+    (void)stage;
+    if (array == NULL || picks == NULL || PyArray_TYPE(array) != kernel->descr->type_num
+        || PyArray_TYPE(picks) != NPY_BOOL || !PyArray_IS_C_CONTIGUOUS(array)
+        || !PyArray_IS_C_CONTIGUOUS(picks) || PyArray_NBYTES(array) > DT_KERNEL_MAX_COPIED
+        || PyArray_NDIM(array) < 2 || PyArray_NDIM(array) > DT_KERNEL_MAX_NDIM
+        || PyArray_NDIM(picks) != 1 || PyArray_SIZE(array) == 0
+        || PyArray_DIM(picks, 0) != PyArray_DIM(array, 0)) {
+        return DT_FUSED_CALL;
+    }
+    const npy_bool *mask = PyArray_DATA(picks);
+    npy_intp rows = PyArray_DIM(array, 0), shape[DT_KERNEL_MAX_NDIM];
+    memcpy(shape, PyArray_DIMS(array), (size_t)PyArray_NDIM(array) * sizeof(npy_intp));
+    shape[0] = dt_count_truths(mask, rows);
+    if (shape[0] <= 0) {
+        return DT_FUSED_CALL;
+    }
+    PyObject *made = dt_memory_new_array(kernel->descr, PyArray_NDIM(array), shape, NULL, 0);
+    if (made == NULL) {
+        return DT_FUSED_ERROR;
+    }
+    size_t bytes = (size_t)(PyArray_NBYTES(array) / rows);
+    char *to = PyArray_BYTES((PyArrayObject *)made), *end = to + (size_t)shape[0] * bytes;
+    for (npy_intp i = 0; i < rows && to < end; i++) {
+        if (mask[i]) {
+            memcpy(to, PyArray_BYTES(array) + (size_t)i * bytes, bytes);
+            to += bytes;
+        }
+    }
+    memset(to, 0, (size_t)(end - to)); /* another thread has changed the mask */
+    run->values[kernel->node->index] = made;
+    return DT_FUSED_OK;
+}
+
 #define PUT_ONE(T)                                                                                 \
     {                                                                                              \
         T *x = (T *)to, one, other;                                                                \
         npy_intp i = 0;                                                                            \
         memcpy(&one, from, sizeof(T));                                                             \
         for (; i + 8 <= total; i += 8) {                                                           \
-            Eight eight = eight_of(mask + i);                                                      \
+            DtTruths eight = dt_eight_truths(mask + i);                                            \
             if (eight == 0) {                                                                      \
                 continue;                                                                          \
             }                                                                                      \
-            if (eight == ALL_EIGHT) {                                                              \
+            if (eight == DT_ALL_TRUE) {                                                            \
                 for (int k = 0; k < 8; k++) {                                                      \
                     x[i + k] = one;                                                                \
                 }                                                                                  \
@@ -171,8 +182,8 @@ run_masked_read(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         const T *next = (const T *)from, *end = next + count;                                      \
         npy_intp i = 0;                                                                            \
         for (; end - next >= 8 && i + 8 <= total; i += 8) {                                        \
-            Eight eight = eight_of(mask + i);                                                      \
-            if (eight == ALL_EIGHT) {                                                              \
+            DtTruths eight = dt_eight_truths(mask + i);                                            \
+            if (eight == DT_ALL_TRUE) {                                                            \
                 memcpy(x + i, next, 8 * sizeof(T));                                                \
                 next += 8;                                                                         \
             }                                                                                      \
@@ -280,7 +291,7 @@ run_masked_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
         return DT_FUSED_CALL;
     }
     if (value != NULL) {
-        count = count_truths(mask, PyArray_SIZE(array));
+        count = dt_count_truths(mask, PyArray_SIZE(array));
         if (!PyArray_IS_C_CONTIGUOUS(value) || !have_same_shape(value, 1, &count)) {
             return DT_FUSED_CALL;
         }
@@ -298,17 +309,22 @@ run_masked_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     return DT_FUSED_OK;
 }
 
-/* Is the node's key a mask of all dimensions of the array? */
-static bool
-takes_mask(const DtNode *node, DtKernel *kernel)
+static uint32_t
+ndim_of(const DtOperand *array)
 {
-    const DtOperand *array = &node->args[0], *mask = &node->args[1];
+    return array->u.node->results[array->result].ndim;
+}
+
+/* Is the node's key a mask of that many dimensions of the array? */
+static bool
+takes_mask(const DtNode *node, uint32_t ndim, DtKernel *kernel)
+{
+    const DtOperand *mask = &node->args[1];
     if (mask->kind != DT_OPERAND_NODE || !dt_kernel_take_value(node, 1, kernel)) {
         return false;
     }
     const DtMeta *meta = &mask->u.node->results[mask->result];
-    return ((PyArray_Descr *)meta->dtype)->type_num == NPY_BOOL && meta->ndim > 0
-           && meta->ndim == array->u.node->results[array->result].ndim;
+    return ((PyArray_Descr *)meta->dtype)->type_num == NPY_BOOL && ndim > 0 && meta->ndim == ndim;
 }
 
 static DtStatus
@@ -316,9 +332,14 @@ choose_masked_read(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *ke
 {
     (void)exe;
     (void)plan;
-    kernel->run = run_masked_read;
-    *ok = node->nargs == 2 && node->results[0].type == &PyArray_Type && node->results[0].ndim == 1
-          && dt_kernel_take_value(node, 0, kernel) && takes_mask(node, kernel);
+    if (node->nargs != 2 || node->results[0].type != &PyArray_Type
+        || !dt_kernel_take_value(node, 0, kernel)) {
+        return DT_OK;
+    }
+    uint32_t ndim = ndim_of(&node->args[0]);
+    bool rows = ndim > 1 && node->results[0].ndim == ndim;
+    kernel->run = rows ? run_masked_rows : run_masked_read;
+    *ok = (rows || node->results[0].ndim == 1) && takes_mask(node, rows ? 1 : ndim, kernel);
     return DT_OK;
 }
 
@@ -327,7 +348,7 @@ choose_masked_write(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *k
 {
     kernel->run = run_masked_write;
     DT_TRY(choose_written(exe, plan, node, kernel, ok));
-    *ok = *ok && takes_mask(node, kernel);
+    *ok = *ok && takes_mask(node, ndim_of(&node->args[0]), kernel);
     return DT_OK;
 }
 
