@@ -84,6 +84,18 @@ def _coefficients(given: Any) -> Any:
     return given[:]
 
 
+@polyfill(np.polynomial.polyutils.trimseq)
+def trimseq(seq: Any) -> Any:
+    if isinstance(seq, np.ndarray):
+        if len(seq) > 0 and seq[-1] == 0:
+            raise Unexpected  # as many as the data say
+        return seq
+    last = len(seq) - 1
+    while last > 0 and not seq[last] != 0:
+        last -= 1
+    return seq if last == len(seq) - 1 else seq[: last + 1]
+
+
 #: So many calls of a function are followed, one after the other.
 MOST_CALLS = 256
 

@@ -48,7 +48,7 @@ class _Flat:
 
     def __getitem__(self, key: Any) -> Any:
         row = self.array.reshape(-1)
-        if type(key) is int:
+        if type(key) is int or isinstance(key, np.integer):
             return row[key]
         if type(key) is slice:
             return row[key].copy()

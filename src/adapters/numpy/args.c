@@ -272,7 +272,7 @@ dt_np_items(DtTrace *trace, DtVar *var, DtVar ***items, uint32_t *count, bool *i
 }
 
 DtStatus
-dt_np_order_arg(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
+dt_np_order_arg(DtTrace *trace, const char *function, DtVar *var, const DtMeta *meta, bool *fortran)
 {
     PyObject *order = NULL;
     *fortran = false;
@@ -282,6 +282,13 @@ dt_np_order_arg(DtTrace *trace, const char *function, DtVar *var, bool *fortran)
     DT_TRY(dt_var_realize(trace, var, &var));
     order = dt_var_as_constant(trace, var);
     bool text = order != NULL && PyUnicode_Check(order);
+    bool as_it_lies = text && meta != NULL
+                      && (PyUnicode_CompareWithASCIIString(order, "K") == 0
+                          || PyUnicode_CompareWithASCIIString(order, "A") == 0);
+    if (as_it_lies && (meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F))) {
+        *fortran = !(meta->layout & DT_LAYOUT_C);
+        return DT_OK;
+    }
     *fortran = text && PyUnicode_CompareWithASCIIString(order, "F") == 0;
     if (*fortran || (text && PyUnicode_CompareWithASCIIString(order, "C") == 0)) {
         return DT_OK;

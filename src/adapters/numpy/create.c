@@ -349,8 +349,15 @@ dt_np_fn_linspace(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 7, 7, 2, slots));
     DT_TRY(dt_np_dtype_arg(trace, function, slots[5], &dtype));
     DT_TRY(dt_np_bool_arg(trace, function, slots[3], true, &endpoint));
+    const DtSym *computed = NULL;
     if (slots[2] != NULL) {
-        DT_TRY(dt_np_int_arg(trace, function, slots[2], &num));
+        DT_TRY(dt_var_realize(trace, slots[2], &slots[2]));
+        if (dt_np_is_integer(dt_var_peek(slots[2]))) {
+            DT_TRY(dt_np_size_of(trace, slots[2], &computed));
+        }
+        else {
+            DT_TRY(dt_np_int_arg(trace, function, slots[2], &num));
+        }
     }
     PyObject *f8 = dt_np_dtype(NPY_DOUBLE);
     for (int i = 0; i < 2; i++) {
@@ -367,13 +374,13 @@ dt_np_fn_linspace(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (num < 0 || (dtype != NULL && dtype != f8) || slots[4] != NULL || slots[6] != NULL) {
         return dt_np_fn_dry(trace, op, args, out);
     }
-    const DtSym *length = dt_np_size(trace, num);
+    const DtSym *length = computed != NULL ? computed : dt_np_size(trace, num);
     if (length == NULL) {
         return DT_ERROR;
     }
     DT_TRY(dt_np_new_meta(trace, f8, &length, 1, &meta));
     meta->layout |= DT_LAYOUT_VIEW;
-    DT_TRY(dt_np_int_operand(trace, num, &operands[2]));
+    DT_TRY(dt_np_size_operand(trace, length, &operands[2]));
     operands[3] = dt_np_const(endpoint ? Py_True : Py_False);
     return dt_np_emit_one(trace, op, operands, 4, meta, out);
 }

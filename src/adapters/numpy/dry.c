@@ -273,11 +273,51 @@ is_einsum_view(const DtNpDry *dry, const DtCallSpec *spec, PyObject *result)
            && PyArray_CheckExact(result) && shares_memory(dry, result);
 }
 
+/* The edges of a histogram that were given as an array are given back: which argument it is. */
+static DtVar *
+given_back(const DtNpDry *dry, const DtArgs *given, PyObject *args, PyObject *kwargs,
+           PyObject *result)
+{
+    if (dry->op != DT_NP_histogram || !PyArray_CheckExact(result)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < given->npos; i++) {
+        if (PyTuple_GET_ITEM(args, i) == result) {
+            return dt_var_peek(given->pos[i]);
+        }
+    }
+    for (uint32_t i = 0; i < given->nkw; i++) {
+        if (PyDict_GetItem(kwargs, given->kwnames[i]) == result) {
+            return dt_var_peek(given->kw[i]);
+        }
+    }
+    return NULL;
+}
+
+/* The result becomes the argument. */
+static DtStatus
+give_back(DtTrace *trace, DtVar *argument, uint32_t i, DtVar **out)
+{
+    DtVar **items;
+    uint32_t count;
+    bool many;
+    DT_TRY(dt_np_items(trace, *out, &items, &count, &many));
+    DtVar **copies = DT_ARENA_ARRAY(&trace->arena, DtVar *, count + 1);
+    if (copies == NULL) {
+        return dt_no_memory();
+    }
+    memcpy(copies, items, sizeof(items[0]) * count);
+    copies[i] = argument;
+    return dt_var_tuple(trace, copies, count, out);
+}
+
 static DtStatus
 learn_and_emit(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *given,
                PyObject *args, PyObject *kwargs, DtVar **out)
 {
     DtMeta results[DT_NP_MAXARGS];
+    DtVar *back = NULL; /* an argument that is given back, as which result */
+    uint32_t back_at = 0;
     PyObject *result = run_dry(spec->callee, args, kwargs);
     if (result == NULL) {
         return dt_break_on_exception(dry->trace);
@@ -311,6 +351,13 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs
         uint32_t bit = 1u << i;
         bool counts = dry->counted ? !(dry->alike & bit) : (dry->open & bit) != 0;
         PyObject *one = many ? PyTuple_GET_ITEM(result, i) : result;
+        DtVar *argument = many ? given_back(dry, given, args, kwargs, one) : NULL;
+        if (argument != NULL) {
+            back = argument;
+            back_at = (uint32_t)i;
+            results[i] = *((DtArrayVar *)argument)->meta;
+            continue;
+        }
         if (dry->open & bit) {
             status = unknown_size(dry, &counted);
         }
@@ -329,6 +376,9 @@ learn_and_emit(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs
     spec->results = results;
     spec->nresults = (uint32_t)count;
     DT_TRY(dt_np_emit(dry->trace, spec, out));
+    if (back != NULL) {
+        DT_TRY(give_back(dry->trace, back, back_at, out));
+    }
     return many && type != &PyTuple_Type ? name_results(dry->trace, type, out) : DT_OK;
 }
 

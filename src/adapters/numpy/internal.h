@@ -314,8 +314,10 @@ DtStatus dt_np_any_dtype_arg(DtTrace *, const char *function, DtVar *var,
                              PyObject **out) DT_MUST_CHECK;
 DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing,
                         bool *out) DT_MUST_CHECK;
-/* An order= that is 'C' (also where it is left out) or, *fortran, 'F'. */
-DtStatus dt_np_order_arg(DtTrace *, const char *function, DtVar *var, bool *fortran) DT_MUST_CHECK;
+/* An order= that is 'C' (also where it is left out) or, *fortran, 'F'; for memory in a known order
+ * also what stands for that. */
+DtStatus dt_np_order_arg(DtTrace *, const char *function, DtVar *var, const DtMeta *meta,
+                         bool *fortran) DT_MUST_CHECK;
 /* A constant int argument (a symbol is specialised). */
 DtStatus dt_np_int_arg(DtTrace *, const char *function, DtVar *var, int64_t *out) DT_MUST_CHECK;
 /* One axis, normalised to 0..ndim-1. */

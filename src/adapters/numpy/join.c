@@ -54,6 +54,18 @@ read_parts(DtTrace *trace, const char *function, DtVar *var, bool any_ndim, Part
                : DT_OK;
 }
 
+/* Sizes that depend on data are compared by whoever joins: it raises where they differ. */
+static DtStatus
+match_size(DtTrace *trace, const char *function, const DtSym *size, const DtSym **result)
+{
+    if (dt_trace_depends_on_data(trace, size) || dt_trace_depends_on_data(trace, *result)) {
+        bool better = dt_sym_is_const(size) || dt_np_is_computed_int(trace, *result);
+        *result = better && !dt_sym_is_const(*result) ? size : *result;
+        return DT_OK;
+    }
+    return dt_np_match_size(trace, function, size, result);
+}
+
 static DtStatus
 emit_joined(DtTrace *trace, DtNpOp op, const Parts *parts, const DtSym *const *shape, uint32_t ndim,
             uint32_t axis, DtVar **out)
@@ -95,7 +107,7 @@ dt_np_fn_concatenate(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         const DtSym *const *other = parts.operands[i].array->meta->shape;
         for (uint32_t j = 0; j < parts.ndim; j++) {
             if (j != axis) {
-                DT_TRY(dt_np_match_size(trace, function, other[j], &shape[j]));
+                DT_TRY(match_size(trace, function, other[j], &shape[j]));
                 continue;
             }
             DT_TRY(dt_np_expr(trace, DT_SYM_OP_ADD, shape[j], other[j], &shape[j]));
@@ -126,8 +138,7 @@ dt_np_fn_stack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     memcpy(shape, parts.operands[0].array->meta->shape, sizeof(shape[0]) * parts.ndim);
     for (uint32_t i = 1; i < parts.count; i++) {
         for (uint32_t j = 0; j < parts.ndim; j++) {
-            DT_TRY(dt_np_match_size(trace, function, parts.operands[i].array->meta->shape[j],
-                                    &shape[j]));
+            DT_TRY(match_size(trace, function, parts.operands[i].array->meta->shape[j], &shape[j]));
         }
     }
     for (uint32_t i = 0; i <= parts.ndim; i++) {
@@ -205,7 +216,7 @@ dt_np_fn_stack_along(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
         }
         for (uint32_t j = 0; j < ndim; j++) {
             DT_TRY(j == axis ? dt_np_expr(trace, DT_SYM_OP_ADD, shape[j], other[j], &shape[j])
-                             : dt_np_match_size(trace, function, other[j], &shape[j]));
+                             : match_size(trace, function, other[j], &shape[j]));
         }
     }
     DT_TRY(dt_np_settle_size(trace, shape[axis], &shape[axis]));

@@ -161,12 +161,33 @@ reshape_to(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim,
     return reshape_node(trace, self, shape, ndim, unknown, out);
 }
 
-/* In Fortran's order: what the transposed array is in C's, transposed back.  Only where nothing is
- * copied: the base of the result would have another shape. */
+/* Is memory in C order, of which no row is one in Fortran's order too? */
+static bool
+is_copied_to_a_row(DtTrace *trace, const DtMeta *meta)
+{
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        const DtSym *size = meta->shape[i];
+        if (dt_trace_depends_on_data(trace, size) || dt_np_size_is(size, 0)) {
+            return false;
+        }
+        axes += !dt_np_size_is(size, 1);
+    }
+    return (meta->layout & DT_LAYOUT_C) && axes > 1;
+}
+
+/* In Fortran's order: what the transposed array is in C's, transposed back.  Only where it is known
+ * whether memory is copied first, for it is the base of the result. */
 static DtStatus
 reshape_fortran(DtTrace *trace, DtArrayVar *self, DtVar *const *sizes, uint32_t ndim, DtVar **out)
 {
     DtVar *turned[DT_NP_MAXDIMS], *found;
+    if (ndim == 1 && is_copied_to_a_row(trace, self->meta)) {
+        DT_TRY(dt_var_const_take(trace, PyUnicode_InternFromString("F"), &found));
+        DtArgs order = {.pos = &found, .npos = 1};
+        DT_TRY(dt_np_m_copy(trace, self, &order, &found));
+        self = dt_np_any_array(found);
+    }
     uint32_t layout = self->meta->layout;
     if (!(layout & DT_LAYOUT_F) && !(self->meta->ndim < 2 && (layout & DT_LAYOUT_C))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape of other memory in Fortran's order");
@@ -195,7 +216,7 @@ dt_np_m_reshape(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **ou
     if (args->nkw > (order != NULL) || args->npos == 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "reshape with keyword arguments");
     }
-    DT_TRY(dt_np_order_arg(trace, "reshape", order, &fortran));
+    DT_TRY(dt_np_order_arg(trace, "reshape", order, NULL, &fortran));
     DT_TRY(dt_var_realize(trace, args->pos[0], &first));
     if (args->npos == 1) {
         DT_TRY(dt_np_items(trace, dt_var_peek(first), &sizes, &ndim, &many));

@@ -242,6 +242,23 @@ default_str(DtTrace *trace, const char *function, const char *name, DtVar *var, 
     return DT_OK;
 }
 
+/* The order that a cast keeps, or the same by another name. */
+static DtStatus
+order_of_cast(DtTrace *trace, const DtMeta *meta, DtVar *order)
+{
+    PyObject *given = order != NULL ? dt_var_as_constant(trace, order) : NULL;
+    bool fortran;
+    if (order == NULL
+        || (given != NULL && PyUnicode_Check(given)
+            && PyUnicode_CompareWithASCIIString(given, "K") == 0)) {
+        return PyErr_Occurred() ? DT_ERROR : DT_OK;
+    }
+    DT_TRY(dt_np_order_arg(trace, "astype", order, meta, &fortran));
+    bool kept = fortran ? (meta->layout & DT_LAYOUT_F) && !(meta->layout & DT_LAYOUT_C)
+                        : (meta->layout & DT_LAYOUT_C) != 0;
+    return kept ? DT_OK : dt_break(trace, DT_BREAK_ARRAY_OP, "astype to another order");
+}
+
 DtStatus
 dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 {
@@ -261,7 +278,7 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
     if (!dt_np_is_ndarray(self) && !dt_np_dtype_captured(dt_np_descr(dtype))) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "astype of a NumPy scalar with such a dtype");
     }
-    DT_TRY(default_str(trace, "astype", "order", slots[2], "K"));
+    DT_TRY(order_of_cast(trace, self->meta, slots[2]));
     DT_TRY(default_str(trace, "astype", "casting", slots[3], "unsafe"));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[4], true, &subok));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[5], true, &copy));

@@ -343,13 +343,21 @@ dt_np_fn_in_order(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 DtStatus
 dt_np_fn_copy(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const names[] = {"a"};
-    DtVar *slot;
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
-    DT_TRY(dt_np_array_like(trace, &slot));
-    DtArrayVar *array = dt_np_array_of(slot);
+    static const char *const names[] = {"a", "order"};
+    DtVar *slots[2];
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
+    DtArrayVar *array = dt_np_array_of(slots[0]);
     if (array == NULL) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
+                        slots[0]->type->name);
+    }
+    if (slots[1] != NULL && dt_np_is_ndarray(array)) {
+        DtArgs order = dt_args_of(&slots[1], 1);
+        return dt_np_m_copy(trace, array, &order, out);
+    }
+    if (slots[1] != NULL) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a number with order=", dt_np_target(op));
     }
     return copy_of(trace, op, array, NULL, out);
 }

@@ -89,7 +89,7 @@ flatten(DtTrace *trace, const char *function, DtNpOp op, DtArrayVar *self, const
     bool fortran;
     DT_TRY(dt_np_need_ndarray(trace, self, function));
     DT_TRY(dt_np_bind(trace, function, &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(dt_np_order_arg(trace, function, slots[1], &fortran));
+    DT_TRY(dt_np_order_arg(trace, function, slots[1], self->meta, &fortran));
     if (fortran && self->meta->ndim > 1) { /* the items of the transposed array in C's order */
         DtVar *turned;
         DT_TRY(dt_np_transpose_reversed(trace, self, &turned));
@@ -125,14 +125,21 @@ dt_np_m_copy(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     bool fortran;
     DT_TRY(dt_np_need_ndarray(trace, self, "copy"));
     DT_TRY(dt_np_bind(trace, "copy", &self->base, args, names, 2, 2, 1, slots));
-    DT_TRY(dt_np_order_arg(trace, "copy", slots[1], &fortran));
+    DT_TRY(dt_np_order_arg(trace, "copy", slots[1], self->meta, &fortran));
     DtMeta *meta = dt_np_meta(trace, self->meta->dtype, self->meta->ndim);
     if (meta == NULL) {
         return DT_ERROR;
     }
     memcpy(meta->shape, self->meta->shape, sizeof(meta->shape[0]) * meta->ndim);
     if (fortran && meta->ndim > 1) {
-        DT_TRY(dt_np_fresh(trace, meta, NULL));
+        int8_t *order = DT_ARENA_ARRAY(&trace->arena, int8_t, meta->ndim);
+        if (order == NULL) {
+            return dt_no_memory();
+        }
+        for (uint32_t i = 0; i < meta->ndim; i++) {
+            order[i] = (int8_t)(meta->ndim - 1u - i);
+        }
+        DT_TRY(dt_np_fresh(trace, meta, order));
         operands[1] = dt_np_const(dt_var_as_constant(trace, slots[1]));
         return dt_np_emit_one(trace, DT_NP_nd_copy, operands, 2, meta, out);
     }
@@ -172,13 +179,17 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
     }
     for (uint32_t i = 0; i < ndim; i++) {
         bool same = true;
-        DT_TRY(dt_np_sym_of(trace, items[i], &shape[i]));
+        DT_TRY(dt_np_size_of(trace, items[i], &shape[i]));
         if (shape[i] == NULL || shape[i]->hint.i < 0) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "broadcast_to with a size that is no int");
         }
         DT_TRY(dt_np_settle_size(trace, shape[i], &shape[i]));
         uint32_t missing = ndim - self->meta->ndim;
-        if (i >= missing && !dt_np_size_is(self->meta->shape[i - missing], 1)) {
+        const DtSym *own = i >= missing ? self->meta->shape[i - missing] : NULL;
+        bool computed =
+            own != NULL
+            && (dt_trace_depends_on_data(trace, own) || dt_trace_depends_on_data(trace, shape[i]));
+        if (own != NULL && !computed && !dt_np_size_is(own, 1)) {
             DT_TRY(dt_trace_unify(trace, self->meta->shape[i - missing], shape[i], &same));
         }
         if (!same) {

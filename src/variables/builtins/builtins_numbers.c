@@ -417,10 +417,32 @@ divmod_of_instances(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
                     dt_kinds_type_name(trace, left), dt_kinds_type_name(trace, right));
 }
 
-/* The method of the array, which knows arrays and numbers. */
+static DtStatus
+floor_and_rest(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
+{
+    DtVar *pair[2];
+    DT_TRY(dt_var_binary(trace, DT_BINARY_FLOOR_DIVIDE, left, right, &pair[0]));
+    DT_TRY(dt_var_binary(trace, DT_BINARY_REMAINDER, left, right, &pair[1]));
+    return dt_var_tuple(trace, pair, 2, out);
+}
+
+/* An int that the graph computes, or one that is known. */
+static bool
+is_int(DtVar *var)
+{
+    PyTypeObject *type = dt_kinds_is(var, DT_KIND_ARRAY) ? ((DtArrayVar *)var)->meta->type : NULL;
+    PyObject *constant = type == NULL ? dt_var_peek_constant(var) : NULL;
+    return type == &PyLong_Type || (constant != NULL && PyLong_CheckExact(constant))
+           || (dt_kinds_is(var, DT_KIND_SYMBOLIC) && ((DtSymVar *)var)->sym->type == DT_SYM_INT);
+}
+
+/* The method of the array, which knows arrays and numbers; of ints floor and rest. */
 static DtStatus
 divmod_of_arrays(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
 {
+    if (is_int(left) && is_int(right)) {
+        return floor_and_rest(trace, left, right, out);
+    }
     bool reflected = !dt_kinds_is(left, DT_KIND_ARRAY);
     return reflected ? dt_var_call_method(trace, right, "__rdivmod__", &left, 1, out)
                      : dt_var_call_method(trace, left, "__divmod__", &right, 1, out);
@@ -430,7 +452,7 @@ divmod_of_arrays(DtTrace *trace, DtVar *left, DtVar *right, DtVar **out)
 static DtStatus
 call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtVar *pair[2], *left, *right;
+    DtVar *left, *right;
     DT_TRY(dt_var_realize(trace, args->pos[0], &left));
     DT_TRY(dt_var_realize(trace, args->pos[1], &right));
     bool symbolic = dt_kinds_is(left, DT_KIND_SYMBOLIC) || dt_kinds_is(right, DT_KIND_SYMBOLIC);
@@ -449,9 +471,7 @@ call_divmod(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (!nonzero) {
         return dt_builtin_fold(trace, self, args, out);
     }
-    DT_TRY(dt_var_binary(trace, DT_BINARY_FLOOR_DIVIDE, left, right, &pair[0]));
-    DT_TRY(dt_var_binary(trace, DT_BINARY_REMAINDER, left, right, &pair[1]));
-    return dt_var_tuple(trace, pair, 2, out);
+    return floor_and_rest(trace, left, right, out);
 }
 
 static DtStatus
