@@ -53,7 +53,7 @@ dt_broken_point_at(DtBroken *broken, int32_t at)
     point->cache.nargs = broken->owner->nargs;
     point->cache.point = true;
     point->cache.refusing = -1;
-    point->cache.specialised = broken->owner->specialised;
+    point->cache.opened = Py_XNewRef(broken->owner->opened); /* whose locals have the same names */
     point->broken = broken;
     point->at = at;
     broken->points[at] = point;

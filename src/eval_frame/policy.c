@@ -5,7 +5,6 @@
 #include "compat/code.h"
 #include "compat/finalizing.h"
 #include "compat/modules.h"
-#include "compat/text.h"
 #include "core/clock.h"
 #include "eval_frame/cache_list.h"
 #include "eval_frame/investment.h"
@@ -98,33 +97,66 @@ dt_policy_may_compile(DtCodeCache *cache, const DtGuardFrame *frame)
     return 0;
 }
 
-/* Versions for other numbers after which loops are not unrolled for a number that varies: few of
- * them are faster than a loop whose iterations are compiled one by one. */
-#define OPEN_RANGES_AFTER 3
+/* Versions for other values of a number after which loops are not unrolled for it: few of them are
+ * faster than a loop whose iterations are compiled one by one. */
+#define OPENED_AFTER 3
+
+/* Counts a miss because of the number; the set of opened ones is never changed, since points of the
+ * frame share it. */
+static void
+count_specialised(DtCodeCache *cache, PyObject *name)
+{
+    if (cache->specialised == NULL) {
+        cache->specialised = PyDict_New();
+    }
+    PyObject *found =
+        cache->specialised != NULL ? PyDict_GetItemWithError(cache->specialised, name) : NULL;
+    long count = found != NULL ? PyLong_AsLong(found) + 1 : 1;
+    PyObject *number = PyErr_Occurred() ? NULL : PyLong_FromLong(count);
+    if (number != NULL && PyDict_SetItem(cache->specialised, name, number) == 0
+        && count == OPENED_AFTER) {
+        PyObject *opened = PySet_New(cache->opened);
+        if (opened != NULL && PySet_Add(opened, name) == 0) {
+            Py_XSETREF(cache->opened, Py_NewRef(opened));
+        }
+        Py_XDECREF(opened);
+    }
+    Py_XDECREF(number);
+}
+
+static void
+note_names(DtCodeCache *cache, PyObject *names, DtVaried varied)
+{
+    if (varied == DT_VARIED_NUMBER && cache->varied == NULL) {
+        cache->varied = PySet_New(NULL);
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(names) && !PyErr_Occurred(); i++) {
+        if (varied == DT_VARIED_NUMBER) {
+            PySet_Add(cache->varied, PyList_GET_ITEM(names, i));
+        }
+        else {
+            count_specialised(cache, PyList_GET_ITEM(names, i));
+        }
+    }
+}
 
 void
 dt_policy_note_varied(DtCodeCache *cache, const DtGuardFrame *frame)
 {
-    DtStrbuf text = {0};
     DtVaried varied = DT_VARIED_OTHER;
     if (cache->entries == NULL) {
         return;
     }
-    DtStatus status = dt_program_varied(cache->entries->guards, frame, &varied, &text);
+    PyObject *names = PyList_New(0);
+    DtStatus status =
+        names != NULL ? dt_program_varied(cache->entries->guards, frame, &varied, names) : DT_ERROR;
     cache->classes_vary |= status == DT_OK && varied == DT_VARIED_CLASS;
-    cache->specialised +=
-        status == DT_OK && varied == DT_VARIED_SPECIALISED && cache->specialised < UINT8_MAX;
-    if (status == DT_OK && varied == DT_VARIED_NUMBER && cache->region->dynamic < 0) {
-        PyObject *name = dt_text_take(&text);
-        if (cache->varied == NULL) {
-            cache->varied = PySet_New(NULL);
-        }
-        if (name != NULL && cache->varied != NULL) {
-            PySet_Add(cache->varied, name);
-        }
-        Py_XDECREF(name);
+    if (status == DT_OK
+        && (varied == DT_VARIED_SPECIALISED
+            || (varied == DT_VARIED_NUMBER && cache->region->dynamic < 0))) {
+        note_names(cache, names, varied);
     }
-    dt_strbuf_release(&text);
+    Py_XDECREF(names);
     PyErr_Clear(); /* MemoryError, or a name that is no UTF-8: it stays a constant */
 }
 
@@ -154,7 +186,7 @@ dt_policy_trace_options(const DtCodeCache *cache)
     options.refusing =
         cache->refusing >= 0 && !cache->point ? cache->refusing == 1 : dt_refusals_are_on();
     if (dt_scale_weighs(cache->region)) {
-        options.open_ranges = cache->specialised >= OPEN_RANGES_AFTER;
+        options.opened = cache->opened;
     }
     else {
         options.unroll_nodes = UINT32_MAX; /* they want one graph, however large */

@@ -163,7 +163,8 @@ dt_cache_reset(DtCodeCache *cache)
     cache->misses = 0;
     cache->made = 0;
     Py_CLEAR(cache->varied);
-    cache->specialised = 0;
+    Py_CLEAR(cache->specialised);
+    Py_CLEAR(cache->opened);
     memset(&cache->scale, 0, sizeof(cache->scale));
     cache->spent_ns = cache->tried_ns = 0;
     cache->skips = cache->put_off = 0;

@@ -102,10 +102,11 @@ struct DtCodeCache {
     uint32_t made;           /* entries published since the last reset */
     PyObject *varied;        /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
     bool classes_vary;       /* a class that an entry relied on has changed */
-    uint8_t specialised;     /* misses because of a number that a symbol had to have, at most 255 */
-    uint32_t version;        /* grows whenever the list of entries changes */
-    uint32_t selects;        /* the version that the selector was made for */
-    DtSelector *selector;    /* DT_OWNED, or NULL: the entries are asked one by one */
+    PyObject *specialised; /* DT_OWNED dict: number -> misses because it had to be one value ... */
+    PyObject *opened;      /* DT_OWNED set of those that missed often (policy.c), or NULL */
+    uint32_t version;      /* grows whenever the list of entries changes */
+    uint32_t selects;      /* the version that the selector was made for */
+    DtSelector *selector;  /* DT_OWNED, or NULL: the entries are asked one by one */
     DtVerified verify;
 };
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "compat/text.h"
 #include "compat/type.h"
 
 #define LONGEST_VALUE 80 /* bytes of a constant's text */
@@ -393,10 +394,73 @@ is_specialised(const DtSym *sym)
     return sym->op == DT_SYM_OP_EQ && sym->a->type == DT_SYM_INT && dt_sym_is_const(sym->b);
 }
 
+static DtStatus
+add_name(const DtSource *source, PyObject *names)
+{
+    DtStrbuf text = {0};
+    dt_source_print(source, &text);
+    PyObject *name = dt_text_take(&text);
+    int failed = name == NULL || PyList_Append(names, name) < 0;
+    Py_XDECREF(name);
+    return failed ? DT_ERROR : DT_OK;
+}
+
+static DtStatus
+add_names_of_symbols(const DtGuardProgram *program, const DtSym *sym, PyObject *names)
+{
+    if (sym == NULL) {
+        return DT_OK;
+    }
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        DtSource source = dt_program_symbol_source(program, sym->id);
+        return add_name(&source, names);
+    }
+    DT_TRY(add_names_of_symbols(program, sym->a, names));
+    return add_names_of_symbols(program, sym->b, names);
+}
+
+static DtStatus
+add_size(const DtGuardProgram *program, const DtGuardFact *fact, DtSourceKind kind, PyObject *names)
+{
+    DtSource size = {.kind = kind, .base = &program->sources[fact->source - 1]};
+    return add_name(&size, names);
+}
+
+/* What the fact, which does not hold, is about; `found` is what its source has, or NULL. */
+static DtStatus
+varied_by(const DtGuardProgram *program, const DtGuardFact *fact, PyObject *found, DtVaried *varied,
+          PyObject *names)
+{
+    if (fact->kind == DT_GUARD_SYM && is_specialised(fact->sym)) {
+        *varied = DT_VARIED_SPECIALISED;
+        return add_names_of_symbols(program, fact->sym->a, names);
+    }
+    if (fact->kind == DT_GUARD_CONSTANT && is_other_number(fact->object, found)) {
+        *varied = DT_VARIED_NUMBER;
+        return add_name(&program->sources[fact->source - 1], names);
+    }
+    if (fact->kind == DT_GUARD_DEQUE && found != NULL) {
+        *varied = DT_VARIED_NUMBER;
+        return add_size(program, fact, DT_SOURCE_DEQUE_SIZE, names);
+    }
+    if (fact->kind == DT_GUARD_LENGTH && fact->object == (PyObject *)&PyList_Type && found != NULL
+        && PyList_CheckExact(found)) {
+        *varied = DT_VARIED_NUMBER;
+        return add_size(program, fact, DT_SOURCE_LIST_SIZE, names);
+    }
+    if (found != NULL
+        && ((fact->kind == DT_GUARD_TYPE_VERSION && (PyObject *)Py_TYPE(found) == fact->object)
+            || (fact->kind == DT_GUARD_CLASS_VERSION && found == fact->object))) {
+        *varied = DT_VARIED_CLASS;
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,
-                  DtStrbuf *out)
+                  PyObject *names)
 {
+    DtStatus status = DT_OK;
     *varied = DT_VARIED_OTHER;
     if (program->user != 0) {
         return DT_OK; /* its guards can run anything */
@@ -410,39 +474,14 @@ dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *
     forget_dead_keys(program);
     if (ok == 0 && origin >= 0) {
         const DtGuardFact *fact = &program->facts[origin];
-        if (fact->kind == DT_GUARD_SYM && is_specialised(fact->sym)) {
-            *varied = DT_VARIED_SPECIALISED;
-        }
         PyObject *found = fact->source != 0 ? regs[fact->source - 1] : NULL;
-        if (fact->kind == DT_GUARD_CONSTANT && is_other_number(fact->object, found)) {
-            *varied = DT_VARIED_NUMBER;
-            dt_source_print(&program->sources[fact->source - 1], out);
-        }
-        else if (fact->kind == DT_GUARD_DEQUE && found != NULL) {
-            DtSource size = {.kind = DT_SOURCE_DEQUE_SIZE,
-                             .base = &program->sources[fact->source - 1]};
-            *varied = DT_VARIED_NUMBER;
-            dt_source_print(&size, out);
-        }
-        else if (fact->kind == DT_GUARD_LENGTH && fact->object == (PyObject *)&PyList_Type
-                 && found != NULL && PyList_CheckExact(found)) {
-            DtSource size = {.kind = DT_SOURCE_LIST_SIZE,
-                             .base = &program->sources[fact->source - 1]};
-            *varied = DT_VARIED_NUMBER;
-            dt_source_print(&size, out);
-        }
-        else if (found != NULL
-                 && ((fact->kind == DT_GUARD_TYPE_VERSION
-                      && (PyObject *)Py_TYPE(found) == fact->object)
-                     || (fact->kind == DT_GUARD_CLASS_VERSION && found == fact->object))) {
-            *varied = DT_VARIED_CLASS;
-        }
+        status = varied_by(program, fact, found, varied, names);
     }
     for (uint32_t i = 0; i < program->nregs; i++) {
         Py_XDECREF(regs[i]);
     }
     PyMem_Free(regs);
-    return ok < 0 ? DT_ERROR : DT_OK;
+    return ok < 0 ? DT_ERROR : status;
 }
 
 DtStatus

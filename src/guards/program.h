@@ -56,9 +56,9 @@ typedef enum DtVaried {
     DT_VARIED_SPECIALISED, /* the same, of a size or of what was computed with numbers */
     DT_VARIED_CLASS        /* a class has changed */
 } DtVaried;
-/* `out` gets the number's source. */
+/* `names`, a list, gets the printed sources of the numbers. */
 DtStatus dt_program_varied(DtGuardProgram *program, const DtGuardFrame *frame, DtVaried *varied,
-                           DtStrbuf *out) DT_MUST_CHECK;
+                           PyObject *names) DT_MUST_CHECK;
 uint32_t dt_program_guard_count(const DtGuardProgram *program);
 
 /* Bytes that a check reads or writes, and bytes that only explanations and changes need. */

@@ -195,6 +195,8 @@ DtStatus dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *n
 /* ---- symbols ---- */
 /* Was an earlier version compiled for another value of what the source reads? */
 bool dt_symbolic_has_varied(DtTrace *trace, const DtSource *source);
+/* Whether the source is in a set of printed ones; NULL: an empty set. */
+bool dt_symbolic_is_among(PyObject *set, const DtSource *source);
 /* The expression of a symbolic number or of an int, float or bool constant; NULL if it has none. */
 const DtSym *dt_symbolic_of(DtTrace *trace, DtVar *var);
 

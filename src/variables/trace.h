@@ -56,7 +56,7 @@ typedef struct DtTraceOptions {
     PyObject *varied;      /* set of printed sources whose number has varied: symbols; or NULL */
     /* Is a call of `callee` in code `caller` left to the frame?  NULL: all are followed. */
     bool (*leaves_alone)(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller);
-    bool open_ranges; /* the number of iterations of loops has varied: see v_range.c */
+    PyObject *opened; /* the same of those that no loop is unrolled for: see v_range.c */
     int dynamic;      /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
      * break_every-th that it comes to; 0: don't. */

@@ -1,8 +1,8 @@
 /* Ranges of concrete numbers: the bounds of range() are specialised, so that loops can be unrolled.
  *
- * Where that made too many versions (options.open_ranges), a range keeps its bounds open until
- * somebody asks for its numbers. A loop over it need not ask: its iterations are compiled one by
- * one.
+ * Where a number made too many versions (options.opened), a range that depends on it keeps its
+ * bounds open until somebody asks for its numbers. A loop over it need not ask: its iterations are
+ * compiled one by one.
  */
 #include "variables/fold.h"
 
@@ -39,6 +39,20 @@ is_number(DtTrace *trace, DtVar *var)
     return sym != NULL && sym->type == DT_SYM_INT && !dt_trace_depends_on_data(trace, sym);
 }
 
+/* Whether it depends on a number that loops are not unrolled for. */
+static bool
+is_opened(DtTrace *trace, const DtSym *sym)
+{
+    if (sym == NULL) {
+        return false;
+    }
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        const DtSource *source = trace->symbols.items[sym->id].source;
+        return source != NULL && dt_symbolic_is_among(trace->options.opened, source);
+    }
+    return is_opened(trace, sym->a) || is_opened(trace, sym->b);
+}
+
 /* Its step must be known: a range() with a step of 0 would raise when it is closed. */
 static DtStatus
 may_stay_open(DtTrace *trace, const DtArgs *args, bool *open)
@@ -53,7 +67,7 @@ may_stay_open(DtTrace *trace, const DtArgs *args, bool *open)
             || (i == 2 && (symbolic || dt_symbolic_of(trace, arg)->hint.i == 0))) {
             return DT_OK;
         }
-        varies = varies || symbolic;
+        varies = varies || (symbolic && is_opened(trace, ((DtSymVar *)arg)->sym));
     }
     *open = varies;
     return DT_OK;
@@ -76,7 +90,7 @@ DtStatus
 dt_range_of(DtTrace *trace, const DtArgs *args, DtVar **out, bool *fits)
 {
     int64_t numbers[3];
-    bool open = trace->options.open_ranges;
+    bool open = trace->options.opened != NULL;
     *fits = true;
     if (open) {
         DT_TRY(may_stay_open(trace, args, &open));

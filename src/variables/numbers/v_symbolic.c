@@ -41,18 +41,24 @@ dt_var_sym(DtTrace *trace, const DtSym *sym, DtVar **out)
 }
 
 bool
-dt_symbolic_has_varied(DtTrace *trace, const DtSource *source)
+dt_symbolic_is_among(PyObject *set, const DtSource *source)
 {
-    if (trace->options.varied == NULL) {
+    if (set == NULL) {
         return false;
     }
     DtStrbuf text = {0};
     dt_source_print(source, &text);
     PyObject *name = dt_text_take(&text);
-    int found = name != NULL ? PySet_Contains(trace->options.varied, name) : -1;
+    int found = name != NULL ? PySet_Contains(set, name) : -1;
     Py_XDECREF(name);
     PyErr_Clear(); /* MemoryError, or a key that is no UTF-8: a constant then */
     return found == 1;
+}
+
+bool
+dt_symbolic_has_varied(DtTrace *trace, const DtSource *source)
+{
+    return dt_symbolic_is_among(trace->options.varied, source);
 }
 
 /* Input ints and floats: symbols, unless sizes and numbers are to be specialised or what is read

@@ -1,5 +1,6 @@
 """Loops over range(n) where n is another number at each call: after some versions they are not unrolled."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -180,3 +181,25 @@ def test_one_graph_is_wanted():
     fn = dyntrace.compile(adds, fullgraph=True)
     for n in (3, 4, 5, 6, 7):
         assert np.array_equal(fn(X, n), adds(X, n))
+
+
+def two_numbers(x, n, count):
+    for i in range(count):
+        x = x * 2 - i
+    for i in range(n):  # the one that varies
+        x = x + i
+    return np.concatenate([x * i for i in range(count)])
+
+
+def test_only_the_number_that_varies_is_opened(capfd):
+    with dyntrace.config.patch(logs="graph_breaks"):
+        check_calls(two_numbers, *((X, n, 3) for n in NUMBERS), whole=False)
+    lines = [line for line in capfd.readouterr().err.splitlines() if "[varying-loop]" in line]
+    place = two_numbers.__code__.co_firstlineno + 3
+    here = re.compile(f":{place}[: ]")  # with its column, where this Python knows it
+    assert FORCED or (lines and all(map(here.search, lines))), lines
+
+
+def test_each_number_is_counted_by_itself():
+    calls = [(X, n, 2) for n in (3, 4, 5, 6, 7, 8)] + [(X, 4, count) for count in (3, 4, 5, 6, 2)]
+    check_calls(two_numbers, *calls, (X, 3, 7), whole=False, recompile_limit=64)
