@@ -7,6 +7,7 @@
 #include "compat/iterators.h"
 #include "compat/lru_cache.h"
 #include "compat/referents.h"
+#include "variables/kinds.h"
 #include "variables/substitutes.h"
 
 typedef enum Access {
@@ -19,6 +20,7 @@ typedef enum Access {
     KEY_ITEM,   /* base[key] */
     INDEX_ITEM, /* base[index] */
     AT_ITEM,    /* base[at + index] */
+    OPERATION,  /* base and at in the operation `index` */
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
@@ -71,6 +73,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_ITERATED] = {true, NULL, NULL, ASKED, 0, dt_iterators_fresh_function},
     [DT_SOURCE_COUNTED] = {true, NULL, NULL, ASKED, 0, dt_iterators_count_function},
     [DT_SOURCE_REFERENT] = {true, NULL, NULL, ASKED, 0, dt_referents_function},
+    [DT_SOURCE_COMPUTED] = {true, NULL, NULL, OPERATION, 0, NULL},
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0, NULL},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0, NULL},
 };
@@ -130,6 +133,12 @@ dt_codegen_is_loadable(const DtSource *source)
         }
     }
     return true;
+}
+
+static DtStatus
+load_operand(DtCodegen *codegen, const void *source)
+{
+    return dt_codegen_load_source(codegen, source);
 }
 
 static DtStatus
@@ -198,6 +207,10 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
         dt_strbuf_release(&text);
         return status;
     }
+    if (row->access == OPERATION) {
+        return dt_symbolic_emit(codegen, (int)source->index, load_operand, source->base,
+                                source->at);
+    }
     if (row->access == ASKED) {
         return load_asked(codegen, source, row);
     }
@@ -218,6 +231,7 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case BASE_ITEM:
     case BASE_SIZE:
     case ASKED:
+    case OPERATION:
         return DT_OK;
     case KEY_ATTR:
         return dt_codegen_name(codegen, DT_OP_LOAD_ATTR, source->key);

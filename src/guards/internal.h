@@ -164,6 +164,13 @@ typedef struct DtDimObject {
     PyObject *object; /* DT_OWNED */
 } DtDimObject;
 
+/* Of two ints, kept as an int object. */
+typedef struct DtComputed {
+    DtDimObject number;
+    uint32_t op; /* DtSymOp */
+    uint32_t at; /* register of the second one */
+} DtComputed;
+
 typedef struct DtSymCheck {
     DtSymProgram program; /* count 0: too deep, `sym` is evaluated instead */
     const DtSym *sym;

@@ -404,6 +404,24 @@ load_number(DtLower *lower, DtGuardOp op, DtLowerInstr *instr)
 }
 
 static DtStatus
+load_computed(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
+{
+    DtArena *arena = &lower->program->arena;
+    DtComputed *computed = DT_ARENA_NEW(arena, DtComputed);
+    if (!dt_source_computes(source->source->index)) {
+        return unreadable(lower, source);
+    }
+    if (computed == NULL || dt_vec_push(arena, &lower->program->dims, &computed->number) < 0) {
+        return dt_no_memory();
+    }
+    computed->op = (uint32_t)source->source->index;
+    computed->at = source->at->reg;
+    instr->op = DT_GOP_COMPUTED;
+    instr->x = computed;
+    return DT_OK;
+}
+
+static DtStatus
 load_member(DtLower *lower, const char *name, DtLowerInstr *instr)
 {
     PyObject *text = PyUnicode_InternFromString(name);
@@ -469,6 +487,9 @@ load_single(DtLower *lower, DtLowerSource *source)
     case DT_SOURCE_DEQUE_ITEM:
         instr.op = from->kind == DT_SOURCE_LIST_ITEM ? DT_GOP_LIST_ITEM : DT_GOP_DEQUE_ITEM;
         instr.y = from->index;
+        break;
+    case DT_SOURCE_COMPUTED:
+        DT_TRY(load_computed(lower, source, &instr));
         break;
     case DT_SOURCE_PICKED:
         instr.op = DT_GOP_PICKED;

@@ -126,7 +126,7 @@ read_sources(Reader *reader, PyObject *list)
         }
         DT_TRY(source_at(reader, base_index, &base));
         DT_TRY(source_at(reader, at_index, &at));
-        if ((kind == DT_SOURCE_PICKED) != (at != NULL)) {
+        if ((kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED) != (at != NULL)) {
             return damaged("source");
         }
         DT_TRY(read_key(written, NULL, &key));
@@ -134,7 +134,7 @@ read_sources(Reader *reader, PyObject *list)
             return DT_ERROR;
         }
         reader->sources[i] =
-            at != NULL ? dt_source_picked(reader->trace, base, at, index)
+            at != NULL ? dt_source_by_two(reader->trace, (DtSourceKind)kind, base, at, index)
                        : dt_source_get(reader->trace, (DtSourceKind)kind, base, key, index);
         if (reader->sources[i] == NULL) {
             return DT_ERROR;

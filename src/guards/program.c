@@ -321,6 +321,8 @@ do_LIST_SIZE:
     ANSWER(dt_read_list_size(in->x, regs[in->a], &regs[in->dst]));
 do_PICKED:
     LOAD(dt_read_picked(regs[in->a], regs[in->pair.number], (int32_t)in->pair.index));
+do_COMPUTED:
+    ANSWER(dt_read_computed(in->x, regs[in->a], regs[((DtComputed *)in->x)->at], &regs[in->dst]));
 do_DEQUE_ITEM:
     LOAD(dt_read_deque_item(regs[in->a], in->i));
 do_DEQUE_SIZE:

@@ -10,6 +10,7 @@
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type_names.h"
+#include "variables/numbers/sym_apply.h"
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
 
@@ -387,15 +388,29 @@ dt_read_list_item(PyObject *list, int64_t index)
     return index >= 0 && index < PyList_GET_SIZE(list) ? PyList_GET_ITEM(list, index) : NULL;
 }
 
+static bool
+read_int(PyObject *object, int64_t *out)
+{
+    int overflow = 1;
+    *out = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
+    return overflow == 0;
+}
+
+int
+dt_read_computed(DtComputed *computed, PyObject *a, PyObject *b, PyObject **out)
+{
+    DtNumber left, right, result;
+    return read_int(a, &left.i) && read_int(b, &right.i)
+                   && dt_sym_apply((DtSymOp)computed->op, false, left, right, &result)
+               ? read_number(&computed->number, result.i, out)
+               : 0;
+}
+
 PyObject *
 dt_read_picked(PyObject *items, PyObject *number, int64_t offset)
 {
-    int overflow;
-    if (!PyLong_CheckExact(number)) {
-        return NULL;
-    }
-    int64_t index = PyLong_AsLongLongAndOverflow(number, &overflow);
-    if (overflow != 0 || __builtin_add_overflow(index, offset, &index)) {
+    int64_t index;
+    if (!read_int(number, &index) || __builtin_add_overflow(index, offset, &index)) {
         return NULL;
     }
     if (PyTuple_CheckExact(items)) {

@@ -40,7 +40,8 @@ PyObject *dt_read_index(PyObject *items, int64_t index);
 PyObject *dt_read_list_item(PyObject *list, int64_t index);
 /* The same at the int `number` plus `offset`, of an exact list or tuple. */
 PyObject *dt_read_picked(PyObject *items, PyObject *number, int64_t offset);
-/* The same of a deque, whose type was checked. */
+int dt_read_computed(DtComputed *computed, PyObject *a, PyObject *b, PyObject **out);
+/* An item of a deque, whose type was checked, as of a list. */
 PyObject *dt_read_deque_item(PyObject *deque, int64_t index);
 PyObject *dt_read_closure(PyObject *function, int64_t index, bool contents);
 

@@ -33,13 +33,13 @@ source_at(Maker *maker, Py_ssize_t index)
     return index < 0 || index >= maker->nsources ? NULL : maker->sources[index];
 }
 
-/* What an item is picked by is another of the sources, whose number is the key. */
+/* Of one that is read by two, the key is the number of the second. */
 static const DtSource *
 make_source(Maker *maker, DtSourceKind kind, Py_ssize_t base, PyObject *key, int64_t index)
 {
     const DtSource *from = source_at(maker, base);
-    return kind == DT_SOURCE_PICKED
-               ? dt_source_picked(maker->trace, from, source_at(maker, PyLong_AsSsize_t(key)),
+    return kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED
+               ? dt_source_by_two(maker->trace, kind, from, source_at(maker, PyLong_AsSsize_t(key)),
                                   index)
                : dt_source_get(maker->trace, kind, from, key == Py_None ? NULL : key, index);
 }

@@ -50,7 +50,7 @@ breaks(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 /* ---- Sources --------------------------------------------------------------------------------- */
 
 /* source_text(function, [(kind, key or None, index), ...]): a chain, outermost base first, which is
- * what an item is picked by.  Also
+ * the second one of those that are read by two.  Also
  * checks that making the chain again gives the same pointers. */
 static PyObject *
 source_text(PyObject *Py_UNUSED(module), PyObject *args)
@@ -73,10 +73,11 @@ source_text(PyObject *Py_UNUSED(module), PyObject *args)
             if (!PyArg_ParseTuple(PyList_GET_ITEM(chain, i), "iOL", &kind, &key, &index)) {
                 goto done;
             }
-            made[round] = kind == DT_SOURCE_PICKED
-                              ? dt_source_picked(trace, made[round], first, index)
-                              : dt_source_get(trace, (DtSourceKind)kind, made[round],
-                                              key == Py_None ? NULL : key, index);
+            made[round] =
+                kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED
+                    ? dt_source_by_two(trace, (DtSourceKind)kind, made[round], first, index)
+                    : dt_source_get(trace, (DtSourceKind)kind, made[round],
+                                    key == Py_None ? NULL : key, index);
             first = i == 0 ? made[round] : first;
             if (made[round] == NULL) {
                 goto done;

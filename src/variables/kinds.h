@@ -194,6 +194,10 @@ DtStatus dt_builtin_class_method(DtTrace *trace, PyTypeObject *type, PyObject *n
 
 /* ---- symbols ---- */
 /* Was an earlier version compiled for another value of what the source reads? */
+/* Emits an operation; emit() leaves the value of one of its one or two operands. */
+DtStatus dt_symbolic_emit(DtCodegen *codegen, int op,
+                          DtStatus (*emit)(DtCodegen *codegen, const void *operand), const void *a,
+                          const void *b) DT_MUST_CHECK;
 bool dt_symbolic_has_varied(DtTrace *trace, const DtSource *source);
 /* Whether the source is in a set of printed ones; NULL: an empty set. */
 bool dt_symbolic_is_among(PyObject *set, const DtSource *source);

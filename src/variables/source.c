@@ -12,6 +12,12 @@
 #include "variables/kinds.h"
 #include "variables/trace.h"
 
+static const char *const operations[] = {
+#define SYM_OP(NAME, ARITY, TEXT) TEXT,
+#include "variables/numbers/sym_ops.def"
+#undef SYM_OP
+};
+
 /* What the interning table holds; sources with one hash form a chain. */
 typedef struct SourceNode {
     DtSource source;
@@ -171,9 +177,32 @@ dt_source_index(DtTrace *trace, const DtSource *base, int64_t index)
 }
 
 const DtSource *
-dt_source_picked(DtTrace *trace, const DtSource *base, const DtSource *at, int64_t index)
+dt_source_by_two(DtTrace *trace, DtSourceKind kind, const DtSource *base, const DtSource *at,
+                 int64_t index)
 {
-    return intern(trace, DT_SOURCE_PICKED, base, at, NULL, index);
+    return intern(trace, kind, base, at, NULL, index);
+}
+
+bool
+dt_source_computes(int64_t op)
+{
+    switch (op) {
+    case DT_SYM_OP_ADD:
+    case DT_SYM_OP_SUB:
+    case DT_SYM_OP_MUL:
+    case DT_SYM_OP_FLOORDIV:
+    case DT_SYM_OP_MOD:
+    case DT_SYM_OP_MIN:
+    case DT_SYM_OP_MAX:
+    case DT_SYM_OP_BITAND:
+    case DT_SYM_OP_BITOR:
+    case DT_SYM_OP_BITXOR:
+    case DT_SYM_OP_LSHIFT:
+    case DT_SYM_OP_RSHIFT:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Names in brackets are quoted ('x'), after a dot bare; other objects of exact simple types by
@@ -226,7 +255,7 @@ static void
 print_place(const DtSource *source, DtStrbuf *buf)
 {
     dt_source_print(source->at, buf);
-    if (source->index != 0) {
+    if (source->kind == DT_SOURCE_PICKED && source->index != 0) {
         dt_strbuf_addf(buf, " %c %lld", source->index < 0 ? '-' : '+',
                        (long long)(source->index < 0 ? -source->index : source->index));
     }
@@ -251,6 +280,9 @@ dt_source_print(const DtSource *source, DtStrbuf *buf)
         }
         else if (*c == 'a') {
             print_place(source, buf);
+        }
+        else if (*c == 'o') {
+            dt_strbuf_add(buf, operations[source->index]);
         }
         else if (*c == 'i') {
             dt_strbuf_addf(buf, "%lld", (long long)source->index);

@@ -55,9 +55,11 @@ const DtSource *dt_source_item(DtTrace *trace, const DtSource *base,
                                PyObject *key); /* base[key], a dict */
 const DtSource *dt_source_index(DtTrace *trace, const DtSource *base,
                                 int64_t index); /* tuple or list */
-/* base[at + index], whatever number `at` is in a call; of a list or tuple. */
-const DtSource *dt_source_picked(DtTrace *trace, const DtSource *base, const DtSource *at,
-                                 int64_t index);
+/* One that is read by two others: PICKED or COMPUTED. */
+const DtSource *dt_source_by_two(DtTrace *trace, DtSourceKind kind, const DtSource *base,
+                                 const DtSource *at, int64_t index);
+/* Whether a COMPUTED source may have this operation: one of two ints that gives an int. */
+bool dt_source_computes(int64_t op);
 
 void dt_source_print(const DtSource *source, DtStrbuf *buf);
 

@@ -603,12 +603,12 @@ def test_what_is_picked_by_a_number_is_asked_for_again():
 
     @dyntrace.compile(fullgraph=True)
     def fn(x, items, pair, i):
-        return x + 1, items[i], items[i - 2], pair[i - 3]
+        return x + 1, items[i], items[i - 2], pair[i - 3], items[(i + 1) % 2], items[min(2 * i, 1)]
 
     held = [object() for _ in range(5)]
     for i in (2, 3, 1, 4):
         found = fn(numpy.ones(2), held[: i + 1], tuple(held[:3]), i)
-        assert found[1:] == (held[i], held[: i + 1][i - 2], held[:3][i - 3])
+        assert found[1:] == (held[i], held[: i + 1][i - 2], held[:3][i - 3], held[(i + 1) % 2], held[1])
 
 
 def test_every_kind_of_source_is_known_here():
@@ -632,6 +632,7 @@ def test_every_kind_of_source_is_known_here():
         "DEQUE_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
         "LIST_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
         "PICKED": test_what_is_picked_by_a_number_is_asked_for_again,
+        "COMPUTED": test_what_is_picked_by_a_number_is_asked_for_again,
         "COUNTED": test_what_existing_iterators_hold_is_asked_for_again,
     }  # fmt: skip
     # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is

@@ -492,6 +492,9 @@ def source_cases():
     pair = lambda index: lambda r: r.source("PICKED", r.local("x"), r.local("y"), index)  # noqa: E731
     yield "PICKED", target, pair(-1), (results, 2), TABLE
     yield "PICKED from the end", target, pair(1), (tuple(results), -3), TABLE
+    product = lambda r: r.source("COMPUTED", r.local("x"), r.local("y"), 4)  # noqa: E731
+    yield "COMPUTED", target, product, (-3, 5), -15
+    yield "COMPUTED large", target, product, (1 << 40, 5), 5 << 40
     queue = type("Queue", (collections.deque,), {"__getitem__": None})(results)
     yield (
         "DEQUE_ITEM",

@@ -1,6 +1,7 @@
 /* Items of existing lists and tuples at a number that is another one in each call.
  *
- *   def step(xs, t): ... xs[t - 1] ...      L['xs'][L['t'] - 1], read at each call
+ *   def step(xs, t): ... xs[t - 1] ...            L['xs'][L['t'] - 1], read at each call
+ *                    ... xs[(t + 1) % n] ...      L['xs'][((L['t'] + <1>) % L['n'])]
  *
  * Which of the items it is nobody asks, so one entry serves all of them; that there is one is
  * guarded, and Python's own meaning of negative numbers holds.  The list may have any length,
@@ -13,18 +14,62 @@
 #include "compat/list.h"
 #include "variables/kinds.h"
 
-/* The source of a number and what is added to it; NULL: it is computed in another way. */
-static const DtSource *
-place_of(const DtTrace *trace, const DtSym *sym, int64_t *offset)
+/* More operations than that are not done at each call before anybody knows that it is served. */
+#define MOST_NODES 8
+
+static DtStatus
+source_of_constant(DtTrace *trace, int64_t number, const DtSource **out)
+{
+    PyObject *object = dt_trace_keep_take(trace, PyLong_FromLongLong(number));
+    *out = object != NULL ? dt_source_get(trace, DT_SOURCE_OBJECT, NULL, object, 0) : NULL;
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* A source that gives the number; *out NULL: there is none. */
+static DtStatus
+source_of_number(DtTrace *trace, const DtSym *sym, const DtSource **out)
+{
+    const DtSource *a, *b;
+    *out = NULL;
+    if (sym->type != DT_SYM_INT) {
+        return DT_OK;
+    }
+    if (dt_sym_is_const(sym)) {
+        return source_of_constant(trace, sym->hint.i, out);
+    }
+    if (sym->op == DT_SYM_OP_SYMBOL) {
+        const DtSource *source = trace->symbols.items[sym->id].source;
+        *out = source != NULL && !source->synthetic ? source : NULL;
+        return DT_OK;
+    }
+    if (sym->op == DT_SYM_OP_NEG) { /* 0 - a */
+        DT_TRY(source_of_constant(trace, 0, &a));
+        DT_TRY(source_of_number(trace, sym->a, &b));
+        *out = b != NULL ? dt_source_by_two(trace, DT_SOURCE_COMPUTED, a, b, DT_SYM_OP_SUB) : NULL;
+        return b == NULL || *out != NULL ? DT_OK : DT_ERROR;
+    }
+    if (!dt_source_computes(sym->op)) {
+        return DT_OK;
+    }
+    DT_TRY(source_of_number(trace, sym->a, &a));
+    DT_TRY(source_of_number(trace, sym->b, &b));
+    if (a == NULL || b == NULL) {
+        return DT_OK;
+    }
+    *out = dt_source_by_two(trace, DT_SOURCE_COMPUTED, a, b, sym->op);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* The source of a number and what is added to it; *out NULL: there is none. */
+static DtStatus
+find_place(DtTrace *trace, const DtSym *sym, const DtSource **out, int64_t *offset)
 {
     const DtSym *base;
+    *out = NULL;
     dt_sym_split_offset(sym, &base, offset);
-    if (base == NULL || base->op != DT_SYM_OP_SYMBOL || base->type != DT_SYM_INT
-        || *offset < INT32_MIN || *offset > INT32_MAX) {
-        return NULL;
-    }
-    const DtSource *source = trace->symbols.items[base->id].source;
-    return source != NULL && !source->synthetic ? source : NULL;
+    bool fits =
+        base != NULL && base->size <= MOST_NODES && *offset >= INT32_MIN && *offset <= INT32_MAX;
+    return fits ? source_of_number(trace, base, out) : DT_OK;
 }
 
 /* What the items lie in, if it can be asked; NULL: no. */
@@ -54,12 +99,14 @@ dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out)
         return DT_OK;
     }
     const DtSym *sym = ((DtSymVar *)key)->sym;
-    const DtSource *at = place_of(trace, sym, &offset);
+    const DtSource *at;
+    DT_TRY(find_place(trace, sym, &at, &offset));
     int64_t index = sym->hint.i + (sym->hint.i < 0 ? Py_SIZE(object) : 0);
     if (at == NULL || index < 0 || index >= Py_SIZE(object)) {
         return DT_OK;
     }
-    const DtSource *source = dt_source_picked(trace, self->base.source, at, offset);
+    const DtSource *source =
+        dt_source_by_two(trace, DT_SOURCE_PICKED, self->base.source, at, offset);
     if (source == NULL) {
         return DT_ERROR;
     }

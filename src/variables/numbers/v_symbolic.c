@@ -423,8 +423,6 @@ builtin_of(DtSymOp op)
     }
 }
 
-static DtStatus emit_expression(DtCodegen *codegen, const DtSym *sym);
-
 static DtStatus
 emit_number(DtCodegen *codegen, const DtSym *sym)
 {
@@ -434,28 +432,34 @@ emit_number(DtCodegen *codegen, const DtSym *sym)
     return dt_codegen_const(codegen, ((DtConstVar *)constant)->value);
 }
 
-static DtStatus
-emit_call(DtCodegen *codegen, const DtSym *sym)
+DtStatus
+dt_symbolic_emit(DtCodegen *codegen, int op, DtStatus (*emit)(DtCodegen *, const void *),
+                 const void *a, const void *b)
 {
-    DtSymOp op = (DtSymOp)sym->op;
-    PyObject *callable = dt_sym_math_is(op)
-                             ? dt_math_function(op)
-                             : PyDict_GetItemString(PyEval_GetBuiltins(), builtin_of(op));
-    if (callable == NULL) {
-        return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT, "builtin %s is gone",
-                        builtin_of((DtSymOp)sym->op));
+    bool is_math = dt_sym_math_is((DtSymOp)op);
+    const char *builtin = builtin_of((DtSymOp)op);
+    bool is_call = builtin != NULL || is_math;
+    if (is_call) {
+        PyObject *callable = is_math ? dt_math_function((DtSymOp)op)
+                                     : PyDict_GetItemString(PyEval_GetBuiltins(), builtin);
+        if (callable == NULL) {
+            return dt_break(dt_codegen_trace(codegen), DT_BREAK_RECONSTRUCT, "builtin %s is gone",
+                            builtin);
+        }
+        DT_TRY(dt_codegen_push_callable(codegen, callable));
     }
-    DT_TRY(dt_codegen_push_callable(codegen, callable));
-    DT_TRY(emit_expression(codegen, sym->a));
-    if (sym->b != NULL) {
-        DT_TRY(emit_expression(codegen, sym->b));
+    DT_TRY(emit(codegen, a));
+    if (b != NULL) {
+        DT_TRY(emit(codegen, b));
     }
-    return dt_codegen_call(codegen, sym->b != NULL ? 2 : 1);
+    return is_call ? dt_codegen_call(codegen, b != NULL ? 2 : 1)
+                   : dt_codegen_op(codegen, emitted[op].op, emitted[op].arg);
 }
 
 static DtStatus
-emit_expression(DtCodegen *codegen, const DtSym *sym)
+emit_expression(DtCodegen *codegen, const void *expression)
 {
+    const DtSym *sym = expression;
     if (dt_sym_is_const(sym)) {
         return emit_number(codegen, sym);
     }
@@ -467,14 +471,7 @@ emit_expression(DtCodegen *codegen, const DtSym *sym)
         }
         return dt_codegen_source(codegen, source);
     }
-    if (builtin_of((DtSymOp)sym->op) != NULL || dt_sym_math_is((DtSymOp)sym->op)) {
-        return emit_call(codegen, sym);
-    }
-    DT_TRY(emit_expression(codegen, sym->a));
-    if (sym->b != NULL) {
-        DT_TRY(emit_expression(codegen, sym->b));
-    }
-    return dt_codegen_op(codegen, emitted[sym->op].op, emitted[sym->op].arg);
+    return dt_symbolic_emit(codegen, sym->op, emit_expression, sym->a, sym->b);
 }
 
 /* What min() or max() has chosen is one of two objects. */

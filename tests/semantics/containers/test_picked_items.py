@@ -22,6 +22,23 @@ def a_neighbour(xs, t, w):
     return (xs[t] - xs[t - 1]) * w
 
 
+def around(xs, t, w):
+    return (xs[(t + 1) % 3] - xs[t % 2 * 2]) * w
+
+
+def from_the_end(xs, t, w):
+    return xs[-t] * w, xs[len(xs) - 1 - t]
+
+
+def by_numbers(xs, t, w):
+    return xs[min(t, 2)], xs[max(t, 1) // 2], xs[t & 1] * w, xs[abs(t) % 3], xs[(t << 1) - t]
+
+
+def by_another_item(xs, t, w):
+    places = [2, 0, 1, 2, 1]
+    return xs[places[t]] * w
+
+
 def a_row(xs, t, w):
     rows = xs
     return rows[t][0] * w
@@ -97,9 +114,9 @@ def caught(xs, t, w):
 
 
 FUNCTIONS = [
-    an_item, of_a_tuple, a_neighbour, a_row, not_looked_at, nested, then_appended, after_append,
-    after_store, stored, stored_beside, length_as_well, all_as_well, taken_out, written_into, is_first,
-    caught,
+    an_item, of_a_tuple, a_neighbour, around, from_the_end, by_numbers, by_another_item, a_row,
+    not_looked_at, nested, then_appended, after_append, after_store, stored, stored_beside,
+    length_as_well, all_as_well, taken_out, written_into, is_first, caught,
 ]  # fmt: skip
 
 
@@ -167,7 +184,7 @@ def test_attributes_of_what_is_picked():
     check_calls(move, *((make(n), i, np.ones(2)) for n, i in places), whole=False, recompile_limit=99)
 
 
-@pytest.mark.parametrize("fn", [an_item, a_neighbour, a_row, not_looked_at, then_appended])
+@pytest.mark.parametrize("fn", [an_item, a_neighbour, around, a_row, not_looked_at, then_appended])
 def test_one_entry_serves_all_positions(fn):
     compiled = dyntrace.compile(fn)
     row = (lambda i: [np.full(3, float(i))]) if fn is a_row else (lambda i: np.full(3, float(i)))
