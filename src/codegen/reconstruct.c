@@ -21,6 +21,7 @@ typedef enum Access {
     INDEX_ITEM, /* base[index] */
     AT_ITEM,    /* base[at + index] */
     OPERATION,  /* base and at in the operation `index` */
+    TUPLE,      /* (base, at) */
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
@@ -74,6 +75,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_COUNTED] = {true, NULL, NULL, ASKED, 0, dt_iterators_count_function},
     [DT_SOURCE_REFERENT] = {true, NULL, NULL, ASKED, 0, dt_referents_function},
     [DT_SOURCE_COMPUTED] = {true, NULL, NULL, OPERATION, 0, NULL},
+    [DT_SOURCE_PAIR] = {true, NULL, NULL, TUPLE, 0, NULL},
     [DT_SOURCE_ARRAY_DIM] = {true, NULL, "shape", INDEX_ITEM, 0, NULL},
     [DT_SOURCE_OBJECT] = {true, NULL, NULL, CONSTANT, 0, NULL},
 };
@@ -246,6 +248,9 @@ dt_codegen_load_source(DtCodegen *codegen, const DtSource *source)
     case AT_ITEM:
         DT_TRY(load_place(codegen, source));
         return dt_codegen_op(codegen, DT_OP_BINARY_SUBSCR, 0);
+    case TUPLE:
+        DT_TRY(dt_codegen_load_source(codegen, source->at));
+        return dt_codegen_op(codegen, DT_OP_BUILD_TUPLE, 2);
     case SLOT:
         return load_slot(codegen, source, row);
     case GLOBAL:

@@ -318,6 +318,9 @@ print_found(const DtGuardProgram *program, const DtFact *fact, PyObject *const *
     case DT_GUARD_APART:
         dt_strbuf_add(buf, "shows some");
         break;
+    case DT_GUARD_NO_KEY:
+        dt_strbuf_add(buf, "is one now");
+        break;
     case DT_GUARD_QUIET:
     case DT_GUARD_QUIET_CONTENTS:
     case DT_GUARD_QUIET_ATTR:
@@ -447,6 +450,10 @@ varied_by(const DtGuardProgram *program, const DtGuardFact *fact, PyObject *foun
         && PyList_CheckExact(found)) {
         *varied = DT_VARIED_NUMBER;
         return add_size(program, fact, DT_SOURCE_LIST_SIZE, names);
+    }
+    if (fact->kind == DT_GUARD_DICT_KEYS && found != NULL && PyDict_CheckExact(found)) {
+        *varied = DT_VARIED_NUMBER;
+        return add_size(program, fact, DT_SOURCE_LIST_SIZE, names); /* printed as that of a dict */
     }
     if (found != NULL
         && ((fact->kind == DT_GUARD_TYPE_VERSION && (PyObject *)Py_TYPE(found) == fact->object)

@@ -164,11 +164,11 @@ typedef struct DtDimObject {
     PyObject *object; /* DT_OWNED */
 } DtDimObject;
 
-/* Of two ints, kept as an int object. */
+/* Of two objects: an int, or a tuple. */
 typedef struct DtComputed {
-    DtDimObject number;
-    uint32_t op; /* DtSymOp */
-    uint32_t at; /* register of the second one */
+    DtDimObject number; /* which keeps it */
+    uint32_t op;        /* DtSymOp, of two ints */
+    uint32_t at;        /* register of the second one */
 } DtComputed;
 
 typedef struct DtSymCheck {

@@ -554,7 +554,7 @@ dt_lower_relations(DtLower *lower, bool *done)
                 DT_TRY(condition_instr(lower, fact, &instr));
             }
         }
-        else if (fact->kind >= DT_GUARD_SAME && fact->kind <= DT_GUARD_APART) {
+        else if (fact->kind >= DT_GUARD_SAME && fact->kind <= DT_GUARD_NO_KEY) {
             const DtLowerSource *a = dt_lower_find(lower, fact->source);
             const DtLowerSource *b = dt_lower_find(lower, fact->other);
             if (!a->loaded || !b->loaded) {
@@ -563,6 +563,7 @@ dt_lower_relations(DtLower *lower, bool *done)
             instr.op = fact->kind == DT_GUARD_SAME       ? DT_GOP_IS_SAME
                        : fact->kind == DT_GUARD_NOT_SAME ? DT_GOP_IS_NOT_SAME
                        : fact->kind == DT_GUARD_APART    ? DT_GOP_APART
+                       : fact->kind == DT_GUARD_NO_KEY   ? DT_GOP_NO_KEY
                                                          : DT_GOP_NOT_DICT_OF;
             if (fact->kind == DT_GUARD_APART) {
                 instr.x = (void *)(uintptr_t)lower->program->facts[i].spec;

@@ -408,7 +408,8 @@ load_computed(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
 {
     DtArena *arena = &lower->program->arena;
     DtComputed *computed = DT_ARENA_NEW(arena, DtComputed);
-    if (!dt_source_computes(source->source->index)) {
+    bool pair = source->source->kind == DT_SOURCE_PAIR;
+    if (!pair && !dt_source_computes(source->source->index)) {
         return unreadable(lower, source);
     }
     if (computed == NULL || dt_vec_push(arena, &lower->program->dims, &computed->number) < 0) {
@@ -416,7 +417,7 @@ load_computed(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
     }
     computed->op = (uint32_t)source->source->index;
     computed->at = source->at->reg;
-    instr->op = DT_GOP_COMPUTED;
+    instr->op = pair ? DT_GOP_PAIR : DT_GOP_COMPUTED;
     instr->x = computed;
     return DT_OK;
 }
@@ -489,6 +490,7 @@ load_single(DtLower *lower, DtLowerSource *source)
         instr.y = from->index;
         break;
     case DT_SOURCE_COMPUTED:
+    case DT_SOURCE_PAIR:
         DT_TRY(load_computed(lower, source, &instr));
         break;
     case DT_SOURCE_PICKED:

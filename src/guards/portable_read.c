@@ -126,7 +126,7 @@ read_sources(Reader *reader, PyObject *list)
         }
         DT_TRY(source_at(reader, base_index, &base));
         DT_TRY(source_at(reader, at_index, &at));
-        if ((kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED) != (at != NULL)) {
+        if (dt_source_has_two(kind) != (at != NULL)) {
             return damaged("source");
         }
         DT_TRY(read_key(written, NULL, &key));
@@ -400,7 +400,7 @@ read_fact(Reader *reader, PyObject *row)
     }
     int kind = kind_by_name(name);
     if (kind < 0 || (source < 0 && kind < DT_GUARD_QUIET_GLOBAL)
-        || (other < 0 && kind >= DT_GUARD_SAME && kind <= DT_GUARD_APART)) {
+        || (other < 0 && kind >= DT_GUARD_SAME && kind <= DT_GUARD_NO_KEY)) {
         return damaged("guard");
     }
     fact.kind = (uint8_t)kind;

@@ -151,6 +151,7 @@ write_payload(const DtFact *fact)
     case DT_GUARD_SAME:
     case DT_GUARD_NOT_SAME:
     case DT_GUARD_NOT_DICT_OF:
+    case DT_GUARD_NO_KEY:
     case DT_GUARD_QUIET:
     case DT_GUARD_QUIET_CONTENTS:
     case DT_GUARD_PRESENT:

@@ -323,6 +323,8 @@ do_PICKED:
     LOAD(dt_read_picked(regs[in->a], regs[in->pair.number], (int32_t)in->pair.index));
 do_COMPUTED:
     ANSWER(dt_read_computed(in->x, regs[in->a], regs[((DtComputed *)in->x)->at], &regs[in->dst]));
+do_PAIR:
+    ANSWER(dt_read_pair(in->x, regs[in->a], regs[((DtComputed *)in->x)->at], &regs[in->dst]));
 do_DEQUE_ITEM:
     LOAD(dt_read_deque_item(regs[in->a], in->i));
 do_DEQUE_SIZE:
@@ -479,6 +481,8 @@ do_NOT_DICT_OF:
     HOLD(dt_object_existing_dict(regs[in->a]) != regs[in->dst]);
 do_APART:
     HOLD(!dt_memory_shows(DT_SPEC_ADAPTER(in->x), regs[in->a], regs[in->dst]));
+do_NO_KEY:
+    HOLD(dt_read_lacks_key(regs[in->a], regs[in->dst]));
 do_QUIET:
     {
         int32_t origin;

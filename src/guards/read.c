@@ -406,10 +406,36 @@ dt_read_computed(DtComputed *computed, PyObject *a, PyObject *b, PyObject **out)
                : 0;
 }
 
+int
+dt_read_pair(DtComputed *pair, PyObject *a, PyObject *b, PyObject **out)
+{
+    PyObject *kept = pair->number.object;
+    if (kept == NULL || PyTuple_GET_ITEM(kept, 0) != a || PyTuple_GET_ITEM(kept, 1) != b) {
+        PyObject *made = PyTuple_Pack(2, a, b);
+        if (made == NULL) {
+            return -1;
+        }
+        Py_XSETREF(pair->number.object, made); /* of builtin constants: no user code */
+    }
+    *out = pair->number.object;
+    return 1;
+}
+
+bool
+dt_read_lacks_key(PyObject *dict, PyObject *key)
+{
+    PyObject *value;
+    return PyDict_CheckExact(dict) && dt_dict_get(dict, key, &value) == 0;
+}
+
 PyObject *
 dt_read_picked(PyObject *items, PyObject *number, int64_t offset)
 {
     int64_t index;
+    PyObject *value;
+    if (PyDict_CheckExact(items)) {
+        return dt_dict_get(items, number, &value) == 1 ? value : NULL;
+    }
     if (!read_int(number, &index) || __builtin_add_overflow(index, offset, &index)) {
         return NULL;
     }

@@ -38,8 +38,11 @@ PyObject *dt_read_from_end(PyObject *items, int64_t index); /* of a tuple; 1 is 
 PyObject *dt_read_index(PyObject *items, int64_t index);
 /* Item of an exact list, counted from the end where the index is negative; NULL: it has none. */
 PyObject *dt_read_list_item(PyObject *list, int64_t index);
-/* The same at the int `number` plus `offset`, of an exact list or tuple. */
+/* The same at the int `number` plus `offset`, of an exact list or tuple; of an exact dict under
+ * that key, if no user code runs. */
 PyObject *dt_read_picked(PyObject *items, PyObject *number, int64_t offset);
+bool dt_read_lacks_key(PyObject *dict, PyObject *key);
+int dt_read_pair(DtComputed *pair, PyObject *a, PyObject *b, PyObject **out);
 int dt_read_computed(DtComputed *computed, PyObject *a, PyObject *b, PyObject **out);
 /* An item of a deque, whose type was checked, as of a list. */
 PyObject *dt_read_deque_item(PyObject *deque, int64_t index);

@@ -462,6 +462,13 @@ dt_guard_apart(DtTrace *trace, const DtAdapter *adapter, const DtSource *array,
 }
 
 DtStatus
+dt_guard_no_key(DtTrace *trace, const DtSource *dict, const DtSource *key)
+{
+    DtFact fact = {.kind = DT_GUARD_NO_KEY, .source = dict, .other = key};
+    return add_here(trace, &fact);
+}
+
+DtStatus
 dt_guard_quiet(DtTrace *trace, const DtSource *source, const DtSource *stays)
 {
     DtFact fact = {.kind = DT_GUARD_QUIET, .source = source, .other = stays};

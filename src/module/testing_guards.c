@@ -38,7 +38,7 @@ static const DtSource *
 make_source(Maker *maker, DtSourceKind kind, Py_ssize_t base, PyObject *key, int64_t index)
 {
     const DtSource *from = source_at(maker, base);
-    return kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED
+    return dt_source_has_two(kind)
                ? dt_source_by_two(maker->trace, kind, from, source_at(maker, PyLong_AsSsize_t(key)),
                                   index)
                : dt_source_get(maker->trace, kind, from, key == Py_None ? NULL : key, index);
@@ -203,6 +203,8 @@ make_fact(Maker *maker, DtGuardKind kind, const DtSource *source, PyObject *argu
                               kind == DT_GUARD_SAME);
     case DT_GUARD_NOT_DICT_OF:
         return dt_guard_not_dict_of(trace, source, source_at(maker, PyLong_AsSsize_t(argument)));
+    case DT_GUARD_NO_KEY:
+        return dt_guard_no_key(trace, source, source_at(maker, PyLong_AsSsize_t(argument)));
     case DT_GUARD_APART:
         return dt_guard_apart(trace, dt_adapter_by_name("testing"), source,
                               source_at(maker, PyLong_AsSsize_t(argument)));

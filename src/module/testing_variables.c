@@ -74,7 +74,7 @@ source_text(PyObject *Py_UNUSED(module), PyObject *args)
                 goto done;
             }
             made[round] =
-                kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED
+                dt_source_has_two(kind)
                     ? dt_source_by_two(trace, (DtSourceKind)kind, made[round], first, index)
                     : dt_source_get(trace, (DtSourceKind)kind, made[round],
                                     key == Py_None ? NULL : key, index);

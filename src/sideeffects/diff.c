@@ -23,8 +23,8 @@ dt_diff_items(DtTrace *trace, DtVar *container, DtVar ***items, DtVar ***values,
         return *items == NULL ? dt_no_memory()
                               : dt_var_const(trace, ((DtBytesVar *)container)->value, *items);
     }
-    if (container->type->kind == DT_KIND_ITERATOR
-        || container->type->kind == DT_KIND_GROWING_LIST) {
+    if (container->type->kind == DT_KIND_ITERATOR || container->type->kind == DT_KIND_GROWING_LIST
+        || container->type->kind == DT_KIND_GROWING_DICT) {
         *count = 0; /* it knows how many steps it has made, or what was added */
         *items = *values = NULL;
         return DT_OK;
@@ -439,6 +439,32 @@ diff_dict(DtTrace *trace, const DtJournalEntry *entry)
     return DT_OK;
 }
 
+/* What was taken out, then what stays and has another value, then what came in, in order. */
+static DtStatus
+diff_growing_dict(DtTrace *trace, DtGrowingDictVar *self)
+{
+    DtVar *dict = &self->dict.base;
+    for (uint32_t i = 0; i < self->asked.count; i++) {
+        const DtAskedKey *key = &self->asked.items[i];
+        if (key->before != NULL && (key->was_taken || key->value == NULL)) {
+            DT_TRY(add_write(
+                trace, (DtWrite){.kind = DT_WRITE_DELETE_ITEM, .object = dict, .key = key->key}));
+        }
+    }
+    for (uint32_t step = 0; step <= self->steps; step++) {
+        for (uint32_t i = 0; i < self->asked.count; i++) {
+            const DtAskedKey *key = &self->asked.items[i];
+            bool stores = key->value != NULL && key->step == step;
+            if (stores && (step > 0 || !is_same(key->before, key->value))) {
+                DT_TRY(add_value(trace,
+                                 (DtWrite){.kind = DT_WRITE_ITEM, .object = dict, .key = key->key},
+                                 key->value));
+            }
+        }
+    }
+    return DT_OK;
+}
+
 /* Writes of `kind` for the items that the other array lacks. */
 static DtStatus
 diff_items(DtTrace *trace, DtVar *set, DtWriteKind kind, DtVar *const *items, uint32_t count,
@@ -538,6 +564,8 @@ dt_diff_contents(DtTrace *trace, const DtJournalEntry *entry)
                              : diff_growing_list(trace, (DtGrowingListVar *)entry->object);
     case DT_KIND_DICT:
         return diff_dict(trace, entry);
+    case DT_KIND_GROWING_DICT:
+        return diff_growing_dict(trace, (DtGrowingDictVar *)entry->object);
     case DT_KIND_BYTEARRAY:
         return diff_bytes(trace, entry);
     case DT_KIND_ITERATOR:

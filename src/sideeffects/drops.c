@@ -174,6 +174,18 @@ check_ends(Drops *drops, DtGrowingListVar *list)
 }
 
 static DtStatus
+check_asked(Drops *drops, const DtGrowingDictVar *dict)
+{
+    for (uint32_t i = 0; i < dict->asked.count; i++) {
+        const DtAskedKey *key = &dict->asked.items[i];
+        if (key->before != NULL && key->before != key->value) {
+            DT_TRY(check_value(drops, key->before, NULL));
+        }
+    }
+    return DT_OK;
+}
+
+static DtStatus
 check_contents(Drops *drops, const DtJournalEntry *entry)
 {
     uint32_t gone = 0;
@@ -183,6 +195,9 @@ check_contents(Drops *drops, const DtJournalEntry *entry)
     }
     if (kind == DT_KIND_GROWING_LIST) {
         return check_ends(drops, (DtGrowingListVar *)entry->object);
+    }
+    if (kind == DT_KIND_GROWING_DICT) {
+        return check_asked(drops, (const DtGrowingDictVar *)entry->object);
     }
     if (kind == DT_KIND_ITERATOR) {
         return check_iterator(drops, (const DtIterVar *)entry->object);

@@ -224,7 +224,7 @@ static const DtDictVar *
 existing_dict(const DtVar *var)
 {
     const DtDictVar *dict = (const DtDictVar *)var;
-    return var->type->kind == DT_KIND_DICT && dict->object != NULL && var->source != NULL
+    return dt_dict_is(var) && dict->object != NULL && var->source != NULL
                    && var->source->kind != DT_SOURCE_ATTR_DICT && PyDict_CheckExact(dict->object)
                ? dict
                : NULL;
@@ -285,8 +285,7 @@ check_dict(DtTrace *trace, const DtVar *changed)
                             instance->cls->tp_name);
         }
     }
-    PyObject *real =
-        changed->type->kind == DT_KIND_DICT ? ((const DtDictVar *)changed)->object : NULL;
+    PyObject *real = dt_dict_is(changed) ? ((const DtDictVar *)changed)->object : NULL;
     for (uint32_t i = 0; real != NULL && trace->by_object.count > 0 && i <= trace->by_object.mask;
          i++) {
         DtVar *other = trace->by_object.slots[i].key != NULL

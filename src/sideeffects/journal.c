@@ -326,7 +326,8 @@ snapshot(DtTrace *trace, DtVar *var)
     DtJournalEntry entry = {.kind = DT_ENTRY_CONTENTS, .object = var};
     DtKind kind = var->type->kind;
     if (kind != DT_KIND_LIST && kind != DT_KIND_GROWING_LIST && kind != DT_KIND_DICT
-        && kind != DT_KIND_SET && kind != DT_KIND_BYTEARRAY && kind != DT_KIND_ITERATOR) {
+        && kind != DT_KIND_GROWING_DICT && kind != DT_KIND_SET && kind != DT_KIND_BYTEARRAY
+        && kind != DT_KIND_ITERATOR) {
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that existed before is changed",
                         var->type->name);
     }
@@ -352,6 +353,18 @@ dt_journal_was_read(DtTrace *trace, DtVar *list, DtVar *const *items, uint32_t c
     memcpy(entry->items, items, count * sizeof(DtVar *));
     entry->count = count;
     return DT_OK;
+}
+
+DtStatus
+dt_journal_was_read_now(DtTrace *trace, DtVar *dict)
+{
+    uint32_t index;
+    DtJournalEntry *entry = find_entry(trace, dict, DT_ENTRY_CONTENTS, NULL, &index);
+    if (entry == NULL) {
+        return DT_OK;
+    }
+    entry->changes = ((DtDictVar *)dict)->changes;
+    return dt_diff_items(trace, dict, &entry->items, &entry->values, &entry->count);
 }
 
 bool

@@ -92,7 +92,7 @@ globals_source(DtTrace *trace, const DtFunctionVar *function, const DtSource **o
                         dt_frame_text(function->name));
     }
     DtVar *dict = dt_map_get(&trace->by_object, function->globals), *names;
-    if (dict != NULL && dt_var_peek(dict)->type->kind == DT_KIND_DICT) {
+    if (dict != NULL && dt_dict_is(dt_var_peek(dict))) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "the globals of %s, which came in as a dict",
                         dt_frame_text(function->name));
     }

@@ -329,6 +329,7 @@ dt_build_is_shared(DtKind kind)
     case DT_KIND_LIST:
     case DT_KIND_GROWING_LIST:
     case DT_KIND_DICT:
+    case DT_KIND_GROWING_DICT:
     case DT_KIND_SET:
     case DT_KIND_BYTEARRAY:
     case DT_KIND_CELL:

@@ -281,7 +281,10 @@ dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 DtStatus
 dt_var_contains(DtTrace *trace, DtVar *container, DtVar *item, DtVar **out)
 {
-    DT_TRY(dt_var_realize(trace, container, &container));
+    DT_TRY(dt_var_receiver(trace, container, &container));
+    if (container->type->kind != DT_KIND_GROWING_DICT) {
+        DT_TRY(dt_var_realize(trace, container, &container));
+    }
     DT_TRY(dt_var_realize(trace, item, &item));
     return container->type->sq_contains(trace, container, item, out);
 }
@@ -307,7 +310,8 @@ dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
 {
     DT_TRY(dt_var_receiver(trace, var, &var));
     DT_TRY(dt_var_realize(trace, key, &key));
-    if (var->type->kind != DT_KIND_INSTANCE && var->type->kind != DT_KIND_DICT) {
+    if (var->type->kind != DT_KIND_INSTANCE && var->type->kind != DT_KIND_DICT
+        && var->type->kind != DT_KIND_GROWING_DICT) {
         key = dt_payload_index(key);
     }
     if (var->type->mp_subscript == NULL) {

@@ -111,6 +111,22 @@ DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 DtStatus dt_growing_list_before(DtTrace *trace, DtGrowingListVar *self,
                                 DtVar ***items) DT_MUST_CHECK;
 DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
+/* The entries of an existing dict, whose keys it guards. */
+DtStatus dt_dict_fill(DtTrace *trace, DtDictVar *self) DT_MUST_CHECK;
+/* Adds a key that is not in the dict, or takes one out, without the journal. */
+DtStatus dt_dict_append(DtTrace *trace, DtDictVar *dict, DtEntry *entry,
+                        DtVar *value) DT_MUST_CHECK;
+void dt_dict_drop(DtDictVar *dict, DtEntry *entry);
+/* Guards that it is a dict, if it is one that nobody has read; makes a DT_KIND_DICT of it. */
+DtStatus dt_growing_dict_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+DtStatus dt_growing_dict_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
+/* A key that is another one in each call (picked.c): its source, and what it is now; *out NULL: it
+ * has to be known. */
+DtStatus dt_picked_key(DtTrace *trace, DtVar *key, const DtSource **out,
+                       PyObject **now) DT_MUST_CHECK;
+/* Whether it is a number that may be another one in the next call, or a tuple with such a number.
+ */
+DtStatus dt_picked_varies(DtTrace *trace, DtVar *key, bool *varies) DT_MUST_CHECK;
 DtStatus dt_set_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The elements of an instance of a subclass of set, whose type is guarded apart. */
 DtStatus dt_set_build_part(DtTrace *, PyObject *, const DtSource *, DtVar **) DT_MUST_CHECK;

@@ -66,7 +66,10 @@ DtStatus
 dt_var_realize(DtTrace *trace, DtVar *var, DtVar **out)
 {
     DT_TRY(dt_var_receiver(trace, var, out));
-    return (*out)->type->kind == DT_KIND_GROWING_LIST ? dt_growing_list_read(trace, *out) : DT_OK;
+    DtKind kind = (*out)->type->kind;
+    return kind == DT_KIND_GROWING_LIST   ? dt_growing_list_read(trace, *out)
+           : kind == DT_KIND_GROWING_DICT ? dt_growing_dict_read(trace, *out)
+                                          : DT_OK;
 }
 
 static DtStatus

@@ -37,6 +37,7 @@ typedef struct KindRow {
 #define PAYLOAD_LIST DtSeqVar
 #define PAYLOAD_GROWING_LIST DtGrowingListVar
 #define PAYLOAD_DICT DtDictVar
+#define PAYLOAD_GROWING_DICT DtGrowingDictVar
 #define PAYLOAD_SET DtDictVar
 #define PAYLOAD_BYTEARRAY DtBytesVar
 #define PAYLOAD_RANGE DtRangeVar
@@ -193,6 +194,12 @@ payload_array(const DtVar *var, const void **array, size_t *size)
         *size = dict->count * sizeof(DtEntry);
         return true;
     }
+    if (var->type->kind == DT_KIND_GROWING_DICT) {
+        const DtGrowingDictVar *dict = (const DtGrowingDictVar *)var;
+        *array = dict->asked.items;
+        *size = dict->asked.count * sizeof(DtAskedKey);
+        return true;
+    }
     if (dt_generator_is(var)) {
         const DtGeneratorVar *generator = (const DtGeneratorVar *)var;
         *array = generator->values;
@@ -241,6 +248,10 @@ dt_payload_restore(DtTrace *trace, DtVar *var, const void *snapshot)
         ((DtSeqVar *)var)->items = fresh;
         ((DtSeqVar *)var)->capacity = ((DtSeqVar *)var)->count;
     }
+    else if (var->type->kind == DT_KIND_GROWING_DICT) {
+        ((DtGrowingDictVar *)var)->asked.items = fresh;
+        ((DtGrowingDictVar *)var)->asked.capacity = ((DtGrowingDictVar *)var)->asked.count;
+    }
     else if (dt_generator_is(var)) {
         ((DtGeneratorVar *)var)->values = fresh;
     }
@@ -265,6 +276,7 @@ dt_payload_object(DtVar *var)
     case DT_KIND_INSTANCE:
         return ((DtInstanceVar *)var)->object;
     case DT_KIND_DICT:
+    case DT_KIND_GROWING_DICT:
     case DT_KIND_SET:
         return ((DtDictVar *)var)->object;
     case DT_KIND_BYTEARRAY:

@@ -95,7 +95,9 @@ realize_sides(DtTrace *trace, DtVar **left, DtVar **right)
         DT_TRY(dt_var_realize(trace, *left, left));
         return dt_var_realize(trace, *right, right);
     }
-    return dt_growing_list_guard(trace, (*left)->type->kind == DT_KIND_CONSTANT ? *right : *left);
+    DtVar *other = (*left)->type->kind == DT_KIND_CONSTANT ? *right : *left;
+    DT_TRY(dt_growing_list_guard(trace, other));
+    return dt_growing_dict_guard(trace, other);
 }
 
 DtStatus

@@ -184,6 +184,12 @@ dt_source_by_two(DtTrace *trace, DtSourceKind kind, const DtSource *base, const 
 }
 
 bool
+dt_source_has_two(int kind)
+{
+    return kind == DT_SOURCE_PICKED || kind == DT_SOURCE_COMPUTED || kind == DT_SOURCE_PAIR;
+}
+
+bool
 dt_source_computes(int64_t op)
 {
     switch (op) {

@@ -32,7 +32,7 @@ typedef struct DtSource {
     int64_t index; /* slot, position, dimension; by kind */
     PyObject *key; /* name or key; by kind */
     const struct DtSource *base;
-    const struct DtSource *at; /* an exact int, by which the base is asked; or NULL */
+    const struct DtSource *at; /* of PICKED, COMPUTED and PAIR the second one, else NULL */
 } DtSource;
 
 /* The interned source, or NULL with a Python error set (memory). */
@@ -55,9 +55,10 @@ const DtSource *dt_source_item(DtTrace *trace, const DtSource *base,
                                PyObject *key); /* base[key], a dict */
 const DtSource *dt_source_index(DtTrace *trace, const DtSource *base,
                                 int64_t index); /* tuple or list */
-/* One that is read by two others: PICKED or COMPUTED. */
+/* One that is read by two others: PICKED, COMPUTED or PAIR. */
 const DtSource *dt_source_by_two(DtTrace *trace, DtSourceKind kind, const DtSource *base,
                                  const DtSource *at, int64_t index);
+bool dt_source_has_two(int kind);
 /* Whether a COMPUTED source may have this operation: one of two ints that gives an int. */
 bool dt_source_computes(int64_t op);
 

@@ -370,6 +370,8 @@ DtStatus dt_guard_not_dict_of(DtTrace *, const DtSource *instance,
 /* The array, of this adapter, shows none of the memory of the bytearray. */
 DtStatus dt_guard_apart(DtTrace *, const DtAdapter *, const DtSource *array,
                         const DtSource *bytes) DT_MUST_CHECK;
+/* The exact dict has no such key; nor one that can't be compared without user code. */
+DtStatus dt_guard_no_key(DtTrace *, const DtSource *dict, const DtSource *key) DT_MUST_CHECK;
 /* No code runs when the reference that the source stands for goes.  `stays`: the source of what
  * takes its place, which lives on; or NULL. */
 DtStatus dt_guard_quiet(DtTrace *, const DtSource *, const DtSource *stays) DT_MUST_CHECK;
@@ -390,6 +392,8 @@ DtStatus dt_guard_adapter_state(DtTrace *, const DtAdapter *, const void *spec,
 /* An existing list that may have been appended to already held these items. */
 DtStatus dt_journal_was_read(DtTrace *, DtVar *list, DtVar *const *items,
                              uint32_t count) DT_MUST_CHECK;
+/* An existing dict that may have been changed already held what it holds now. */
+DtStatus dt_journal_was_read_now(DtTrace *, DtVar *dict) DT_MUST_CHECK;
 /* Whether the trace has changed what it holds, or may have. */
 bool dt_journal_has_changed(const DtTrace *, DtVar *container);
 /* Must be called before the payload of a mutable tracker is changed; keeps what a rollback needs

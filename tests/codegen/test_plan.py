@@ -611,6 +611,19 @@ def test_what_is_picked_by_a_number_is_asked_for_again():
         assert found[1:] == (held[i], held[: i + 1][i - 2], held[:3][i - 3], held[(i + 1) % 2], held[1])
 
 
+def test_what_is_asked_for_by_a_key_is_asked_for_again():
+    numpy = pytest.importorskip("numpy")
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x, table, i, j):
+        return x + 1, table[i], table[i, j + 1]
+
+    table = {i: object() for i in range(5)} | {(i, i): object() for i in range(5)}
+    for i in (2, 3, 1, 4):
+        found = fn(numpy.ones(2), table, i, i - 1)
+        assert found[1:] == (table[i], table[i, i])
+
+
 def test_every_kind_of_source_is_known_here():
     """A new row in sources.def needs a case above (or a reason to stand in this list)."""
     path = Path(__file__).parents[2] / "src" / "variables" / "sources.def"
@@ -633,6 +646,7 @@ def test_every_kind_of_source_is_known_here():
         "LIST_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
         "PICKED": test_what_is_picked_by_a_number_is_asked_for_again,
         "COMPUTED": test_what_is_picked_by_a_number_is_asked_for_again,
+        "PAIR": test_what_is_asked_for_by_a_key_is_asked_for_again,
         "COUNTED": test_what_existing_iterators_hold_is_asked_for_again,
     }  # fmt: skip
     # The function itself and synthetic sources can't be loaded: they break. Code, and that nothing is

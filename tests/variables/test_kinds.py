@@ -45,6 +45,7 @@ CASES = {
     "LIST": ([[1, 2]], [("realize", 0)], "list"),
     "GROWING_LIST": ([[1, 2]], [("getattr", 0, "append"), ("getattr", 1, "__self__")], "list"),
     "DICT": ([{"a": 1}], [("realize", 0)], "dict"),
+    "GROWING_DICT": ([{"a": 1}], [("getattr", 0, "get"), ("getattr", 1, "__self__")], "dict"),
     "SET": ([frozenset("a")], [("realize", 0)], "frozenset"),
     "BYTEARRAY": ([bytearray(b"ab")], [("realize", 0)], "bytearray"),
     "RANGE": ([range(3)], [("realize", 0)], "range"),

@@ -50,6 +50,7 @@ CASES = {
     "COUNTED": ([X, ("COUNTED", None, 0)], "L['x'].number"),
     "HANDLED": ([("HANDLED", None, 0)], "sys.exception()"),
     "COMPUTED": ([X, ("INDEX", None, 1), ("COMPUTED", None, 4)], "(L['x'][1] * L['x'])"),
+    "PAIR": ([X, ("INDEX", None, 1), ("PAIR", None, 0)], "(L['x'][1], L['x'])"),
     "ARRAY_DIM": ([X, ("ARRAY_DIM", None, 1)], "L['x'].shape[1]"),
     "OBJECT": ([("OBJECT", math, 0), ("ATTR", "pi", 0)], "<module math>.pi"),
     "SYNTHETIC": ([("SYNTHETIC", "counter", 0)], "<synthetic counter>"),

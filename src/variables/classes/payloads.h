@@ -60,6 +60,29 @@ DtStatus dt_dict_check_hashes(DtTrace *trace, const DtDictVar *dict) DT_MUST_CHE
  */
 DtStatus dt_dict_check_keys(DtCodegen *codegen, const DtDictVar *dict) DT_MUST_CHECK;
 
+/* What one key of an existing dict is known to have. */
+typedef struct DtAskedKey {
+    DtVar *key;     /* as it was asked for, or stored */
+    DtVar *before;  /* what it had, NULL: the key was not there */
+    DtVar *value;   /* what it has now, NULL: the key is not there */
+    uint32_t step;  /* when the trace put the key in, by order; 0: it has been there */
+    bool was_taken; /* it was there, and was deleted in between */
+} DtAskedKey;
+
+/* DT_KIND_GROWING_DICT: keys of a dict that were asked for; nobody has asked for the rest. */
+typedef struct DtGrowingDictVar {
+    DtDictVar dict; /* without entries until it is read */
+    DT_VEC(DtAskedKey) asked;
+    uint32_t steps; /* keys that the trace has put in */
+    bool guarded;   /* that it is a dict */
+} DtGrowingDictVar;
+
+static inline bool
+dt_dict_is(const DtVar *var)
+{
+    return var->type->kind == DT_KIND_DICT || var->type->kind == DT_KIND_GROWING_DICT;
+}
+
 typedef struct DtDictViewVar { /* DT_KIND_DICT_VIEW */
     DtVar base;
     DtDictVar *dict;

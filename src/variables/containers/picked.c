@@ -72,6 +72,69 @@ find_place(DtTrace *trace, const DtSym *sym, const DtSource **out, int64_t *offs
     return fits ? source_of_number(trace, base, out) : DT_OK;
 }
 
+/* ---- Keys of dicts --------------------------------------------------------------------------- */
+
+/* An int, or a constant, that may be part of a key: its source, and what it is now. */
+static DtStatus
+find_part(DtTrace *trace, DtVar *var, const DtSource **out, PyObject **now)
+{
+    *out = NULL;
+    if (var->type->kind == DT_KIND_SYMBOLIC) {
+        const DtSym *sym = ((DtSymVar *)var)->sym;
+        *now = dt_trace_keep_take(trace, PyLong_FromLongLong(sym->hint.i));
+        bool fits = sym->type == DT_SYM_INT && sym->size <= MOST_NODES;
+        return *now == NULL ? DT_ERROR : fits ? source_of_number(trace, sym, out) : DT_OK;
+    }
+    *now = dt_var_peek_constant(var);
+    if (*now == NULL || !dt_constant_is_safe(*now) || dt_constant_has_nan(*now)) {
+        return DT_OK;
+    }
+    *out = dt_source_get(trace, DT_SOURCE_OBJECT, NULL, *now, 0);
+    return *out != NULL ? DT_OK : DT_ERROR;
+}
+
+DtStatus
+dt_picked_varies(DtTrace *trace, DtVar *key, bool *varies)
+{
+    *varies = key->type->kind == DT_KIND_SYMBOLIC;
+    for (uint32_t i = 0; key->type->kind == DT_KIND_TUPLE && i < ((DtSeqVar *)key)->count; i++) {
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, ((DtSeqVar *)key)->items[i], &item));
+        *varies = *varies || item->type->kind == DT_KIND_SYMBOLIC;
+    }
+    return DT_OK;
+}
+
+DtStatus
+dt_picked_key(DtTrace *trace, DtVar *key, const DtSource **out, PyObject **now)
+{
+    DtSeqVar *tuple = (DtSeqVar *)key;
+    const DtSource *parts[2] = {NULL, NULL};
+    PyObject *items[2] = {NULL, NULL};
+    *out = NULL;
+    if (key->type->kind != DT_KIND_TUPLE) {
+        return find_part(trace, key, out, now);
+    }
+    bool existing = tuple->object != NULL && key->source != NULL && !key->source->synthetic;
+    if (tuple->cls != &PyTuple_Type || (!existing && tuple->count != 2)) {
+        return DT_OK;
+    }
+    for (uint32_t i = 0; i < tuple->count; i++) {
+        DtVar *item;
+        DT_TRY(dt_var_realize(trace, tuple->items[i], &item));
+        DT_TRY(find_part(trace, item, &parts[i % 2], &items[i % 2]));
+        if (parts[i % 2] == NULL) {
+            return DT_OK;
+        }
+    }
+    *now =
+        existing ? tuple->object : dt_trace_keep_take(trace, PyTuple_Pack(2, items[0], items[1]));
+    *out = existing ? key->source : dt_source_by_two(trace, DT_SOURCE_PAIR, parts[0], parts[1], 0);
+    return *now != NULL && *out != NULL ? DT_OK : DT_ERROR;
+}
+
+/* ---- Items of lists and tuples --------------------------------------------------------------- */
+
 /* What the items lie in, if it can be asked; NULL: no. */
 static PyObject *
 container_of(const DtTrace *trace, DtSeqVar *self)

@@ -28,9 +28,8 @@ dt_dict_new(DtTrace *trace, DtDictVar **out)
     return DT_OK;
 }
 
-/* Adds a key that is not in the dict, without the journal. */
-static DtStatus
-append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
+DtStatus
+dt_dict_append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
 {
     entry->value = value;
     entry->inserted = ++dict->changes;
@@ -47,7 +46,7 @@ put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
         found->value = value;
         return DT_OK;
     }
-    return append(trace, dict, entry, value);
+    return dt_dict_append(trace, dict, entry, value);
 }
 
 DtStatus
@@ -96,18 +95,29 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
     if (object != trace->builtins && dt_namespace_is_one(trace, object)) {
         return dt_break(trace, DT_BREAK_ATTRIBUTE, "a dict that holds the names of a module");
     }
+    bool asked = source != NULL && source->kind != DT_SOURCE_ATTR_DICT && !source->synthetic;
+    DtKind kind = asked ? DT_KIND_GROWING_DICT : DT_KIND_DICT;
+    DtDictVar *self = dt_kinds_new(trace, kind, dt_kinds_size(kind), source);
+    if (self == NULL) {
+        return DT_ERROR;
+    }
+    self->cls = &PyDict_Type;
+    self->object = object;
+    *out = &self->base;
+    return asked ? DT_OK : dt_dict_fill(trace, self);
+}
+
+DtStatus
+dt_dict_fill(DtTrace *trace, DtDictVar *self)
+{
+    PyObject *object = self->object;
+    const DtSource *source = self->base.source;
     /* Contents change without what leads to the dict. */
     if (PyDict_GET_SIZE(object) > MAX_INPUT_ITEMS) {
         return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a dict of %zd items",
                         PyDict_GET_SIZE(object));
     }
     DT_TRY(dt_guard_dict_keys(trace, source, object));
-    DtDictVar *self = DT_KINDS_NEW(trace, DICT, DtDictVar, source);
-    if (self == NULL) {
-        return DT_ERROR;
-    }
-    self->cls = &PyDict_Type;
-    self->object = object;
     Py_ssize_t position = 0, index = 0;
     PyObject *key, *value;
     while (dt_dict_next(object, &position, &key, &value)) {
@@ -125,12 +135,11 @@ dt_dict_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tru
         }
         index++;
     }
-    *out = &self->base;
     return DT_OK;
 }
 
-static void
-drop(DtDictVar *dict, DtEntry *entry)
+void
+dt_dict_drop(DtDictVar *dict, DtEntry *entry)
 {
     uint32_t at = (uint32_t)(entry - dict->items);
     memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
@@ -150,7 +159,7 @@ dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
     }
     DT_TRY(dt_dict_find(trace, dict, &entry, &found));
     if (found != NULL) {
-        drop(dict, found);
+        dt_dict_drop(dict, found);
     }
     return DT_OK;
 }
@@ -168,7 +177,7 @@ static DtStatus
 remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
 {
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
-    drop(dict, entry);
+    dt_dict_drop(dict, entry);
     return DT_OK;
 }
 
@@ -180,7 +189,7 @@ copy_entries(DtTrace *trace, DtDictVar *dict, const DtDictVar *from)
     for (uint32_t i = 0; i < from->count; i++) {
         DtEntry entry = from->items[i];
         if (was_empty && !entry.traced) { /* the keys differ from each other already */
-            DT_TRY(append(trace, dict, &entry, entry.value));
+            DT_TRY(dt_dict_append(trace, dict, &entry, entry.value));
             continue;
         }
         DT_TRY(put(trace, dict, &entry, entry.value));
@@ -308,7 +317,7 @@ dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     }
     *out = args->npos > 1 ? args->pos[1] : dt_none(trace);
     DT_TRY(dt_kinds_will_change(trace, self));
-    return append(trace, (DtDictVar *)self, &key, *out); /* hashed and compared only once */
+    return dt_dict_append(trace, (DtDictVar *)self, &key, *out); /* hashed and compared only once */
 }
 
 static DtStatus
