@@ -337,6 +337,14 @@ diff_growing_list(DtTrace *trace, DtGrowingListVar *self)
 {
     DtSeqVar *list = &self->list;
     Ends ends;
+    for (uint32_t i = 0; i < self->nstored; i++) {
+        const DtStoredItem *item = &self->stored[i];
+        if (!is_same(item->value, item->before)) {
+            DT_TRY(add_value(
+                trace, (DtWrite){.kind = DT_WRITE_ITEM, .object = &list->base, .key = item->at},
+                item->value));
+        }
+    }
     DT_TRY(find_ends(trace, self, &ends));
     if (ends.start_gone + ends.start_added + ends.end_gone + ends.end_added == 0) {
         return guard_unsorted(trace, &list->base);

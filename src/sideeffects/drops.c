@@ -170,6 +170,9 @@ check_ends(Drops *drops, DtGrowingListVar *list)
     for (uint32_t i = 0; i < list->first + list->last; i++) {
         DT_TRY(check_value(drops, before[i], NULL));
     }
+    for (uint32_t i = 0; i < list->nstored; i++) {
+        DT_TRY(check_value(drops, list->stored[i].before, list->stored[i].value));
+    }
     return DT_OK;
 }
 

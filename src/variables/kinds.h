@@ -104,6 +104,20 @@ DtStatus dt_growing_list_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* The item of an existing list or tuple at a number that is another one in each call (picked.c);
  * *out NULL: which one it is has to be known. */
 DtStatus dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out) DT_MUST_CHECK;
+/* The same of what was there before, from the start; the trace may have changed the list. */
+DtStatus dt_picked_before(DtTrace *trace, DtSeqVar *self, const DtSym *at,
+                          DtVar **out) DT_MUST_CHECK;
+/* Items of a list of any length at numbers that vary (stored_items.c): the one that is there now;
+ * *out NULL: the list has to be read.  Storing one; *done false: the same. */
+DtStatus dt_stored_find(DtTrace *trace, DtGrowingListVar *self, DtVar *key,
+                        DtVar **out) DT_MUST_CHECK;
+DtStatus dt_stored_put(DtTrace *trace, DtGrowingListVar *self, DtVar *key, DtVar *value,
+                       bool *done) DT_MUST_CHECK;
+DtStatus dt_stored_children(DtTrace *trace, DtVar *var,
+                            DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg) DT_MUST_CHECK;
+/* Puts them into the items of before, and `old` has what was there; the numbers are specialised. */
+DtStatus dt_stored_settle(DtTrace *trace, DtGrowingListVar *self, DtVar **old,
+                          DtVar **items) DT_MUST_CHECK;
 /* Makes a DT_KIND_LIST of it. */
 DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* Those of its items of before that were asked for, from the start on: `first` and `last` of them.

@@ -10,6 +10,12 @@
 #include "variables/trace.h"
 #include "variables/var.h"
 
+/* An item that the trace has stored at a number of each call (stored_items.c). */
+typedef struct DtStoredItem {
+    DtVar *at; /* from the start, and below the length of before */
+    DtVar *before, *value;
+} DtStoredItem;
+
 /* DT_KIND_GROWING_LIST: what stands at the start and at the end of a list, or of a deque whose
  * `contents` it is; nobody has asked for the rest. */
 typedef struct DtGrowingListVar {
@@ -18,6 +24,9 @@ typedef struct DtGrowingListVar {
     uint32_t first, last; /* so many items of before were asked for at the start and at the end */
     PyTypeObject *layout; /* list or deque: whose methods read the object */
     bool guarded;         /* that it is a list */
+    DtStoredItem
+        *stored; /* in the gap; an array that is never changed, a new one takes its place */
+    uint32_t nstored;
 } DtGrowingListVar;
 
 /* One entry of a dict or element of a set.  Keys are constants (compared by value), objects known

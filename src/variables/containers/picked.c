@@ -67,8 +67,11 @@ find_place(DtTrace *trace, const DtSym *sym, const DtSource **out, int64_t *offs
     const DtSym *base;
     *out = NULL;
     dt_sym_split_offset(sym, &base, offset);
-    bool fits =
-        base != NULL && base->size <= MOST_NODES && *offset >= INT32_MIN && *offset <= INT32_MAX;
+    if (base == NULL) {
+        *offset = 0;
+        return source_of_constant(trace, sym->hint.i, out);
+    }
+    bool fits = base->size <= MOST_NODES && *offset >= INT32_MIN && *offset <= INT32_MAX;
     return fits ? source_of_number(trace, base, out) : DT_OK;
 }
 
@@ -152,16 +155,10 @@ container_of(const DtTrace *trace, DtSeqVar *self)
                : NULL;
 }
 
-DtStatus
-dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out)
+static DtStatus
+pick(DtTrace *trace, DtSeqVar *self, PyObject *object, const DtSym *sym, DtVar **out)
 {
     int64_t offset;
-    *out = NULL;
-    PyObject *object = key->type->kind == DT_KIND_SYMBOLIC ? container_of(trace, self) : NULL;
-    if (object == NULL || ((DtSymVar *)key)->sym->type != DT_SYM_INT) {
-        return DT_OK;
-    }
-    const DtSym *sym = ((DtSymVar *)key)->sym;
     const DtSource *at;
     DT_TRY(find_place(trace, sym, &at, &offset));
     int64_t index = sym->hint.i + (sym->hint.i < 0 ? Py_SIZE(object) : 0);
@@ -177,4 +174,21 @@ dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out)
     PyObject *item =
         PyList_Check(object) ? PyList_GET_ITEM(object, index) : PyTuple_GET_ITEM(object, index);
     return dt_var_build_lazy(trace, item, source, out);
+}
+
+DtStatus
+dt_picked_item(DtTrace *trace, DtSeqVar *self, DtVar *key, DtVar **out)
+{
+    *out = NULL;
+    PyObject *object = key->type->kind == DT_KIND_SYMBOLIC ? container_of(trace, self) : NULL;
+    return object != NULL && ((DtSymVar *)key)->sym->type == DT_SYM_INT
+               ? pick(trace, self, object, ((DtSymVar *)key)->sym, out)
+               : DT_OK;
+}
+
+DtStatus
+dt_picked_before(DtTrace *trace, DtSeqVar *self, const DtSym *at, DtVar **out)
+{
+    *out = NULL;
+    return at->hint.i >= 0 ? pick(trace, self, self->object, at, out) : DT_OK;
 }

@@ -16,7 +16,8 @@
  * Only dt_var_receiver() gives away a list that nobody has read; dt_var_build() and
  * dt_var_realize() read it first.
  *
- * Not in here: what the methods do to a list (v_list.c), replaying them (sideeffects/diff.c).
+ * Not in here: what the methods do to a list (v_list.c), items at numbers that vary
+ * (stored_items.c), replaying (sideeffects/diff.c).
  */
 #include <string.h>
 
@@ -168,6 +169,7 @@ dt_growing_list_read(DtTrace *trace, DtVar *var)
         memcpy(items, list->items, self->head * sizeof(DtVar *));
         memcpy(items + self->head + gap, list->items + self->head, end * sizeof(DtVar *));
     }
+    DT_TRY(dt_stored_settle(trace, self, old, items));
     DT_TRY(dt_journal_was_read(trace, var, old, total));
     var->type = dt_var_type_of(DT_KIND_LIST);
     list->items = items;
@@ -214,7 +216,7 @@ varies(DtTrace *trace, DtGrowingListVar *self)
     if (!is_free(trace, self)) {
         return false;
     }
-    if (self->list.count > 0 || self->first > 0 || self->last > 0) {
+    if (self->list.count > 0 || self->first > 0 || self->last > 0 || self->nstored > 0) {
         return true;
     }
     const DtSource *source = size_source(trace, self);
@@ -297,7 +299,8 @@ ask_for(DtTrace *trace, DtGrowingListVar *self, int64_t count, bool at_start, bo
 {
     DtSeqVar *list = &self->list;
     int64_t known = (int64_t)self->first + self->last;
-    *done = count <= count_before(self) - known && known + count <= MOST_KNOWN;
+    *done = count <= count_before(self) - known && known + count <= MOST_KNOWN
+            && self->nstored == 0; /* of which one may be meant */
     if (!*done) {
         return DT_OK;
     }
@@ -423,7 +426,7 @@ growing_list_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
         *out = found ? self->list.items[at] : NULL;
     }
     if (*out == NULL) {
-        DT_TRY(dt_picked_item(trace, &self->list, key, out));
+        DT_TRY(dt_stored_find(trace, self, key, out));
     }
     if (*out != NULL) {
         return DT_OK;
@@ -490,6 +493,12 @@ growing_list_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
         self->list.items[at] = value;
         return DT_OK;
     }
+    if (value != NULL) {
+        DT_TRY(dt_stored_put(trace, self, key, value, &found));
+    }
+    if (found) {
+        return DT_OK;
+    }
     DT_TRY(dt_growing_list_read(trace, var));
     return dt_var_ass_subscript(trace, var, key, value);
 }
@@ -528,7 +537,8 @@ growing_list_insert(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     DtGrowingListVar *self = (DtGrowingListVar *)var;
     bool known;
     int64_t at = small_number(args->pos[0], &known);
-    if (!is_growing(var) || !known || at < 0 || at > self->head || !is_free(trace, self)) {
+    if (!is_growing(var) || !known || at < 0 || at > self->head || self->nstored > 0
+        || !is_free(trace, self)) {
         return call_as_list(trace, var, "insert", args, out);
     }
     DT_TRY(dt_kinds_will_change(trace, var));
@@ -588,5 +598,5 @@ const DtVarType dt_kind_type_GROWING_LIST = {
     .tp_getattro = growing_list_getattro,
     .methods = growing_list_methods,
     .python_type = growing_list_type,
-    .children = dt_sequence_children,
+    .children = dt_stored_children,
 };
