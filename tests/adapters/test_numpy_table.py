@@ -62,6 +62,7 @@ FUNCTIONS = {
     "expand_dims": "np.expand_dims(x, 0)",
     "broadcast_to": "np.broadcast_to(x, (2, 3, 4))",
     "lib.stride_tricks.sliding_window_view": "np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)",
+    "lib.stride_tricks.as_strided": "np.lib.stride_tricks.as_strided(x, (2, 2), (8, 16))",
     "concatenate": "np.concatenate([x, x])",
     "stack": "np.stack([x, x])",
     "zeros": "np.zeros(3)",

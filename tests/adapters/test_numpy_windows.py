@@ -166,3 +166,87 @@ def test_parts_of_r():
         return np.r_[True, x[1:] != x[:-1]], np.r_[False, 1, x > 2], np.r_[x > 0, True], np.r_[True, False]
 
     check(fn, V)
+
+
+# ---- as_strided ----------------------------------------------------------------------------------
+
+strided = np.lib.stride_tricks.as_strided
+
+
+def rows(x, w, **options):
+    return strided(x, (x.size - w + 1, w), (x.strides[0], x.strides[0]), **options)
+
+
+STRIDED = {
+    "windows": lambda x: rows(x, 4),
+    "reduced": lambda x: (rows(x, 4).mean(axis=1), rows(x, 3).max(0), rows(x, 5).std(axis=-1)),
+    "arithmetic": lambda x: rows(x, 4) * np.arange(4.0) + 1,
+    "a product": lambda x: rows(x, 5) @ np.arange(5.0),
+    "read-only": lambda x: rows(x, 4, writeable=False)[1:] - 1,
+    "of a result": lambda x: rows(x * 2, 4).sum(),
+    "blocks": lambda x: strided(x, shape=(x.size // 4, 4), strides=(4 * x.itemsize, x.itemsize)) * 2,
+    "every second one": lambda x: strided(x, ((x.size + 1) // 2,), (2 * x.strides[0],)) + 1,
+    "one item many times": lambda x: strided(x, (3, x.size), (0, x.strides[0])) * [[1], [2], [3]],
+    "turned": lambda x: rows(x, 4).T.copy(),
+    "parts": lambda x: (rows(x, 4)[0], rows(x, 4)[:, 1], rows(x, 4)[::2, -1] * 1),
+    "of two axes": lambda x: strided(
+        x.reshape(4, 6), (3, 5, 2, 2), x.reshape(4, 6).strides * 2
+    ).max(axis=(2, 3)),
+    "a diagonal": lambda x: strided(x.reshape(4, 6), (4,), (x.itemsize * 7,)) * 1,
+    "ravel of it": lambda x: (rows(x, 4).ravel(), rows(x, 4).reshape(-1) + 1, rows(x, 2).flatten()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRIDED)
+def test_strided(name):
+    check(STRIDED[name], V)
+    if name not in ("of two axes", "a diagonal"):
+        check_calls(STRIDED[name], (V,), (V[:8].copy(),), (np.tile(V, 30),), (V[::2],), whole=False)
+    check_calls(STRIDED[name], (V.astype("f4"),), (V.astype("f4") + 1,))
+
+
+def test_strided_views_that_are_written():
+    def written(x):
+        row = rows(x, 3)
+        row[1] = 5.0
+        return row * 1, x
+
+    def below(x):
+        y = x * 2
+        row = rows(y, 3)
+        y[2] = -1.0
+        return row + 1
+
+    def added(x):
+        row = rows(x.copy(), 2)
+        row += 1
+        return row
+
+    def frozen(x):
+        row = rows(x, 3, writeable=False)
+        row[0] = 1.0
+        return row
+
+    for function in (written, below, added, frozen):
+        check_calls(function, (V,), (V[:9].copy(),), whole=False)
+
+
+def test_strided_views_of_other_forms():
+    def beyond(x):
+        part = x[2:6]
+        return strided(part, (3, 2), (x.strides[0] * 2, x.strides[0])) * 1
+
+    def odd(x):
+        return strided(x, (3,), (x.itemsize // 2,)).shape
+
+    def negative(x):
+        return strided(x[4:], (4,), (-x.strides[0],)) * 1
+
+    def none(x):
+        return strided(x, (0, 3), (8, 8)).sum(), strided(x).sum(), strided(x, strides=(0,)).sum()
+
+    def wrong(x):
+        return strided(x, (2, 2), (8,))
+
+    for function in (beyond, odd, negative, none, wrong):
+        check_calls(function, (V,), (V + 1,), whole=False)

@@ -20,11 +20,13 @@
 
 /* ---- Targets --------------------------------------------------------------------------------- */
 
-/* A broadcast view, a diagonal or windows on the way to the memory is read-only. */
+/* A broadcast view, a diagonal or windows on the way to the memory is read-only; *strided: there is
+ * one whose items may lie on each other. */
 static bool
-through_broadcast(const DtArrayVar *array)
+through_broadcast(const DtArrayVar *array, bool *strided)
 {
     const DtNode *node = array->node;
+    *strided = false;
     while (node->kind == DT_NODE_CALL && node->naliases > 0) {
         if (node->callee == dt_np_callee(DT_NP_broadcast_to)
             || node->callee == dt_np_callee(DT_NP_broadcast_arrays)
@@ -33,6 +35,7 @@ through_broadcast(const DtArrayVar *array)
             || node->callee == dt_np_callee(DT_NP_diagonal)) {
             return true;
         }
+        *strided = *strided || node->callee == dt_np_callee(DT_NP_as_strided);
         node = node->args[node->aliases[0].arg].u.node;
     }
     return false;
@@ -55,7 +58,12 @@ dt_np_need_writable(DtTrace *trace, const DtArrayVar *self, const char *what)
         return dt_break(trace, DT_BREAK_ARRAY_MUTATION,
                         "%s into an array that may share its memory with any other", what);
     }
-    if (through_broadcast(self)
+    bool strided, read_only = through_broadcast(self, &strided);
+    if (strided) {
+        return dt_break(trace, DT_BREAK_ARRAY_MUTATION,
+                        "%s into a view whose items may lie on each other", what);
+    }
+    if (read_only
         || (memory == DT_MEMORY_INPUT && !(owner->results[0].layout & DT_LAYOUT_WRITEABLE))) {
         return dt_break(trace, DT_BREAK_RAISES, "%s into a read-only array", what);
     }

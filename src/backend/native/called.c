@@ -19,12 +19,24 @@
 
 /* Targets that look at no element. */
 static const char *const quiet_targets[] = {
-    "operator.getitem",         "ndarray.reshape", "ndarray.transpose",
-    "ndarray.swapaxes",         "ndarray.ravel",   "ndarray.flatten",
-    "ndarray.squeeze",          "ndarray.copy",    "numpy.reshape",
-    "numpy.transpose",          "numpy.zeros",     "numpy.ones",
-    "numpy.broadcast_to",       "numpy.empty",     "dyntrace._numbers.sized",
+    "operator.getitem",
+    "ndarray.reshape",
+    "ndarray.transpose",
+    "ndarray.swapaxes",
+    "ndarray.ravel",
+    "ndarray.flatten",
+    "ndarray.squeeze",
+    "ndarray.copy",
+    "numpy.reshape",
+    "numpy.transpose",
+    "numpy.zeros",
+    "numpy.ones",
+    "numpy.broadcast_to",
+    "numpy.empty",
+    "dyntrace._numbers.sized",
     "dyntrace._numbers.longer",
+    "numpy.lib.stride_tricks.as_strided",
+    "numpy.lib.stride_tricks.sliding_window_view",
 };
 
 /* Targets that only move elements, but may cast them on their way, and a cast can report. */
