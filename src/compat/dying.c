@@ -59,6 +59,12 @@ acts(PyObject *object)
     return false;
 }
 
+bool
+dt_dying_acts(PyObject *object)
+{
+    return PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) && acts(object);
+}
+
 /* ---- Objects with several references --------------------------------------------------------- */
 
 static DtDyingShared *

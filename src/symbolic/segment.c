@@ -20,6 +20,8 @@
 #include "sideeffects/journal.h"
 #include "variables/rules.h"
 
+#define MOST_OF_A_DISPLAY 64
+
 DtStatus
 dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real, DtVar **out)
 {
@@ -100,6 +102,22 @@ enter_slot(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int slot)
     return source != NULL ? dt_var_build_lazy(trace, value, source, &root->locals[slot]) : DT_ERROR;
 }
 
+/* Whether somebody acts when the value goes out of its slot. */
+static bool
+acts_when_it_goes(const DtTrace *trace, PyObject *object)
+{
+    return !dt_dying_is_quiet(object, &trace->kept_set);
+}
+
+/* A temporary that acts itself, or a small display with one in it. */
+static bool
+may_act(const DtTrace *trace, PyObject *value)
+{
+    bool display = (PyList_CheckExact(value) || PyTuple_CheckExact(value))
+                   && Py_SIZE(value) <= MOST_OF_A_DISPLAY;
+    return dt_dying_acts(value) || (display && acts_when_it_goes(trace, value));
+}
+
 static DtStatus
 enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int position)
 {
@@ -117,14 +135,35 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     }
     DT_TRY(dt_var_build_lazy(trace, value, source, &var));
     dt_frame_push(root, var);
-    return DT_OK;
+    return !may_act(trace, value) || dt_vec_push(&trace->arena, &trace->acting, var) == 0
+               ? DT_OK
+               : dt_no_memory();
 }
 
-/* Whether somebody acts when the value goes out of its slot. */
 static bool
-acts_when_it_goes(const DtTrace *trace, PyObject *object)
+is_held(const DtFrame *root, const DtVar *value)
 {
-    return !dt_dying_is_quiet(object, &trace->kept_set);
+    bool held = root->result == value;
+    for (int32_t i = 0; i < root->sp && !held; i++) {
+        held = root->stack[i] == value;
+    }
+    for (int i = 0; i < root->bytecode->layout.nslots && !held; i++) {
+        held = root->locals[i] == value;
+    }
+    return held;
+}
+
+DtStatus
+dt_segment_consumes(DtTrace *trace, const DtFrame *root)
+{
+    for (uint32_t i = 0; i < trace->acting.count; i++) {
+        const DtLazyVar *value = (const DtLazyVar *)trace->acting.items[i];
+        if (!is_held(root, &value->base) && acts_when_it_goes(trace, value->object)) {
+            return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
+                            Py_TYPE(value->object)->tp_name);
+        }
+    }
+    return DT_OK;
 }
 
 /* Of numbers and texts the type says it all, and is checked in no time. */

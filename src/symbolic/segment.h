@@ -22,5 +22,7 @@ DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real
  * to do
  * so in its place among the effects: DT_BREAK. */
 DtStatus dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value) DT_MUST_CHECK;
+/* After an instruction of the root: the same for what was on its stack. */
+DtStatus dt_segment_consumes(DtTrace *trace, const DtFrame *root) DT_MUST_CHECK;
 
 #endif
