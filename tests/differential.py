@@ -370,7 +370,10 @@ def check(
         return Outcome(target, made_args, made_kwargs, state)
 
     plain = run(fn)
-    with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
+    settings = {"everything": True, "strict": True, "trace_budget_ns": 0}
+    if breaks == "array-branch":
+        settings["guess_limit"] = 0
+    with dyntrace.config.patch(**settings):
         compiled = Compiled(fn, backend, dynamic)
         for _ in range(calls):
             compare(plain, run(compiled))

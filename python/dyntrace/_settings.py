@@ -12,6 +12,7 @@ _CORE_SETTINGS = (
     "attempt_limit",
     "everything",
     "error_on_recompile",
+    "guess_limit",
     "hot_count",
     "hot_ns",
     "inline_depth",
@@ -108,6 +109,9 @@ class Config:
     error_on_recompile : bool
         A call that no compiled version of a function serves raises ``dyntrace.RecompileError``, which
         names the guards that fail, instead of compiling one more (default False).
+    guess_limit : int
+        Branches of a function on values of arrays that are followed the way they go in the call that is
+        compiled; each later call is checked to go it, too (default 8, at most 8); 0: each is a graph break.
     attempt_limit : int
         Failed attempts after which a code object runs plainly until ``reset()`` (default 4).
     hot_count : int

@@ -187,8 +187,18 @@ dt_number_fit(DtTrace *trace, int64_t low, int64_t high, DtOperand *operand)
 }
 
 DtStatus
-dt_number_expect(DtTrace *trace, DtVar *value, bool truth, bool *done)
+dt_number_expect(DtTrace *trace, DtVar *value, DtExpect how, bool *done)
 {
+    static const struct {
+        const char *module, *name, *target;
+        bool truth;
+    } rows[] = {
+        [DT_EXPECT_TRUE] = {"dyntrace._numbers", "expect", "dyntrace._numbers.expect", true},
+        [DT_EXPECT_FALSE] = {"dyntrace._numbers", "expect", "dyntrace._numbers.expect", false},
+        [DT_GUESS_TRUE] = {"dyntrace._core", "guess", "dyntrace._core.guess", true},
+        [DT_GUESS_FALSE] = {"dyntrace._core", "guess", "dyntrace._core.guess", false},
+        [DT_LOOK] = {"dyntrace._core", "look", "dyntrace._core.look", true},
+    };
     bool array;
     DtVar *checked;
     DtOperand args[2];
@@ -197,9 +207,10 @@ dt_number_expect(DtTrace *trace, DtVar *value, bool truth, bool *done)
         return DT_OK;
     }
     DT_TRY(dt_number_operands(trace, &value, 1, args));
-    args[1] = (DtOperand){.kind = DT_OPERAND_CONST, .u.object = truth ? Py_True : Py_False};
-    return dt_number_emit_named(trace, "dyntrace._numbers", "expect", "dyntrace._numbers.expect",
-                                args, 2, 'b', &checked);
+    args[1] =
+        (DtOperand){.kind = DT_OPERAND_CONST, .u.object = rows[how].truth ? Py_True : Py_False};
+    return dt_number_emit_named(trace, rows[how].module, rows[how].name, rows[how].target, args, 2,
+                                'b', &checked);
 }
 
 /* ---- Operators ------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ DtStatus dt_number_emit_meta(DtTrace *, const char *target, PyObject *callee, co
 /* A call of any effect, of one result. */
 DtStatus dt_number_emit_spec(DtTrace *, const DtCallSpec *spec, DtVar **out) DT_MUST_CHECK;
 /* The slot DtAdapter.expect. */
-DtStatus dt_number_expect(DtTrace *, DtVar *value, bool truth, bool *done) DT_MUST_CHECK;
+DtStatus dt_number_expect(DtTrace *, DtVar *value, DtExpect how, bool *done) DT_MUST_CHECK;
 /* An int operand, checked to lie in low..high when the graph runs. */
 DtStatus dt_number_fit(DtTrace *, int64_t low, int64_t high, DtOperand *operand) DT_MUST_CHECK;
 

@@ -69,6 +69,7 @@ compiled_graph_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObje
         }
         break;
     case DT_RUN_REPLAY:
+    case DT_RUN_OTHER_WAY:
         result = Py_NewRef(dt_replay_sentinel);
         break;
     case DT_RUN_ERROR:

@@ -12,6 +12,7 @@
  */
 #include "backend/eager.h"
 
+#include "backend/guessed.h"
 #include "backend/written.h"
 
 #include <stdlib.h>
@@ -272,10 +273,11 @@ dt_eager_failure(bool committed)
         || !PyErr_ExceptionMatches(PyExc_Exception)) {
         return DT_RUN_ERROR;
     }
+    bool other_way = PyErr_ExceptionMatches(dt_guessed_other_way);
     /* The exception of an array operation (a shape, a floating-point error, ...): the call is made
      * again plainly and raises it with the user's frames. */
     PyErr_Clear();
-    return DT_RUN_REPLAY;
+    return other_way ? DT_RUN_OTHER_WAY : DT_RUN_REPLAY;
 }
 
 /* Runs all nodes; values of dead nodes are released on the way. */

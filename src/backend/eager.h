@@ -23,7 +23,8 @@ bool dt_eager_has_effect(const DtNode *node);
 
 /* Classifies the exception that is set.  MemoryError and interrupts, and everything once
  * `committed` (an effect has happened, so the call can't be made again): DT_RUN_ERROR, still set.
- * Else it is cleared, for plain execution raises it again from the user's line: DT_RUN_REPLAY. */
+ * Else it is cleared, for plain execution raises it again from the user's line: DT_RUN_REPLAY,
+ * or DT_RUN_OTHER_WAY. */
 DtRun dt_eager_failure(bool committed);
 
 #endif

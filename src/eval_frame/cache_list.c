@@ -33,11 +33,21 @@ describe(const DtEntry *entry, const DtGuardFrame *Py_UNUSED(frame))
         entry->code != NULL ? entry->code : Py_None);
 }
 
+DtStatus
+dt_cache_explain(const DtEntry *entry, const DtGuardFrame *frame, DtStrbuf *out)
+{
+    DT_TRY(dt_program_explain(entry->guards, frame, out));
+    if (out->length == 0 && entry->guesses > 0) {
+        dt_strbuf_add(out, "a branch on values of arrays goes another way");
+    }
+    return DT_OK;
+}
+
 static PyObject *
 failing_guard(const DtEntry *entry, const DtGuardFrame *frame)
 {
     DtStrbuf text = {0};
-    bool told = dt_program_explain(entry->guards, frame, &text) == DT_OK;
+    bool told = dt_cache_explain(entry, frame, &text) == DT_OK;
     PyObject *line = told ? dt_text_take(&text) : NULL;
     dt_strbuf_release(&text);
     return line;

@@ -12,6 +12,7 @@
 #include "compat/type_names.h"
 #include "core/clock.h"
 #include "eval_frame/broken.h"
+#include "eval_frame/guess.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
@@ -38,6 +39,7 @@ prepare_restart(DtAttempt *attempt)
     if (attempt->trace == NULL) {
         return DT_OK;
     }
+    DT_TRY(dt_guess_learn(attempt));
     DtTrace *last = attempt->trace;
     attempt->trace = NULL; /* nobody notes anything in it any more */
     return dt_substitute_load_wanted(last) < 0 ? DT_ERROR : DT_OK;
@@ -49,6 +51,7 @@ trace_once(DtAttempt *attempt, uint32_t stop_at, DtVar **result)
 {
     DtTraceOptions options = dt_policy_trace_options(attempt->cache);
     DT_TRY(prepare_restart(attempt));
+    options.guesses = attempt->guesses;
     attempt->trace = dt_trace_new(attempt->cache->code, attempt->frame.globals,
                                   attempt->frame.builtins, attempt->frame.function, &options);
     if (attempt->trace == NULL) {
@@ -59,7 +62,7 @@ trace_once(DtAttempt *attempt, uint32_t stop_at, DtVar **result)
     attempt->trace->guards->classes_vary = attempt->cache->classes_vary;
     *result = NULL;
     DtStatus status = dt_interp_run(attempt->trace, &attempt->from, result);
-    return dt_raised_break_if(attempt->trace, status);
+    return status == DT_OK ? dt_guess_check(attempt) : dt_raised_break_if(attempt->trace, status);
 }
 
 static DtStatus
@@ -168,6 +171,7 @@ new_entry(DtAttempt *attempt)
     attempt->entry = entry;
     entry->ninputs = plan->ninputs;
     entry->nloads = plan->nloads;
+    entry->guesses = (uint8_t)attempt->trace->guesses.count;
     entry->input_regs = PyMem_New(uint32_t, plan->ninputs + 1);
     entry->load_regs = PyMem_New(uint32_t, plan->nloads + 1);
     if (entry->input_regs == NULL || entry->load_regs == NULL) {
@@ -314,6 +318,7 @@ static DtStatus
 run_phases(DtAttempt *attempt)
 {
     int64_t t0 = dt_clock_ns();
+    attempt->guesses.limit = dt_guess_limit(attempt->cache);
     DtStatus status =
         attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);
     status = break_on_recursion(attempt, status);

@@ -172,6 +172,7 @@ answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
         return answer;
     case DT_DISPATCH_ERROR:
         return NULL;
+    case DT_DISPATCH_STRAY:
     case DT_DISPATCH_PLAIN:
         return call_twin(self, args, nargsf, kwnames);
     case DT_DISPATCH_MISS:

@@ -17,10 +17,27 @@
 /* Enough calls to judge, and the share (1/2^k) of calls that may replay. */
 #define REPLAYS_BEFORE_JUDGING 16
 #define REPLAY_SHARE_SHIFT 2
+/* The same of calls in which a branch went another way than the entry's: what they cost in vain is
+ * about four times what it costs to begin again behind the branch (broken.h). */
+#define STRAYS_BEFORE_JUDGING 8
+#define STRAY_SHARE_SHIFT 2
+
+/* A branch goes another way than the entry's, as far as is known. */
+static void
+note_stray(DtEntry *entry)
+{
+    entry->strays++;
+    entry->astray =
+        entry->strays >= STRAYS_BEFORE_JUDGING && entry->strays > entry->hits >> STRAY_SHARE_SHIFT;
+}
 
 void
 dt_dispatch_replayed(DtEntry *entry)
 {
+    if (entry->guesses > 0) {
+        note_stray(entry);
+        return;
+    }
     entry->replays++;
     if (entry->replays >= REPLAYS_BEFORE_JUDGING
         && entry->replays > entry->hits >> REPLAY_SHARE_SHIFT) {
@@ -114,6 +131,10 @@ run_kernel(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segme
                 found = DT_DISPATCH_ERROR;
             }
         }
+    }
+    else if (ran == DT_RUN_OTHER_WAY || (ran == DT_RUN_REPLAY && entry->guesses > 0)) {
+        note_stray(entry);
+        found = ran == DT_RUN_REPLAY ? DT_DISPATCH_STRAY : DT_DISPATCH_MISS;
     }
     else if (ran == DT_RUN_REPLAY) {
         dt_dispatch_replayed(entry);
@@ -230,14 +251,15 @@ typedef struct Search {
     DtEntry **framed;
     PyObject **answer;
     uint32_t version; /* of the cache when the search began */
+    bool strayed;     /* an entry's run was dropped, it is not known why */
 } Search;
 
 /* DT_DISPATCH_MISS: this entry's guards do not hold. */
 static inline DtDispatch
-ask_entry(const Search *search, DtEntry *entry)
+ask_entry(Search *search, DtEntry *entry)
 {
     Py_INCREF(entry); /* a Python adapter's guard may run anything, reset() included */
-    int holds = are_bound_alike(entry, search->frame)
+    int holds = !entry->astray && are_bound_alike(entry, search->frame)
                     ? dt_program_check(entry->guards, search->frame, search->regs)
                     : 0;
     DtDispatch found = DT_DISPATCH_MISS;
@@ -247,6 +269,11 @@ ask_entry(const Search *search, DtEntry *entry)
                                      search->regs, search->framed, search->answer)
                     : run_entry(entry, search->frame, search->segment, search->regs, search->framed,
                                 search->answer);
+        search->strayed |= found == DT_DISPATCH_STRAY;
+        if (found == DT_DISPATCH_STRAY || found == DT_DISPATCH_MISS) {
+            found =
+                search->version != search->cache->version ? DT_DISPATCH_PLAIN : DT_DISPATCH_MISS;
+        }
     }
     else if (holds < 0) {
         found = DT_DISPATCH_ERROR;
@@ -263,7 +290,7 @@ ask_entry(const Search *search, DtEntry *entry)
 
 /* One after the other. */
 static DtDispatch
-ask_all(const Search *search, const DtEntry *asked, uint64_t key)
+ask_all(Search *search, const DtEntry *asked, uint64_t key)
 {
     DtCodeCache *cache = search->cache;
     DtEntry *dead = NULL;
@@ -275,8 +302,11 @@ ask_all(const Search *search, const DtEntry *asked, uint64_t key)
             dead = dt_program_is_dead(entry->guards) ? entry : dead;
             continue;
         }
-        /* What it ran may have changed the list. */
-        if (search->version == cache->version && entry->hits != hits) {
+        /* What it ran may have changed the list.  Of entries that differ in the way a branch goes,
+         * the one that serves most calls is the first. */
+        if (search->version == cache->version && entry->hits != hits
+            && (entry->guesses == 0 || asked == NULL
+                || entry->hits - entry->strays > asked->hits - asked->strays)) {
             if (key != 0) {
                 dt_selector_put(cache->selector, key, entry);
             }
@@ -293,7 +323,7 @@ ask_all(const Search *search, const DtEntry *asked, uint64_t key)
 }
 
 static DtDispatch
-ask_selected(const Search *search)
+ask_selected(Search *search)
 {
     DtCodeCache *cache = search->cache;
     if (DT_UNLIKELY(cache->selects != cache->version)) {
@@ -315,7 +345,7 @@ ask_selected(const Search *search)
 
 /* What the newest entry does not serve. */
 static DtDispatch __attribute__((noinline))
-find_further(const Search *search, DtEntry *newest)
+find_further(Search *search, DtEntry *newest)
 {
     return search->cache->nentries > 1 ? ask_selected(search) : ask_all(search, newest, 0);
 }
@@ -324,7 +354,7 @@ static inline DtDispatch
 find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment, PyObject **regs,
      DtEntry **framed, PyObject **answer)
 {
-    Search search = {cache, frame, segment, regs, framed, answer, cache->version};
+    Search search = {cache, frame, segment, regs, framed, answer, cache->version, false};
     DtEntry *newest = NULL;
     if (DT_LIKELY(cache->nentries == 1)) {
         newest = cache->entries;
@@ -333,7 +363,8 @@ find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment
             return found;
         }
     }
-    return find_further(&search, newest);
+    DtDispatch found = find_further(&search, newest);
+    return found == DT_DISPATCH_MISS && search.strayed ? DT_DISPATCH_PLAIN : found;
 }
 
 /* More registers than fit the C stack. */

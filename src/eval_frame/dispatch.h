@@ -16,6 +16,7 @@ typedef enum DtDispatch {
     DT_DISPATCH_MISS,  /* no entry's guards hold */
     DT_DISPATCH_DONE,  /* *answer is the result */
     DT_DISPATCH_FRAME, /* *entry (a new reference) holds, and runs in a frame */
+    DT_DISPATCH_STRAY, /* only of dt_dispatch_run(): it gives no answer, another entry may */
     DT_DISPATCH_PLAIN, /* an entry holds, but this call has to run plainly */
     DT_DISPATCH_ERROR  /* an exception is set */
 } DtDispatch;

@@ -3,6 +3,7 @@
 
 #include "compat/code.h"
 #include "compat/text.h"
+#include "eval_frame/cache_list.h"
 #include "eval_frame/segment.h"
 
 bool
@@ -220,7 +221,7 @@ dt_record_miss(DtAttempt *attempt)
     }
     DtStrbuf text = {0};
     Py_INCREF(newest); /* a Python adapter may run anything, reset() included */
-    if (dt_program_explain(newest->guards, &attempt->frame, &text) == DT_OK) {
+    if (dt_cache_explain(newest, &attempt->frame, &text) == DT_OK) {
         dt_record_report("log_recompile",
                          Py_BuildValue("{s:O,s:O,s:i,s:I,s:s}", "function",
                                        dt_code_qualname(attempt->cache->code), "file",

@@ -45,6 +45,9 @@ struct DtEntry {
     uint64_t misses;  /* its guards were asked and did not hold */
     uint32_t replays; /* calls made again plainly */
     bool plain;       /* replayed too often: a match runs plainly */
+    uint8_t guesses;  /* branches on data that it follows one way ... */
+    uint32_t strays;  /* ... calls that went another ... */
+    bool astray;      /* ... and that too often: it serves no more */
     int64_t compile_ns;
     int64_t made_ns; /* on dt_clock_ns() */
 };
@@ -101,6 +104,7 @@ struct DtCodeCache {
     int64_t paused_until_ns; /* what needs more than usual waits for itself, on dt_clock_ns() */
     uint32_t made;           /* entries published since the last reset */
     PyObject *varied;        /* DT_OWNED set of numbers that have varied (policy.c), or NULL */
+    bool no_guesses;         /* branches on data are breaks (guess.h) */
     bool classes_vary;       /* a class that an entry relied on has changed */
     PyObject *specialised; /* DT_OWNED dict: number -> misses because it had to be one value ... */
     PyObject *opened;      /* DT_OWNED set of those that missed often (policy.c), or NULL */

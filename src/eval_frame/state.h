@@ -47,6 +47,7 @@ typedef struct DtVerifyState {
 typedef struct DtState {
     DtTraceOptions trace_options;
     uint32_t recompile_limit;       /* entries per code object and region */
+    uint32_t guess_limit;           /* branches that a trace may guess */
     uint32_t recompile_total_limit; /* the same, those that died counted as well */
     uint32_t attempt_limit;         /* failed attempts per code object and region */
     uint32_t hot_count;             /* plain calls of a prepared function before it is compiled */

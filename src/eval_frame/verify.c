@@ -74,6 +74,7 @@ call_entry(const Call *call)
         answer = call_code(call, call->entry->code);
         break;
     case DT_DISPATCH_MISS:
+    case DT_DISPATCH_STRAY:
     case DT_DISPATCH_PLAIN:
         answer = dt_state.replay;
         break;

@@ -24,6 +24,7 @@ static const Setting settings[] = {
     {"trace_budget_ns", SETTING_I64, &dt_state.trace_options.budget_ns, 0},
     {"recompile_limit", SETTING_U32, &dt_state.recompile_limit, 0},
     {"recompile_total_limit", SETTING_U32, &dt_state.recompile_total_limit, 0},
+    {"guess_limit", SETTING_U32, &dt_state.guess_limit, 0},
     {"error_on_recompile", SETTING_BOOL, &dt_state.error_on_recompile, 0},
     {"attempt_limit", SETTING_U32, &dt_state.attempt_limit, 1},
     {"hot_count", SETTING_U32, &dt_state.hot_count, 0},

@@ -8,6 +8,7 @@
 #endif
 #include "adapters/python.h"
 #include "backend/backend.h"
+#include "backend/guessed.h"
 #include "compat/heap.h"
 #include "compat/stack_chunks.h"
 #include "compat/pyframe.h"
@@ -333,6 +334,8 @@ static PyMethodDef core_methods[] = {
     {"set_verify", dt_verify_set, METH_O, NULL},
     {"get_verify", dt_verify_get, METH_NOARGS, NULL},
     {"list_verified", dt_verify_list, METH_NOARGS, NULL},
+    {"guess", (PyCFunction)(void (*)(void))dt_guessed_guess, METH_FASTCALL, NULL},
+    {"look", (PyCFunction)(void (*)(void))dt_guessed_look, METH_FASTCALL, NULL},
     {"counters", core_counters, METH_NOARGS, NULL},
     {"get_config", dt_config_get, METH_O, NULL},
     {"set_config", dt_config_set, METH_VARARGS, NULL},
@@ -371,10 +374,10 @@ core_exec(PyObject *module)
         PyErr_NoMemory();
         return -1;
     }
-    if (dt_pyframe_init() < 0 || dt_callable_init() < 0 || dt_state_init() < 0
-        || dt_compiled_function_add_types(module) < 0 || dt_graph_add_types(module) < 0
-        || dt_python_adapter_add(module) < 0 || dt_testing_add(module) < 0
-        || reset_at_exit(module) < 0) {
+    if (dt_pyframe_init() < 0 || dt_callable_init() < 0 || dt_guessed_init() < 0
+        || dt_state_init() < 0 || dt_compiled_function_add_types(module) < 0
+        || dt_graph_add_types(module) < 0 || dt_python_adapter_add(module) < 0
+        || dt_testing_add(module) < 0 || reset_at_exit(module) < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "HAVE_NUMPY", DYNTRACE_HAVE_NUMPY ? Py_True : Py_False);

@@ -270,6 +270,7 @@ bare_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
     case DT_RUN_OK:
         break;
     case DT_RUN_REPLAY:
+    case DT_RUN_OTHER_WAY:
         return Py_NewRef(dt_replay_sentinel);
     case DT_RUN_ERROR:
         return NULL;

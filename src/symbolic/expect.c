@@ -7,7 +7,7 @@
  * the user's frame; a function that does so too often runs plainly from then on, as after any
  * replay. Polyfills raise Unexpected where their original would look at the data and go another
  * way. So a way that raises must be one that ends the call: an exception that the program handles
- * is control flow like any other, and the branch a break.
+ * is control flow like any other, and the branch is one (guess.c).
  */
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
@@ -69,15 +69,18 @@ dt_frame_branch_truth(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *
     const DtArrayVar *value =
         var->type->kind == DT_KIND_ARRAY ? (const DtArrayVar *)dt_var_peek(var) : NULL;
     if (value == NULL || value->adapter->expect == NULL
-        || !(when_true || jump->op == DT_OP_POP_JUMP_IF_FALSE)
-        || (!frame->polyfill && is_handled_outside(frame))) {
+        || !(when_true || jump->op == DT_OP_POP_JUMP_IF_FALSE)) {
         return dt_var_truth(trace, var, truth);
     }
     bool jumping = leads_to_raise(bytecode, (uint32_t)jump->target);
-    if (jumping == leads_to_raise(bytecode, at + 1)) {
-        return dt_var_truth(trace, var, truth);
+    if (jumping == leads_to_raise(bytecode, at + 1)
+        || (!frame->polyfill && is_handled_outside(frame))) {
+        DT_TRY(dt_frame_guess(trace, frame, at, var, truth, &done));
     }
-    *truth = jumping != when_true;
-    DT_TRY(value->adapter->expect(trace, var, *truth, &done));
+    else {
+        *truth = jumping != when_true;
+        DT_TRY(
+            value->adapter->expect(trace, var, *truth ? DT_EXPECT_TRUE : DT_EXPECT_FALSE, &done));
+    }
     return done ? DT_OK : dt_var_truth(trace, var, truth);
 }

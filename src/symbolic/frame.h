@@ -100,6 +100,11 @@ DtStatus dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target) DT_MUST_C
 DtStatus dt_frame_branch_truth(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var,
                                bool *truth) DT_MUST_CHECK;
 
+/* The truth as it is in this call, if the attempt knows it or can find it out (guess.c): DT_RESTART
+ * to look; *done false: it is not to be guessed. */
+DtStatus dt_frame_guess(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var, bool *truth,
+                        bool *done) DT_MUST_CHECK;
+
 /* The position of the instruction that `frame` is at; and of all active frames, innermost first
  * (trace->positions). */
 DtPosition dt_frame_position(const DtFrame *frame);

@@ -37,6 +37,15 @@ struct DtMeta {
     void *extra;                /* adapter's own, in the same arena, or NULL */
 };
 
+/* What a node does that asks for the truth of a number. */
+typedef enum DtExpect {
+    DT_EXPECT_TRUE, /* where it is another, the run is dropped and the call made again plainly */
+    DT_EXPECT_FALSE,
+    DT_GUESS_TRUE, /* where it is another, the run is dropped, and the entry does not hold */
+    DT_GUESS_FALSE,
+    DT_LOOK /* it is noted (backend/guessed.h), and the run is dropped */
+} DtExpect;
+
 struct DtAdapter {
     const char *name;
     void *state; /* of a Python adapter: its object */
@@ -83,10 +92,9 @@ struct DtAdapter {
      * NULL: a break. */
     DtStatus (*number)(DtTrace *, const DtNumberRow *row, PyObject *callable, const DtArgs *,
                        DtVar **out);
-    /* From here on the value, of which a number can be taken, has that truth: a node checks it, and
-     * where it has not, the run is dropped and the call made again plainly.  *done false: no number
-     * can be taken of it.  NULL: of none. */
-    DtStatus (*expect)(DtTrace *, DtVar *value, bool truth, bool *done);
+    /* A node that asks for the truth of the value, of which a number can be taken.  *done false: no
+     * number can be taken of it.  NULL: of none. */
+    DtStatus (*expect)(DtTrace *, DtVar *value, DtExpect, bool *done);
     /* The text that a function of dyntrace._texts gives for such values, some of them of the graph.
      * NULL: a break. */
     DtStatus (*text)(DtTrace *, const char *function, DtVar *const *vars, uint32_t count,

@@ -174,6 +174,13 @@ dt_trace_position(const DtTrace *trace)
     return position;
 }
 
+bool
+dt_trace_refuses(const DtTrace *trace)
+{
+    return trace->refusing.count > 0 ? trace->refusing.items[trace->refusing.count - 1]
+                                     : trace->options.refusing;
+}
+
 static DtStatus
 set_break(DtTrace *trace, DtBreakId id, const char *message)
 {
@@ -184,9 +191,7 @@ set_break(DtTrace *trace, DtBreakId id, const char *message)
     }
     trace->brk.id = id;
     trace->brk.message = message;
-    trace->brk.refused = trace->refusing.count > 0
-                             ? trace->refusing.items[trace->refusing.count - 1]
-                             : trace->options.refusing;
+    trace->brk.refused = dt_trace_refuses(trace);
     trace->brk.where = count > 0 ? chain[0] : dt_trace_position(trace);
     trace->brk.chain = NULL;
     trace->brk.nchain = 0;

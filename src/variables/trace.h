@@ -45,6 +45,14 @@ typedef struct DtBreakInfo {
     bool refused; /* it happened where breaks are errors (dyntrace.error_on_graph_break) */
 } DtBreakInfo;
 
+/* The branches on data that the trace may follow as they go in this call (symbolic/guess.c), in the
+ * order in which it comes to them. */
+typedef struct DtGuesses {
+    uint32_t limit; /* how many there may be; 0: none */
+    uint32_t known; /* of how many it is known which way they go ... */
+    uint32_t ways;  /* ... a bit each, the truth of what is asked */
+} DtGuesses;
+
 typedef struct DtTraceOptions {
     uint32_t inline_depth; /* default 64 */
     uint32_t unroll_limit; /* iterations of one loop; default 4096 */
@@ -57,6 +65,7 @@ typedef struct DtTraceOptions {
     /* Is a call of `callee` in code `caller` left to the frame?  NULL: all are followed. */
     bool (*leaves_alone)(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller);
     PyObject *opened; /* the same of those that no loop is unrolled for: see v_range.c */
+    DtGuesses guesses;
     int dynamic;      /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
      * break_every-th that it comes to; 0: don't. */
@@ -139,6 +148,14 @@ typedef enum DtUnsettled {
     DT_UNSETTLED_CALL = 2  /* the function that is called for floating-point errors */
 } DtUnsettled;
 
+/* A branch that was followed as it goes in this call. */
+typedef struct DtGuess {
+    const DtArrayVar *asked; /* DT_BORROWED */
+    PyCodeObject *code;      /* DT_BORROWED: the branch ... */
+    uint32_t at;             /* ... and its instruction */
+    bool truth;
+} DtGuess;
+
 struct DtTrace {
     DtArena arena;
     DT_VEC(PyObject *) kept; /* DT_OWNED: every object that the arena refers to */
@@ -156,7 +173,10 @@ struct DtTrace {
     uint8_t fp_depth;       /* regions that end in this trace */
     PyObject *printing;     /* tuple of what was set about printing, in order, or NULL */
     uint8_t printing_depth; /* of that, in regions that end in this trace */
-    uint8_t unsettled;      /* DtUnsettled: what effects that are not made yet change */
+    DT_VEC(DtGuess) guesses;
+    bool looks;           /* with DT_RESTART: the last node looks which way a branch goes */
+    bool goes_in_circles; /* with DT_RESTART: a branch was come to again, nothing is guessed */
+    uint8_t unsettled;    /* DtUnsettled: what effects that are not made yet change */
 
     DtMap sources; /* interning table of source.c (private to it) */
     uint32_t source_count;
@@ -234,6 +254,8 @@ struct DtTrace {
 DT_OWNED DtTrace *dt_trace_new(PyCodeObject *code, PyObject *globals, PyObject *builtins,
                                PyObject *function, const DtTraceOptions *options);
 void dt_trace_release(DT_STEALS DtTrace *trace);
+/* Is a break an error where the trace stands? */
+bool dt_trace_refuses(const DtTrace *trace);
 
 /* Keeps `object` alive as long as the trace (a new reference, once per object). */
 DtStatus dt_trace_keep(DtTrace *trace, PyObject *object) DT_MUST_CHECK;

@@ -94,7 +94,7 @@ BREAKS = {
     "real_if_close of complex numbers": ("unknown-callable", lambda a: np.real_if_close(a * 1j), V),
     "an item of roots": ("array-to-scalar", lambda a: np.roots(a * 2)[0], V),
     "arithmetic on eigenvalues": ("array-to-scalar", lambda a: np.linalg.eigvals(a) * 2, M),
-    "a branch on memory": ("array-branch", lambda a: 1 if np.shares_memory(a, a) else 2, V),
+    "a branch in a loop": ("array-branch", lambda a: [1 if v > 0 else 2 for v in (a[0], a[1])], V),
     "a text's length": ("array-to-scalar", lambda a: len(np.array_repr(a)), V),
     "fromiter of texts": ("unknown-callable", lambda a: (a * 2, np.fromiter("123", float)), V),
     "so many items": ("unknown-callable", lambda a: (a * 2, np.fromiter(range(9), float, 3)), V),

@@ -403,7 +403,8 @@ def test_what_waits_for_its_attempt_is_compiled_later(run, tmp_path):
 def test_what_is_made_in_a_call_and_breaks_is_captured_once_it_is_hot(run, tmp_path):
     """The frame that calls it is left without the hook only when nothing below it waits any more."""
     (tmp_path / "program.py").write_text(
-        "import numpy as np\n"
+        "import dyntrace, numpy as np\n"
+        "dyntrace.config.guess_limit = 0\n"
         "def pick(x, k):\n"
         "    def near(v):\n"
         "        if v > np.max(x) * 0.5:\n            return v * 2 - np.sum(x) / 3\n"

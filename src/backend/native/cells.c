@@ -449,6 +449,12 @@ dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
         case DT_CELLS_IS_NAN:
             out->b = isnan(a.d) != 0;
             break;
+        case DT_CELLS_GUESS:
+            if (a.b != b.b) {
+                run->strayed = true;
+                return false;
+            }
+            break;
         }
     }
     return true;
@@ -460,7 +466,7 @@ dt_cells_run(const DtCellStage *stage, DtNativeRun *run)
     unsigned flags = 0;
     dt_fpflags_clear();
     if (!dt_cells_go(stage, run, &flags)) {
-        return DT_FUSED_CALL;
+        return run->strayed ? DT_FUSED_OTHER_WAY : DT_FUSED_CALL;
     }
     flags |= dt_fpflags_read();
     if (DT_LIKELY((flags & DT_FP_ALL) == 0)) {

@@ -96,6 +96,7 @@ typedef enum DtCellCode {
     DT_CELLS_IS_FINITE,
     DT_CELLS_IS_INF,
     DT_CELLS_IS_NAN,
+    DT_CELLS_GUESS, /* a branch goes the way b, or the run is dropped */
 } DtCellCode;
 
 /* One dimension of an item's position, a bound, a size. */

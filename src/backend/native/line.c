@@ -285,7 +285,7 @@ run_usual(const DtLine *line, DtNativeRun *run, PyObject *const *inputs)
 static DtFusedRun
 failure(void)
 {
-    return dt_eager_failure(false) == DT_RUN_REPLAY ? DT_FUSED_REPLAY : DT_FUSED_ERROR;
+    return dt_eager_failure(false) == DT_RUN_ERROR ? DT_FUSED_ERROR : DT_FUSED_REPLAY;
 }
 
 /* Outputs of the graph from the values, or none; what the line made is let go of. */
@@ -350,6 +350,9 @@ dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     else if (line->turn == turn && line->state == DT_LINE_SERVES && run_usual(line, &run, inputs)) {
         line->in_vain = 0;
         result = DT_FUSED_OK;
+    }
+    else if (run.strayed) {
+        result = DT_FUSED_OTHER_WAY;
     }
     else if (++line->in_vain >= GIVES_UP) {
         line->state = DT_LINE_REFUSES;

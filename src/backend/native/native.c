@@ -35,12 +35,17 @@ run_stage(const DtStage *stage, DtNativeRun *run)
                 return DT_RUN_REPLAY;
             }
             break; /* too late for that: NumPy reports as it would */
+        case DT_FUSED_OTHER_WAY:
+            return DT_RUN_OTHER_WAY;
         case DT_FUSED_ERROR:
             return DT_RUN_ERROR;
         }
     }
-    if (stage->cells != NULL && dt_cells_run(stage->cells, run) == DT_FUSED_OK) {
-        return DT_RUN_OK;
+    if (stage->cells != NULL) {
+        DtFusedRun made = dt_cells_run(stage->cells, run);
+        if (DT_LIKELY(made != DT_FUSED_CALL)) {
+            return made == DT_FUSED_OK ? DT_RUN_OK : DT_RUN_OTHER_WAY;
+        }
     }
     if (stage->kernel != NULL) {
         DtFusedRun made = stage->kernel->run(stage->kernel, stage, run);
@@ -236,6 +241,8 @@ run_lone(DtNative *exe, PyObject *const *inputs, PyObject **outputs, bool *done)
         return DT_RUN_OK;
     case DT_FUSED_REPLAY:
         return DT_RUN_REPLAY;
+    case DT_FUSED_OTHER_WAY:
+        return DT_RUN_OTHER_WAY;
     case DT_FUSED_ERROR:
         break;
     }
@@ -252,6 +259,8 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
             return DT_RUN_OK;
         case DT_FUSED_REPLAY:
             return DT_RUN_REPLAY;
+        case DT_FUSED_OTHER_WAY:
+            return DT_RUN_OTHER_WAY;
         case DT_FUSED_ERROR:
             return DT_RUN_ERROR;
         case DT_FUSED_CALL:

@@ -312,6 +312,7 @@ typedef struct DtNativeRun {
     PyObject *errstate; /* token that restores the context's errstate, or NULL */
     uint8_t fp_region;  /* that it was made for */
     bool committed;     /* an effect has happened */
+    bool strayed;       /* a branch that was guessed goes the other way */
     DtWrittenLog log;   /* what was written and can be taken back */
     DtPatience patience;
 } DtNativeRun;
@@ -342,7 +343,13 @@ DtWriteInputs dt_write_check_inputs(const DtNative *exe, PyObject *const *inputs
 int dt_write_run(const DtNode *node, DtNativeRun *run);
 
 /* fused.c: DT_FUSED_CALL = nothing has happened, run the nodes one by one. */
-typedef enum DtFusedRun { DT_FUSED_OK, DT_FUSED_CALL, DT_FUSED_REPLAY, DT_FUSED_ERROR } DtFusedRun;
+typedef enum DtFusedRun {
+    DT_FUSED_OK,
+    DT_FUSED_CALL,
+    DT_FUSED_REPLAY,
+    DT_FUSED_OTHER_WAY, /* of cells, and lines with some */
+    DT_FUSED_ERROR
+} DtFusedRun;
 DtFusedRun dt_fused_run(const DtFused *fused, DtNativeRun *run);
 /* kernels_views.c: a view that is no object, for as long as the array is there. */
 typedef struct DtViewed {

@@ -1,0 +1,88 @@
+/* Branches on data that are followed as they go in this call.
+ *
+ *   if x.sum() > limit:    not known while tracing: the graph up to here is run with a node that
+ *       ...                looks (eval_frame/guess.c), and the trace begins anew, knowing
+ *
+ * The trace then follows the one way, and a node of the graph checks that each call goes it.  Where
+ * one does not, its run is dropped, as if the guards did not hold: another entry serves it.
+ *
+ * A branch that a trace comes to a second time stands in a loop, or in a function that is called
+ * several times.  There would be an entry for each sequence of ways: such branches are breaks.
+ */
+#include "graph/graph.h"
+#include "symbolic/frame.h"
+#include "variables/kinds.h"
+
+static const DtGuess *
+find_guess(const DtTrace *trace, const DtArrayVar *asked)
+{
+    for (uint32_t i = 0; i < trace->guesses.count; i++) {
+        const DtGuess *guess = &trace->guesses.items[i];
+        if (guess->asked->node == asked->node && guess->asked->result == asked->result) {
+            return guess;
+        }
+    }
+    return NULL;
+}
+
+static bool
+was_here(const DtTrace *trace, const DtFrame *frame, uint32_t at)
+{
+    for (uint32_t i = 0; i < trace->guesses.count; i++) {
+        const DtGuess *guess = &trace->guesses.items[i];
+        if (guess->code == frame->bytecode->code && guess->at == at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* More than one element, or none, has no truth. */
+static bool
+is_single(const DtMeta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!dt_sym_is_const(meta->shape[i]) || meta->shape[i]->hint.i != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+DtStatus
+dt_frame_guess(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var, bool *truth,
+               bool *done)
+{
+    const DtGuesses *guesses = &trace->options.guesses;
+    const DtArrayVar *asked = (const DtArrayVar *)dt_var_peek(var);
+    *done = false;
+    if (guesses->limit == 0 || dt_trace_refuses(trace) || frame->polyfill
+        || trace->graph->parent != NULL || !is_single(asked->meta)) {
+        return DT_OK;
+    }
+    const DtGuess *known = find_guess(trace, asked);
+    if (known != NULL) {
+        *truth = known->truth;
+        *done = true;
+        return DT_OK;
+    }
+    if (was_here(trace, frame, at)) {
+        trace->goes_in_circles = true;
+        return DT_RESTART;
+    }
+    uint32_t number = trace->guesses.count;
+    if (number >= guesses->limit) {
+        return DT_OK;
+    }
+    if (number >= guesses->known) {
+        DT_TRY(asked->adapter->expect(trace, var, DT_LOOK, &trace->looks));
+        return trace->looks ? DT_RESTART : DT_OK;
+    }
+    DtGuess guess = {asked, frame->bytecode->code, at, guesses->ways >> number & 1};
+    DT_TRY(asked->adapter->expect(trace, var, guess.truth ? DT_GUESS_TRUE : DT_GUESS_FALSE, done));
+    if (*done && dt_vec_push(&trace->arena, &trace->guesses, guess) < 0) {
+        return dt_no_memory();
+    }
+    *truth = guess.truth;
+    return DT_OK;
+}
