@@ -3,9 +3,14 @@
 
 #include "backend/eager.h"
 #include "backend/guessed.h"
+#include "core/clock.h"
 
 #define MOST_BRANCHES 8 /* each lets the trace begin anew */
 #define MOST_ENTRIES 4
+/* Elements that the graph has come to, and nanoseconds of a look, from which on the work that is
+ * done twice would be noticed, and what breaks cost would not. */
+#define MANY_ELEMENTS ((int64_t)1 << 18)
+#define LONG_LOOK_NS 2000000
 
 uint32_t
 dt_guess_limit(const DtCodeCache *cache)
@@ -32,6 +37,24 @@ has_effect(const DtGraph *graph)
         }
     }
     return false;
+}
+
+static bool
+is_large(const DtGraph *graph)
+{
+    int64_t elements = 0;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const DtNode *node = graph->nodes.items[i];
+        for (uint32_t j = 0; j < node->nresults && elements < MANY_ELEMENTS; j++) {
+            int64_t count = 1;
+            for (uint32_t k = 0; k < node->results[j].ndim && count < MANY_ELEMENTS; k++) {
+                int64_t size = node->results[j].shape[k]->hint.i;
+                count = size < MANY_ELEMENTS ? count * size : MANY_ELEMENTS;
+            }
+            elements += count;
+        }
+    }
+    return elements >= MANY_ELEMENTS;
 }
 
 /* Runs the graph on the objects that its inputs are in this call; its last node looks. */
@@ -111,7 +134,9 @@ dt_guess_learn(DtAttempt *attempt)
         return DT_OK;
     }
     dt_guessed_take();
-    DtStatus status = has_effect(trace->graph) ? DT_OK : look(attempt);
+    int64_t began = dt_clock_ns();
+    bool looks = !has_effect(trace->graph) && !is_large(trace->graph);
+    DtStatus status = looks ? look(attempt) : DT_OK;
     int truth = dt_guessed_take();
     if (status == DT_ERROR) {
         return DT_ERROR;
@@ -122,6 +147,9 @@ dt_guess_learn(DtAttempt *attempt)
     }
     guesses->ways |= (uint32_t)truth << guesses->known;
     guesses->known++;
+    if (dt_clock_ns() - began > LONG_LOOK_NS) {
+        guesses->limit = guesses->known;
+    }
     return DT_OK;
 }
 

@@ -18,8 +18,15 @@ def test_programs(seed):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-KINDS = [("web", 201, 60), ("web", 202, 60), ("scalars", 301, 60), ("growing", 601, 60),
-         ("arrays", 401, 400), ("views", 501, 600)]
+KINDS = [
+    ("web", 201, 60),
+    ("web", 202, 60),
+    ("scalars", 301, 60),
+    ("growing", 601, 60),
+    ("arrays", 401, 400),
+    ("views", 501, 600),
+    ("branches", 701, 150),
+]
 
 
 @pytest.mark.parametrize(("name", "seed", "count"), KINDS)

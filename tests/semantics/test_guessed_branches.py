@@ -206,6 +206,11 @@ def test_calls_that_go_as_often_one_way_as_the_other_are_run_in_parts():
     assert "array-branch" in compiled.breaks
 
 
+def test_what_is_large_is_not_run_twice():
+    x = np.ones(300_000)
+    assert "array-branch" in both(if_else, [x, x, -x, x]).breaks
+
+
 def test_more_ways_than_entries():
     def fn(x):
         y = x

@@ -347,16 +347,6 @@ choose_function(const DtNode *node, const DtCellOperand *operands, DtCellChoice 
     return false;
 }
 
-static bool
-choose_guess(const DtNode *node, const DtCellOperand *operands, DtCellChoice *choice)
-{
-    choice->code = DT_CELLS_GUESS;
-    choice->type = choice->result = DT_CELL_BOOL;
-    choice->nargs = 2;
-    return strcmp(node->target, "dyntrace._core.guess") == 0 && node->nargs == 2
-           && operands[0].type == DT_CELL_BOOL;
-}
-
 /* Does NumPy give one element, handed over as a number, the bits that the loop gives it here?  For
  * loops that choose their code by strides it is tried out, once per loop. */
 static DtStatus
@@ -489,6 +479,7 @@ choose_check(const DtNode *node, const DtCellOperand *operands, DtCellChoice *ch
     } rows[] = {
         {"dyntrace._numbers.fit", 3, DT_CELLS_FIT, DT_CELL_INT},
         {"dyntrace._numbers.expect", 2, DT_CELLS_EXPECT, DT_CELL_BOOL},
+        {"dyntrace._core.guess", 2, DT_CELLS_GUESS, DT_CELL_BOOL},
     };
     for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
         if (node->nargs != rows[i].nargs || strcmp(rows[i].target, node->target) != 0) {
@@ -595,8 +586,7 @@ dt_cells_choose(const DtNode *node, DtCellChoice *choice, bool *out)
     }
     else {
         *out = choose_operator(node, operands, choice) || choose_function(node, operands, choice)
-               || choose_check(node, operands, choice)
-               || choose_guess(node, operands, choice);
+               || choose_check(node, operands, choice);
     }
     *out = *out && choice->result == result;
     for (uint32_t i = 0; i < choice->nargs && *out; i++) {
