@@ -66,7 +66,7 @@ typedef struct DtTraceOptions {
     bool (*leaves_alone)(PyCodeObject *callee, PyObject *globals, PyCodeObject *caller);
     PyObject *opened; /* the same of those that no loop is unrolled for: see v_range.c */
     DtGuesses guesses;
-    int dynamic;      /* -1 automatic, 0 specialise sizes and numbers, 1 never */
+    int dynamic; /* -1 automatic, 0 specialise sizes and numbers, 1 never */
     /* Tests only: break before the root's instruction number break_at - 1, and before every
      * break_every-th that it comes to; 0: don't. */
     uint32_t break_at;
