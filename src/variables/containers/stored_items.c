@@ -62,6 +62,36 @@ find(DtTrace *trace, const DtGrowingListVar *self, DtVar *key, uint32_t *out)
     return DT_OK;
 }
 
+/* Where the trace has appended the item, if that is the one: how far the number is behind the
+ * length of before is guarded; *out NULL: it has not. */
+static DtStatus
+find_added(DtTrace *trace, DtGrowingListVar *self, const DtSym *at, DtVar ***out)
+{
+    DtSeqVar *list = &self->list;
+    int64_t count = PyList_GET_SIZE(list->object), behind = at->hint.i - count;
+    const DtSym *size, *place = NULL, *equal = NULL;
+    bool truth;
+    *out = NULL;
+    if (behind < 0 || behind >= list->count) {
+        return DT_OK;
+    }
+    const DtSource *source = dt_source_get(trace, DT_SOURCE_LIST_SIZE, list->base.source, NULL, 0);
+    if (source == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_growing_list_guard(trace, &list->base));
+    DT_TRY(dt_trace_symbol(trace, source, DT_SYM_INT, (DtNumber){.i = count}, &size));
+    DT_TRY(dt_sym_offset(&trace->arena, size, behind, &place));
+    if (place != NULL) {
+        DT_TRY(dt_sym_binary(&trace->arena, DT_SYM_OP_EQ, at, place, &equal));
+    }
+    if (equal != NULL) {
+        DT_TRY(dt_trace_decide(trace, equal, &truth));
+        *out = &list->items[behind];
+    }
+    return DT_OK;
+}
+
 DtStatus
 dt_stored_find(DtTrace *trace, DtGrowingListVar *self, DtVar *key, DtVar **out)
 {
@@ -72,11 +102,14 @@ dt_stored_find(DtTrace *trace, DtGrowingListVar *self, DtVar *key, DtVar **out)
     bool asks = key->type->kind == DT_KIND_SYMBOLIC || self->nstored > 0;
     const DtSym *at = asks ? place_of(trace, self, key) : NULL;
     uint32_t index;
+    DtVar **added;
     if (at == NULL) {
         return DT_OK;
     }
     DT_TRY(dt_picked_before(trace, &self->list, at, out));
     if (*out == NULL) {
+        DT_TRY(find_added(trace, self, at, &added));
+        *out = added != NULL ? *added : NULL;
         return DT_OK;
     }
     DT_TRY(require_from_start(trace, at));
@@ -90,16 +123,24 @@ dt_stored_put(DtTrace *trace, DtGrowingListVar *self, DtVar *key, DtVar *value, 
 {
     bool asks = key->type->kind == DT_KIND_SYMBOLIC || self->nstored > 0;
     const DtSym *at = asks && self->nstored < MOST_STORED ? place_of(trace, self, key) : NULL;
-    DtVar *before = NULL;
+    DtVar *before = NULL, **added = NULL;
     uint32_t index;
     *done = false;
     if (at != NULL) {
         DT_TRY(dt_picked_before(trace, &self->list, at, &before));
     }
+    if (at != NULL && before == NULL) {
+        DT_TRY(find_added(trace, self, at, &added));
+    }
+    *done = before != NULL || added != NULL;
+    if (added != NULL) {
+        index = (uint32_t)(added - self->list.items);
+        DT_TRY(dt_kinds_will_change(trace, &self->list.base));
+        self->list.items[index] = value;
+    }
     if (before == NULL) {
         return DT_OK;
     }
-    *done = true;
     DT_TRY(require_from_start(trace, at));
     DT_TRY(find(trace, self, key, &index));
     DT_TRY(dt_kinds_will_change(trace, &self->list.base));

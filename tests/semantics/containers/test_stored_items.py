@@ -69,6 +69,13 @@ def appended_before(xs, i, j, w):
     return xs[j], xs[-1], xs[-2], len(xs)
 
 
+def added_by_number(xs, i, j, w):
+    xs.append(w)
+    xs.append(w + 1.0)
+    xs[i] = w * 2.0
+    return xs[j], xs[i], len(xs)
+
+
 def then_popped(xs, i, j, w):
     xs[i] = w
     last = xs.pop()
@@ -126,7 +133,8 @@ def two_lists(xs, i, j, w):
 
 FUNCTIONS = [
     store, swap, from_before, twice, reads_another, with_constants, in_place, put_back, then_appended,
-    appended_before, then_popped, then_all, then_reversed, then_deleted, caught, around, as_rows, two_lists,
+    appended_before, added_by_number, then_popped, then_all, then_reversed, then_deleted, caught, around,
+    as_rows, two_lists,
 ]  # fmt: skip
 
 PLACES = [(1, 2), (2, 1), (0, 3), (2, 2), (3, 0), (-1, 1), (1, -2), (0, 0), (5, 1), (1, 7), (-9, 0), (4, 3)]
@@ -149,6 +157,21 @@ def test_few_entries_serve_all_places(fn):
             for j in range(n):
                 compiled([np.full(3, float(k)) for k in range(n)], i, j, np.ones(3))
     assert len(compiled.cache_entries()) <= 4
+
+
+def test_an_item_that_was_just_appended():
+    def forward(alphas, t, w):
+        alphas.append(alphas[t - 1] * w)
+        alphas[t] = alphas[t] / alphas[t].sum()
+        return alphas[t].max()
+
+    def run(fn):
+        alphas = [np.ones(3)]
+        return [fn(alphas, t, np.arange(3.0) + t).item() for t in range(1, 15)], repr(alphas)
+
+    compiled = dyntrace.compile(forward)
+    assert run(compiled) == run(forward)
+    assert len(compiled.cache_entries()) == 1
 
 
 def test_one_list_goes_through_all_calls():
