@@ -27,9 +27,18 @@ OF_VECTORS = [
     "{a}.reshape({k}, -1).ravel()", "np.searchsorted(np.sort({a}), {b})", "np.delete({a}, {k})",
     "np.percentile({a}, 30) * {b}", "np.isin({a}, {b})", "np.histogram({a}, bins=3)[1]",
     "np.concatenate([{a}, {b}])", "np.insert({a}, np.flatnonzero({a} > 0), 0.5)",
-    "np.interp({a}, np.arange({b}.size), {b})",
+    "np.interp({a}, np.arange({b}.size), {b})", "np.unique({a}, return_counts=True)[1]",
+    "np.unique({a}, return_inverse=True)[1] * 1.0", "({a} - {a}.mean()) / ({a}.std() + 1)",
+    "np.linspace(0.0, 1.0, {k})", "np.broadcast_to({a}, (2, len({a}))).sum(0)", "np.vstack([{a}, {b}])[0]",
+    "np.column_stack([{a}, {b}]).ravel()", "{a}[np.nonzero({b} > 0)[0]]", "np.argwhere({a} > 0)[:, 0]",
+    "{a}[:, None][{a} > 0].ravel()", "np.stack([{a}, {b}], axis=1)[{a} > 0].sum(axis=1)",
+    "{a}.var(ddof=1, keepdims=True)", "np.add.reduceat({a}, np.flatnonzero({b} > 0))",
+    "np.searchsorted(np.sort({a}), {b}, side='right')", "np.ravel({a}, order='K') + 1",
 ]  # fmt: skip
-OF_INTS = ["len({a})", "int(np.sum({a} > 0))", "np.sum({a} > 0)", "np.sum({a} > 0) - 1", "len({a}) // 2"]
+OF_INTS = [
+    "len({a})", "int(np.sum({a} > 0))", "np.sum({a} > 0)", "np.sum({a} > 0) - 1", "len({a}) // 2",
+    "divmod(len({a}), 3)[0]", "len(np.unique({a}))",
+]  # fmt: skip
 WRITES = ["{a}[{k}:] = 1.5", "{a}[:{k}] = {b}", "{a}[:{k}] += 1", "{a}[{a} > 0] = 2"]
 
 
