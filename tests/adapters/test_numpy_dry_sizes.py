@@ -87,6 +87,10 @@ OF_VECTORS = {
     "histogram of a selection by the data": lambda x: np.histogram(x[x > 0], bins="fd"),
     "mode": lambda x: _mode(*np.histogram(x, bins="sturges")),
     "edges": lambda x: np.histogram_bin_edges(x, "sqrt")[1:] * 2,
+    "the path of a sum": lambda x: np.einsum_path("i,i->", x[x > 0], x[x > 0]),
+    "the path of a product": lambda x: np.einsum_path(
+        "ij,jk,kl->il", np.ones((len(x[x > 0]), 6)), np.ones((6, 4)), np.ones((4, 9))
+    ),
     "written": lambda x: _written(x),
 }  # fmt: skip
 

@@ -481,6 +481,9 @@ read_and_run(DtNpDry *dry, DtCallSpec *spec, DtOperand *operands, const DtArgs *
              PyObject *kwargs, DtVar **out)
 {
     DT_TRY(read_arguments(dry, operands, args, pos, kwargs));
+    if (dry->about && dry->nsizes > 0) { /* what it says is known now or never */
+        return dt_break(dry->trace, DT_BREAK_DATA_SIZE, "%s of such a selection", dry->function);
+    }
     if (drops_imaginary(dry, pos, kwargs)) {
         return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",
                         dry->function);
