@@ -10,6 +10,7 @@ array([0., 0., 0., 0.])
 """
 
 import os
+import sys
 
 TYPE_CHECKING = False  # typing itself is not imported where a program only starts
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ __all__ = [
     "reset",
     "substitute_in_graph",
 ]
+
+# A whole script that may never need it loads what tracing needs at the first attempt to compile something:
+# one that is run with DYNTRACE=1, or by `python -m dyntrace`, where argv[0] is "-m" while this is imported.
+_whole_script = os.environ.get("DYNTRACE", "0") not in ("", "0") or getattr(sys, "argv", [])[:1] == ["-m"]
 
 # Loaded one by one at first use: name -> (module, attribute or None for the module itself).
 _LAZY = {
@@ -122,6 +127,5 @@ def unload_ipython_extension(shell: object) -> None:
     _interactive.unload()
 
 
-# A whole script that may never need it loads it at the first attempt to compile something.
-if os.environ.get("DYNTRACE", "0") in ("", "0"):
+if not _whole_script:
     _load()

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import NoReturn
 
+import dyntrace._settings  # noqa: F401 - reads the environment, which options are to overrule
 from dyntrace import _options, _run
 
 

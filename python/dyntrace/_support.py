@@ -1,7 +1,6 @@
 """Loads the extension, or says once why this interpreter runs everything plainly."""
 
 import builtins
-import os
 import sys
 
 TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
@@ -29,8 +28,7 @@ def _load() -> "tuple[ModuleType | None, str | None]":
         return None, "dyntrace does not support free-threaded builds of CPython"
     import dyntrace._core
 
-    whole_script = os.environ.get("DYNTRACE", "0") not in ("", "0")
-    if "numpy" in sys.modules or not whole_script:  # else the program may never need NumPy
+    if "numpy" in sys.modules or not dyntrace._whole_script:  # else the program may never need NumPy
         dyntrace._core.load_numpy()
     return dyntrace._core, None
 

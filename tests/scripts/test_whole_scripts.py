@@ -642,6 +642,7 @@ def test_numpy_is_not_imported_for_a_program_without_it(run, tmp_path):
     plain = run("program.py")
     assert (
         run("program.py", DYNTRACE="1")
+        == run("-m", "dyntrace", "program.py")
         == plain
         == (0, "False\n" + " ".join(["[2.]"] * 5) + "\n", "")
     )
