@@ -114,7 +114,7 @@ del {p}[{i}]|{p}[0], {p}[-1] = {p}[-1], {p}[0]|{p}.insert(0, {v})|{p}.insert(1, 
 take({p})|trim({p}, {n})|add_some({p}, {n})|{p}[len({p}) - 1] = {v}|del {p}[len({p}) - 2]
 {p}.append(last({p}, {v}))|BOX.items = {p}|MEMORY.push({n})|{p}.append({p}.pop())
 {p}[-1].items = {v}|{p}[-1] += {n}|{p}[0] += 1|{p}.append(MEMORY.mean())|{p}.append([{v}])
-{p}[-1].append({v})|{p}[-1].append({p}[0])|{p}.append({q})"""
+{p}[-1].append({v})|{p}.append({q})"""
 )
 OF_LISTS = _parts(
     """{p}.pop(0)|{p}.pop(0)|{p}.pop(1)|{p}.pop(-2)|{p}.pop({i})|{p}.insert(0, {p}.pop())|del {p}[:2]
@@ -226,8 +226,9 @@ class Growing:
             self.some(depth + 1)
         else:
             self.emit(depth, f"for u in {self.pick('list(%s)', '%s', 'reversed(%s)') % place}:")
+            self.emit(depth + 1, "LOG.append('step')")
             self.some(depth + 1)
-            self.emit(depth + 1, f"if len({place}) > 9:")
+            self.emit(depth + 1, f"if len({place}) > 9 or len(LOG) > 300:")
             self.emit(depth + 2, "break")
 
     def handler(self, depth):
