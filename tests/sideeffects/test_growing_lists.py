@@ -225,7 +225,7 @@ def keeps_the_method(items, x):
 
 def copies(items, x):
     items.append(x)
-    return items[:], items.copy(), list(items), [*items], items * 2, sorted(items, key=id) == items
+    return items[:], items.copy(), list(items), [*items], items * 2, len(sorted(items, key=id))
 
 
 LOOKS = [
