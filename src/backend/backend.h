@@ -16,8 +16,8 @@ typedef enum DtRun {
     DT_RUN_OK,
     DT_RUN_REPLAY,    /* no exception set */
     DT_RUN_OTHER_WAY, /* the same: a branch that was guessed goes the other way (guessed.h) */
-    DT_RUN_ERROR      /* exception set, and plain execution would not help: MemoryError,
-                         KeyboardInterrupt, or a user backend's own */
+    DT_RUN_ERROR /* exception set, and plain execution would not help: KeyboardInterrupt, a user
+                    backend's own, or what was met after an effect */
 } DtRun;
 
 typedef struct DtExecutable DtExecutable;

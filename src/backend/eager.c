@@ -280,6 +280,16 @@ dt_eager_failure(bool committed)
     return other_way ? DT_RUN_OTHER_WAY : DT_RUN_REPLAY;
 }
 
+DtRun
+dt_eager_outcome(DtRun run, bool committed)
+{
+    if (run == DT_RUN_ERROR && !committed && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        PyErr_Clear(); /* MemoryError: see eager.h */
+        return DT_RUN_REPLAY;
+    }
+    return run;
+}
+
 /* Runs all nodes; values of dead nodes are released on the way. */
 static DtRun
 run_nodes(EagerExecutable *exe, PyObject **values, const DtNumber *symbols, bool *committed,
@@ -331,7 +341,7 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
         heap = PyMem_Malloc(nodes * sizeof(PyObject *) + graph->symbol_limit * sizeof(DtNumber));
         if (heap == NULL) {
             PyErr_NoMemory();
-            return DT_RUN_ERROR;
+            return dt_eager_outcome(DT_RUN_ERROR, committed);
         }
         symbols = heap;
         values = (PyObject **)(symbols + graph->symbol_limit);
@@ -360,6 +370,7 @@ eager_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
         }
     }
 done:
+    run = dt_eager_outcome(run, committed);
     if (run != DT_RUN_OK) {
         if (!committed) {
             dt_written_undo(&log);

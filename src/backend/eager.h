@@ -27,4 +27,8 @@ bool dt_eager_has_effect(const DtNode *node);
  * or DT_RUN_OTHER_WAY. */
 DtRun dt_eager_failure(bool committed);
 
+/* What a run has come to, for its caller: memory that was out may be there for plain execution, and
+ * if it is not, that raises from the user's line, within the user's handlers. */
+DtRun dt_eager_outcome(DtRun run, bool committed);
+
 #endif

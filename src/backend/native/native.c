@@ -161,8 +161,7 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
                     || graph->symbol_limit > DT_NATIVE_STACK_SYMBOLS)) {
         heap = PyMem_Malloc(graph->symbol_limit * sizeof(DtNumber) + nodes * sizeof(PyObject *));
         if (heap == NULL) {
-            PyErr_NoMemory();
-            return DT_RUN_ERROR;
+            return DT_RUN_REPLAY;
         }
         run.symbols = heap;
         run.values = (PyObject **)(run.symbols + graph->symbol_limit);
@@ -196,6 +195,7 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
         }
     }
     dt_called_restore(&run);
+    result = dt_eager_outcome(result, run.committed);
     if (result != DT_RUN_OK && !run.committed) {
         dt_written_undo(&run.log);
     }
@@ -246,7 +246,7 @@ run_lone(DtNative *exe, PyObject *const *inputs, PyObject **outputs, bool *done)
     case DT_FUSED_ERROR:
         break;
     }
-    return DT_RUN_ERROR;
+    return dt_eager_outcome(DT_RUN_ERROR, false);
 }
 
 static DtRun
@@ -262,7 +262,7 @@ native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
         case DT_FUSED_OTHER_WAY:
             return DT_RUN_OTHER_WAY;
         case DT_FUSED_ERROR:
-            return DT_RUN_ERROR;
+            return dt_eager_outcome(DT_RUN_ERROR, false);
         case DT_FUSED_CALL:
             break;
         }
