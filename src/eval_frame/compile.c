@@ -317,7 +317,7 @@ break_on_recursion(DtAttempt *attempt, DtStatus status)
 static DtStatus
 run_phases(DtAttempt *attempt)
 {
-    int64_t t0 = dt_clock_ns();
+    int64_t t0 = attempt->began_ns = dt_clock_ns();
     attempt->guesses.limit = dt_guess_limit(attempt->cache);
     DtStatus status =
         attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);

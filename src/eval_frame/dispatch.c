@@ -254,7 +254,7 @@ typedef struct Search {
     bool strayed;     /* an entry's run was dropped, it is not known why */
 } Search;
 
-/* DT_DISPATCH_MISS: this entry's guards do not hold. */
+/* DT_DISPATCH_MISS: this entry's guards do not hold, or a branch goes another way. */
 static inline DtDispatch
 ask_entry(Search *search, DtEntry *entry)
 {

@@ -7,10 +7,10 @@
 
 #define MOST_BRANCHES 8 /* each lets the trace begin anew */
 #define MOST_ENTRIES 4
-/* Elements that the graph has come to, and nanoseconds of a look, from which on the work that is
- * done twice would be noticed, and what breaks cost would not. */
+/* Elements that the graph has come to from which on the work that is done twice would be noticed,
+ * and what breaks cost would not; and what an attempt may take before it looks no further. */
 #define MANY_ELEMENTS ((int64_t)1 << 18)
-#define LONG_LOOK_NS 2000000
+#define LONG_NS 2000000
 
 uint32_t
 dt_guess_limit(const DtCodeCache *cache)
@@ -134,7 +134,6 @@ dt_guess_learn(DtAttempt *attempt)
         return DT_OK;
     }
     dt_guessed_take();
-    int64_t began = dt_clock_ns();
     bool looks = !has_effect(trace->graph) && !is_large(trace->graph);
     DtStatus status = looks ? look(attempt) : DT_OK;
     int truth = dt_guessed_take();
@@ -147,7 +146,8 @@ dt_guess_learn(DtAttempt *attempt)
     }
     guesses->ways |= (uint32_t)truth << guesses->known;
     guesses->known++;
-    if (dt_clock_ns() - began > LONG_LOOK_NS) {
+    bool limited = dt_state.trace_options.budget_ns != 0;
+    if (limited && dt_clock_ns() - attempt->began_ns > LONG_NS) {
         guesses->limit = guesses->known;
     }
     return DT_OK;

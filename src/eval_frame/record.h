@@ -24,6 +24,7 @@ typedef struct DtAttempt {
     DtPlan plan;
     DtEntry *entry;
     DtPhases phases;
+    int64_t began_ns;  /* on dt_clock_ns() */
     DtGuesses guesses; /* the ways of branches as far as they are known */
     bool has_break;
     bool refused;      /* the break is an error */
