@@ -414,3 +414,11 @@ def check_calls(fn, *calls, whole=True, **config):
     compiled.assert_verified()
     assert FORCED or not whole or not compiled.breaks, compiled.describe()
     return compiled
+
+
+def check_sizes(fn, calls, again):
+    """Arguments whose sizes differ, whichever come first; `again`: how many of the first come back."""
+    check_calls(fn, *calls, *calls[:again], whole=False)
+    for call in calls[1:]:  # before it runs plainly, since others did not fit
+        check_calls(fn, calls[0], call, whole=False)
+        check_calls(fn, call, calls[0], whole=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from differential import Compiled, Outcome, check_calls, compare
+from differential import Compiled, Outcome, check_calls, check_sizes, compare
 
 RAMP = np.linspace(-1.5, 1.5, 9)
 #: Of which none, one, some and all items are positive; empty; with NaN; of another size.
@@ -119,10 +119,7 @@ def _first(index):
 
 @pytest.mark.parametrize("name", OF_VECTORS)
 def test_sizes(name):
-    check_calls(OF_VECTORS[name], *VECTORS, *VECTORS[:2], whole=False)
-    for vector in VECTORS[1:]:  # before it runs plainly, since others did not fit
-        check_calls(OF_VECTORS[name], VECTORS[0], vector, whole=False)
-        check_calls(OF_VECTORS[name], vector, VECTORS[0], whole=False)
+    check_sizes(OF_VECTORS[name], VECTORS, again=2)
 
 
 WHOLE = [
@@ -226,7 +223,4 @@ OF_MATRICES = {
 
 @pytest.mark.parametrize("name", OF_MATRICES)
 def test_sizes_of_matrices(name):
-    check_calls(OF_MATRICES[name], *MATRICES, *MATRICES, whole=False)
-    for matrix in MATRICES[1:]:
-        check_calls(OF_MATRICES[name], MATRICES[0], matrix, whole=False)
-        check_calls(OF_MATRICES[name], matrix, MATRICES[0], whole=False)
+    check_sizes(OF_MATRICES[name], MATRICES, again=None)

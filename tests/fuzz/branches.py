@@ -8,15 +8,12 @@ result, exception with its line, warnings, arguments, random state and the lists
 
 from __future__ import annotations
 
-import argparse
-import linecache
 import random
 import sys
-import traceback
 import warnings
 
-import dyntrace
 import numpy as np
+import turns
 
 CONDITIONS = (
     "x[{i}] > {c}",
@@ -130,25 +127,21 @@ class World:
         self.rng = np.random.default_rng(1)
         self.log = []
         self.box = space["Box"]()
-        self.box.v = 0
 
     def call(self, x, y):
         x, y = x.copy(), y.copy()
         self.log.clear()
+        self.box.v = 0
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             try:
                 got = ("result", self.target(x, y, self.rng, self.log, self.box))
             except Exception as error:
-                frames = traceback.extract_tb(error.__traceback__)
-                lines = [one.lineno for one in frames if one.filename.startswith("branches ")]
-                got = ("raised", type(error), str(error), lines)
+                got = turns.raised(error, "branches ")
         texts = [(str(one.message), one.filename, one.lineno) for one in told]
         state = self.rng.bit_generator.state
-        return show((got, x, y, self.log, self.box.v, self.log_names(x), state, texts))
-
-    def log_names(self, x):
-        return [one is x for one in self.log]
+        same = [one is x for one in self.log]
+        return show((got, x, y, self.log, self.box.v, same, state, texts))
 
 
 def show(value):
@@ -163,40 +156,15 @@ def show(value):
 
 def run(seed, calls=40):
     """None, or the text of the first difference."""
-    program = Branches(seed)
-    name = f"branches {seed}"
-    linecache.cache[name] = (len(program.source), None, program.source.splitlines(True), name)
-    space = {"__name__": "branches"}
-    exec(compile(program.source, name, "exec"), space)
     draws = np.random.default_rng(seed)
-    dyntrace.reset()
-    with dyntrace.config.patch(strict=True, trace_budget_ns=0, weigh_after=0):
-        plain = World(space, space["fn"])
-        ours = World(space, dyntrace.compile(space["fn"]))
-        for number in range(calls):
+
+    def arguments():
+        for _ in range(calls):
             shift = draws.choice([0.0, 0.0, 0.0, 1.0, -1.0])
-            x, y = draws.normal(size=4) + shift, draws.normal(size=4)
-            expected, got = plain.call(x, y), ours.call(x, y)
-            if expected != got:
-                return f"seed {seed}, call {number}\n{program.source}\n{expected}\n{got}"
-            plain.box.v, ours.box.v = 0, 0
-    return None
+            yield draws.normal(size=4) + shift, draws.normal(size=4)
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    options = parser.parse_args()
-    found = 0
-    for seed in range(options.seed, options.seed + options.count):
-        text = run(seed)
-        if text is not None:
-            found += 1
-            print(text, flush=True)
-    print(f"{options.count} functions, {found} differ")
-    return 1 if found else 0
+    return turns.compare(f"branches {seed}", Branches(seed).source, World, arguments())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(turns.main(run, __doc__))

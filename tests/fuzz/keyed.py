@@ -9,14 +9,11 @@ line, what the containers hold, in order, and which of it is one object have to 
 
 from __future__ import annotations
 
-import argparse
-import linecache
 import random
 import sys
-import traceback
 
-import dyntrace
 import numpy as np
+import turns
 
 NUMBERS = ("t", "k", "t - 1", "t + 1", "-t", "k - t", "(t + 1) % n", "t * 2", "n - 1 - t", "abs(k)",
            "min(t, k)", "2")
@@ -105,9 +102,7 @@ class World:
             arguments = (self.xs, self.ys, self.pair, self.d, self.e, t, k, s, self.tuples[p])
             got = ("result", self.target(self.arrays[0], *arguments))
         except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            lines = [one.lineno for one in frames if one.filename.startswith("keyed ")]
-            got = ("raised", type(error), str(error), lines)
+            got = turns.raised(error, "keyed ")
         del self.xs[40:], self.ys[40:]
         known = {id(one): number for number, one in enumerate(self.arrays)}
         return show((got, self.xs, self.ys, self.d, self.e), known)
@@ -126,39 +121,18 @@ def show(value, known):
 
 def run(seed, calls=40):
     """None, or the text of the first difference."""
-    program = Keyed(seed)
-    name = f"keyed {seed}"
-    linecache.cache[name] = (len(program.source), None, program.source.splitlines(True), name)
-    space = {"__name__": "keyed"}
-    exec(compile(program.source, name, "exec"), space)
     pick = random.Random(seed)
-    dyntrace.reset()
-    with dyntrace.config.patch(strict=True, trace_budget_ns=0, weigh_after=0):
-        shared = pick.random() < 0.3, pick.random() < 0.3
-        plain = World(space["fn"], *shared)
-        ours = World(dyntrace.compile(space["fn"]), *shared)
-        for number in range(calls):
-            given = pick.randrange(5), pick.randrange(-2, 4), pick.choice("abc"), pick.randrange(3)
-            expected, got = plain.call(*given), ours.call(*given)
-            if expected != got:
-                return f"seed {seed}, call {number}, {given}\n{program.source}\n{expected}\n{got}"
-    return None
+    shared = pick.random() < 0.3, pick.random() < 0.3
 
+    def arguments():
+        for _ in range(calls):
+            yield pick.randrange(5), pick.randrange(-2, 4), pick.choice("abc"), pick.randrange(3)
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=100)
-    options = parser.parse_args()
-    found = 0
-    for seed in range(options.seed, options.seed + options.count):
-        text = run(seed)
-        if text is not None:
-            found += 1
-            print(text, flush=True)
-    print(f"{options.count} functions, {found} differ")
-    return 1 if found else 0
+    def make_world(space, target):
+        return World(target, *shared)
+
+    return turns.compare(f"keyed {seed}", Keyed(seed).source, make_world, arguments())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(turns.main(run, __doc__))
