@@ -237,11 +237,21 @@ growing_dict_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* As a dict's own: it may have been read since the method was taken from it. */
+/* The key that a method is called with, once it was asked for; *asked NULL: the dict was read,
+ * maybe since the method was taken from it, and *out is what its own method gives. */
 static DtStatus
-call_as_dict(DtTrace *trace, DtVar *var, const char *name, const DtArgs *args, DtVar **out)
+ask_argument(DtTrace *trace, DtVar *var, const char *name, const DtArgs *args, DtVar **key,
+             DtAskedKey **asked, DtVar **out)
 {
     DtVar *method;
+    *asked = NULL;
+    DT_TRY(dt_var_realize(trace, args->pos[0], key));
+    if (is_growing(var)) {
+        DT_TRY(ask(trace, var, *key, asked));
+    }
+    if (*asked != NULL) {
+        return DT_OK;
+    }
     PyObject *text = dt_trace_keep_take(trace, PyUnicode_InternFromString(name));
     if (text == NULL) {
         return DT_ERROR;
@@ -251,21 +261,13 @@ call_as_dict(DtTrace *trace, DtVar *var, const char *name, const DtArgs *args, D
 }
 
 static DtStatus
-ask_argument(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **key, DtAskedKey **asked)
-{
-    *asked = NULL;
-    DT_TRY(dt_var_realize(trace, args->pos[0], key));
-    return is_growing(var) ? ask(trace, var, *key, asked) : DT_OK;
-}
-
-static DtStatus
 growing_dict_get(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtAskedKey *asked;
     DtVar *key;
-    DT_TRY(ask_argument(trace, var, args, &key, &asked));
+    DT_TRY(ask_argument(trace, var, "get", args, &key, &asked, out));
     if (asked == NULL) {
-        return call_as_dict(trace, var, "get", args, out);
+        return DT_OK;
     }
     *out = asked->value != NULL ? asked->value : args->npos > 1 ? args->pos[1] : dt_none(trace);
     return DT_OK;
@@ -276,9 +278,9 @@ growing_dict_setdefault(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **
 {
     DtAskedKey *asked;
     DtVar *key;
-    DT_TRY(ask_argument(trace, var, args, &key, &asked));
+    DT_TRY(ask_argument(trace, var, "setdefault", args, &key, &asked, out));
     if (asked == NULL) {
-        return call_as_dict(trace, var, "setdefault", args, out);
+        return DT_OK;
     }
     *out = asked->value;
     if (*out != NULL) {
@@ -293,9 +295,9 @@ growing_dict_pop(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
     DtAskedKey *asked;
     DtVar *key;
-    DT_TRY(ask_argument(trace, var, args, &key, &asked));
+    DT_TRY(ask_argument(trace, var, "pop", args, &key, &asked, out));
     if (asked == NULL) {
-        return call_as_dict(trace, var, "pop", args, out);
+        return DT_OK;
     }
     *out = asked->value;
     if (*out != NULL) {
