@@ -25,7 +25,7 @@ typedef enum Access {
     FROM_END,   /* base[-index] */
     SLOT,       /* unified slot `index` of the root frame */
     GLOBAL,     /* LOAD_GLOBAL key */
-    ASKED,      /* function(base), or function(base, key) where there is a key */
+    ASKED,      /* function(base[, key[, index]]), those that there are */
     CONSTANT    /* the key itself */
 } Access;
 
@@ -54,6 +54,7 @@ static const SourceRow rows[DT_SOURCE_COUNT] = {
     [DT_SOURCE_INDEX] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
     [DT_SOURCE_LIST_ITEM] = {true, NULL, NULL, INDEX_ITEM, 0, NULL},
     [DT_SOURCE_PICKED] = {true, NULL, NULL, AT_ITEM, 0, NULL},
+    [DT_SOURCE_LIST_ARRAY] = {true, NULL, NULL, ASKED, 0, dt_list_array_function},
     [DT_SOURCE_LIST_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
     [DT_SOURCE_DEQUE_ITEM] = {true, NULL, NULL, BASE_INDEX, 0, NULL},
     [DT_SOURCE_DEQUE_SIZE] = {true, NULL, NULL, BASE_SIZE, 0, NULL},
@@ -119,10 +120,16 @@ load_asked(DtCodegen *codegen, const DtSource *source, const SourceRow *row)
     }
     DT_TRY(dt_codegen_push_callable(codegen, function));
     DT_TRY(dt_codegen_load_source(codegen, source->base));
-    if (source->key != NULL) {
-        DT_TRY(dt_codegen_const(codegen, source->key));
+    if (source->key == NULL) {
+        return dt_codegen_call(codegen, 1);
     }
-    return dt_codegen_call(codegen, source->key != NULL ? 2 : 1);
+    DT_TRY(dt_codegen_const(codegen, source->key));
+    if (source->index == 0) {
+        return dt_codegen_call(codegen, 2);
+    }
+    PyObject *index = dt_trace_keep_take(codegen->trace, PyLong_FromLongLong(source->index));
+    DT_TRY(index != NULL ? dt_codegen_const(codegen, index) : DT_ERROR);
+    return dt_codegen_call(codegen, 3);
 }
 
 bool

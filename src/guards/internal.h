@@ -157,6 +157,7 @@ typedef struct DtTypeState {
     DtTypeNames *names; /* by base; NULL: nothing may change */
 } DtTypeState;
 
+/* What a program makes and keeps: an int object (of a dimension, a length), or an array. */
 typedef struct DtDimObject {
     const DtAdapter *adapter;
     int dim;

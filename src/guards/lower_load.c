@@ -390,7 +390,7 @@ load_dim(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr, bool 
     return DT_OK;
 }
 
-/* A number that the program keeps as an int object. */
+/* An object that the program keeps: an int, or an array. */
 static DtStatus
 load_number(DtLower *lower, DtGuardOp op, DtLowerInstr *instr)
 {
@@ -400,6 +400,21 @@ load_number(DtLower *lower, DtGuardOp op, DtLowerInstr *instr)
     }
     instr->op = (uint8_t)op;
     instr->x = number;
+    return DT_OK;
+}
+
+static DtStatus
+load_list_array(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
+{
+    const char *name = PyUnicode_AsUTF8(source->source->key);
+    const DtAdapter *adapter = name != NULL ? dt_adapter_by_name(name) : NULL;
+    if (adapter == NULL || adapter->of_items == NULL) {
+        return name != NULL ? unreadable(lower, source) : DT_ERROR;
+    }
+    DT_TRY(load_number(lower, DT_GOP_LIST_ARRAY, instr));
+    DtDimObject *kept = instr->x;
+    kept->adapter = adapter;
+    kept->value = source->source->index;
     return DT_OK;
 }
 
@@ -480,6 +495,9 @@ load_single(DtLower *lower, DtLowerSource *source)
         break;
     case DT_SOURCE_LIST_SIZE:
         DT_TRY(load_number(lower, DT_GOP_LIST_SIZE, &instr));
+        break;
+    case DT_SOURCE_LIST_ARRAY:
+        DT_TRY(load_list_array(lower, source, &instr));
         break;
     case DT_SOURCE_DEQUE_SIZE:
         DT_TRY(load_number(lower, DT_GOP_DEQUE_SIZE, &instr));

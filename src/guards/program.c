@@ -319,6 +319,8 @@ do_LIST_ITEM:
     LOAD(dt_read_list_item(regs[in->a], in->i));
 do_LIST_SIZE:
     ANSWER(dt_read_list_size(in->x, regs[in->a], &regs[in->dst]));
+do_LIST_ARRAY:
+    ANSWER(dt_read_list_array(in->x, regs[in->a], &regs[in->dst]));
 do_PICKED:
     LOAD(dt_read_picked(regs[in->a], regs[in->pair.number], (int32_t)in->pair.index));
 do_COMPUTED:

@@ -284,6 +284,18 @@ dt_read_list_size(DtDimObject *dim, PyObject *list, PyObject **out)
                : 0;
 }
 
+int
+dt_read_list_array(DtDimObject *kept, PyObject *list, PyObject **out)
+{
+    PyObject *made = dt_list_array(kept->adapter, list, kept->value);
+    if (made == NULL) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    Py_XSETREF(kept->object, made); /* an exact array of numbers: no user code */
+    *out = made;
+    return 1;
+}
+
 PyObject *
 dt_read_tuple(PyObject *items, int64_t index)
 {

@@ -76,6 +76,8 @@ int dt_read_dim(DtDimObject *dim, PyObject *object, PyObject **out);
 int dt_read_count(DtDimObject *dim, PyObject *object, PyObject **out);
 /* The same for the length of a list; 0: it is no exact one, or is being sorted. */
 int dt_read_list_size(DtDimObject *dim, PyObject *list, PyObject **out);
+/* The array of numbers in a list, which `kept` owns; 0: it holds something else, or is none. */
+int dt_read_list_array(DtDimObject *kept, PyObject *list, PyObject **out);
 int dt_read_deque_size(DtDimObject *dim, PyObject *deque, PyObject **out);
 
 #endif

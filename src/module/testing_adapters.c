@@ -62,6 +62,25 @@ extent_of_rest(const DtAdapter *Py_UNUSED(adapter), PyObject *object, const char
     return true;
 }
 
+/* Of small ints. */
+static PyObject *
+bytes_of(const DtAdapter *Py_UNUSED(adapter), PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *made = PyByteArray_FromStringAndSize(NULL, count);
+    for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
+        int overflow = 0;
+        long number =
+            PyLong_CheckExact(items[i]) ? PyLong_AsLongAndOverflow(items[i], &overflow) : -1;
+        if (overflow != 0 || number < 0 || number > UINT8_MAX) {
+            Py_CLEAR(made);
+        }
+        else {
+            PyByteArray_AS_STRING(made)[i] = (char)number;
+        }
+    }
+    return made;
+}
+
 static PyObject *
 spec_to_object(const DtAdapter *Py_UNUSED(adapter), const void *spec)
 {
@@ -98,7 +117,8 @@ check_state(const DtAdapter *Py_UNUSED(adapter), const void *spec)
     .spec_to_object = spec_to_object, .spec_from_object = spec_from_object,                        \
     .check_state = check_state
 
-static DtAdapter testing_adapter = {.name = "testing", TESTING_SLOTS, .check = check_bytes};
+static DtAdapter testing_adapter = {
+    .name = "testing", TESTING_SLOTS, .check = check_bytes, .of_items = bytes_of};
 static DtAdapter user_adapter = {.name = "testing-user", TESTING_SLOTS, .check = check_by_call};
 
 /* guards_adapters(function): registers both; the function is the check of the second. */

@@ -111,6 +111,9 @@ struct DtAdapter {
     /* For explain: what the guard says, and what was found instead. */
     void (*print_guard)(const DtAdapter *, const void *spec, DtStrbuf *);
     void (*print_found)(const DtAdapter *, PyObject *object, DtStrbuf *);
+    /* A new array of these numbers, as the library makes one of a list of them; NULL without an
+     * error: some are something else, or there are none.  No user code.  NULL: of no items. */
+    DT_OWNED PyObject *(*of_items)(const DtAdapter *, PyObject *const *items, Py_ssize_t count);
     /* Size of dimension `dim` of an array that passed check(); int64, no user code. */
     int64_t (*dim)(const DtAdapter *, PyObject *object, int dim);
     /* The bytes from *low up to *high hold all that the array shows; false: it shows no memory, or
@@ -142,6 +145,11 @@ const DtAdapter *dt_adapter_of_array(PyObject *object);    /* or NULL */
 const DtAdapter *dt_adapter_of_callable(PyObject *object); /* or NULL */
 bool dt_adapter_is_fixed(PyObject *object);                /* by some adapter */
 const DtAdapter *dt_adapter_by_name(const char *name);     /* or NULL */
+/* What a LIST_ARRAY source with these ends is (containers/list_array.c); NULL without an error: it
+ * can't be made of this object. */
+DT_OWNED PyObject *dt_list_array(const DtAdapter *adapter, PyObject *list, int64_t ends);
+/* array_of(list, name of the adapter[, ends]), for code that reads one. */
+DT_BORROWED PyObject *dt_list_array_function(void);
 
 /* Does this array show some of the memory of this bytearray?  Of anything else: no. */
 bool dt_memory_shows(const DtAdapter *adapter, PyObject *array, PyObject *bytes);

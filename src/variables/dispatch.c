@@ -66,21 +66,26 @@ has_number_slots(DtTrace *trace, DtVar *var)
     return type == NULL || type->tp_as_number != NULL || type->tp_as_sequence != NULL;
 }
 
-/* Both sides; results += [x] need not look into the list. */
+/* Both sides; results += [x] need not look into the list, and a library that makes arrays of lists
+ * reads them itself. */
 static DtStatus
-realize_operands(DtTrace *trace, DtBinaryOp op, DtVar **left, DtVar **right)
+realize_operands(DtTrace *trace, bool appends, DtVar **left, DtVar **right)
 {
-    DT_TRY(op == DT_BINARY_INPLACE_ADD ? dt_var_receiver(trace, *left, left)
-                                       : dt_var_realize(trace, *left, left));
+    DT_TRY(dt_var_receiver(trace, *left, left));
+    DT_TRY(dt_var_receiver(trace, *right, right));
+    DtArrayVar *array = array_operand(*left, *right);
+    if (array != NULL && array->adapter->of_items != NULL) {
+        return DT_OK;
+    }
     DT_TRY(dt_var_realize(trace, *right, right));
     bool items = (*right)->type->kind == DT_KIND_LIST || (*right)->type->kind == DT_KIND_TUPLE;
-    return items ? DT_OK : dt_var_realize(trace, *left, left);
+    return appends && items ? DT_OK : dt_var_realize(trace, *left, left);
 }
 
 DtStatus
 dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **out)
 {
-    DT_TRY(realize_operands(trace, op, &left, &right));
+    DT_TRY(realize_operands(trace, op == DT_BINARY_INPLACE_ADD, &left, &right));
     DtArrayVar *array = array_operand(left, right);
     if (array != NULL) {
         PyObject *text = dt_var_peek_constant(left);
@@ -254,8 +259,7 @@ DtStatus
 dt_var_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 {
     DT_TRY(dt_var_check_stack(trace));
-    DT_TRY(dt_var_realize(trace, left, &left));
-    DT_TRY(dt_var_realize(trace, right, &right));
+    DT_TRY(realize_operands(trace, false, &left, &right));
     DtArrayVar *array = array_operand(left, right);
     DtVar *none = dt_not_implemented(trace);
     *out = none;

@@ -118,6 +118,16 @@ DtStatus dt_stored_children(DtTrace *trace, DtVar *var,
 /* Puts them into the items of before, and `old` has what was there; the numbers are specialised. */
 DtStatus dt_stored_settle(DtTrace *trace, DtGrowingListVar *self, DtVar **old,
                           DtVar **items) DT_MUST_CHECK;
+/* Whether it may have any length: numbers may be symbols, and it can be read in each call. */
+bool dt_growing_list_is_free(const DtTrace *trace, const DtGrowingListVar *self);
+/* Whether its length is another one in each call, as far as is known. */
+bool dt_growing_list_varies(DtTrace *trace, DtGrowingListVar *self);
+/* Whether it can be read as one array in each call (list_array.c).  The array that the adapter
+ * makes of the items of before that nobody asked for, which no one else may get; *out NULL: they
+ * have to be read. */
+bool dt_growing_list_may_be_array(DtTrace *trace, DtGrowingListVar *self);
+DtStatus dt_growing_list_array(DtTrace *trace, DtGrowingListVar *self, const DtAdapter *adapter,
+                               DtVar **out) DT_MUST_CHECK;
 /* Makes a DT_KIND_LIST of it. */
 DtStatus dt_growing_list_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 /* Those of its items of before that were asked for, from the start on: `first` and `last` of them.

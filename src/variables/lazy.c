@@ -13,10 +13,10 @@
  * Arguments are always there; a length covers the items of a sequence, a list of keys those of a
  * dict; defaults are read when a call needs them. */
 static const bool can_be_missing[DT_SOURCE_COUNT] = {
-    [DT_SOURCE_LOCAL_DEREF] = true,   [DT_SOURCE_GLOBAL] = true,    [DT_SOURCE_BUILTIN] = true,
-    [DT_SOURCE_ATTR] = true,          [DT_SOURCE_TYPE_ATTR] = true, [DT_SOURCE_FUNC_GLOBAL] = true,
-    [DT_SOURCE_CELL_CONTENTS] = true, [DT_SOURCE_LIST_ITEM] = true, [DT_SOURCE_DEQUE_ITEM] = true,
-    [DT_SOURCE_PICKED] = true,
+    [DT_SOURCE_LOCAL_DEREF] = true,   [DT_SOURCE_GLOBAL] = true,     [DT_SOURCE_BUILTIN] = true,
+    [DT_SOURCE_ATTR] = true,          [DT_SOURCE_TYPE_ATTR] = true,  [DT_SOURCE_FUNC_GLOBAL] = true,
+    [DT_SOURCE_CELL_CONTENTS] = true, [DT_SOURCE_LIST_ITEM] = true,  [DT_SOURCE_DEQUE_ITEM] = true,
+    [DT_SOURCE_PICKED] = true,        [DT_SOURCE_LIST_ARRAY] = true,
 };
 
 DtStatus

@@ -267,6 +267,19 @@ print_place(const DtSource *source, DtStrbuf *buf)
     }
 }
 
+/* Nothing where it is all of it. */
+static void
+print_slice(int64_t ends, DtStrbuf *buf)
+{
+    uint32_t first = dt_source_first(ends), last = dt_source_last(ends);
+    if (last > 0) {
+        dt_strbuf_addf(buf, "[%" PRIu32 ":-%" PRIu32 "]", first, last);
+    }
+    else if (first > 0) {
+        dt_strbuf_addf(buf, "[%" PRIu32 ":]", first);
+    }
+}
+
 void
 dt_source_print(const DtSource *source, DtStrbuf *buf)
 {
@@ -289,6 +302,9 @@ dt_source_print(const DtSource *source, DtStrbuf *buf)
         }
         else if (*c == 'o') {
             dt_strbuf_add(buf, operations[source->index]);
+        }
+        else if (*c == 's') {
+            print_slice(source->index, buf);
         }
         else if (*c == 'i') {
             dt_strbuf_addf(buf, "%lld", (long long)source->index);

@@ -35,6 +35,26 @@ typedef struct DtSource {
     const struct DtSource *at; /* of PICKED, COMPUTED and PAIR the second one, else NULL */
 } DtSource;
 
+/* The index of a LIST_ARRAY: so many of the first and of the last items of the list are not in it.
+ */
+static inline int64_t
+dt_source_ends(uint32_t first, uint32_t last)
+{
+    return (int64_t)((uint64_t)last << 32 | first);
+}
+
+static inline uint32_t
+dt_source_first(int64_t ends)
+{
+    return (uint32_t)ends;
+}
+
+static inline uint32_t
+dt_source_last(int64_t ends)
+{
+    return (uint32_t)((uint64_t)ends >> 32);
+}
+
 /* The interned source, or NULL with a Python error set (memory). */
 const DtSource *dt_source_get(DtTrace *trace, DtSourceKind kind, const DtSource *base,
                               PyObject *key, int64_t index) DT_MUST_CHECK;

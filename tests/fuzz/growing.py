@@ -137,6 +137,13 @@ SLICES = _parts(
     """{p}[:2]|{p}[-2:]|{p}[-3:-1]|{p}[1:3]|{p}[::2]|{p}[:-1]|{p}[-{n}:]|{p}[1:]|{p} + [{v}]
 sum({p}[-3:])"""
 )
+ARRAYS = _parts(
+    """np.mean({p})|np.sum({p}) + {v}|np.array({p})|np.asarray({p}) * x[0]|np.array({p}, dtype=float)
+np.max({p}) - {p}[-1]|np.std({p}[-3:])|np.diff({p})|np.append({p}, {v})|np.dot({p}, {p})|np.array({p})[-1]
+np.interp(1.5, np.arange(len({p})), {p})|np.array([{p}, {p}])|np.add({p}, x[0])|np.cumsum({p})[-{n}:]
+np.argmax({p})|np.ones(len({p})) * {p}|np.array({p}) < {v}|np.concatenate(({p}, [{v}]))
+np.where(np.array({p}) > 1)|np.array({p} + [{v}])|np.linalg.norm({p})|np.abs({p})"""
+)
 TESTS = _parts(
     """len({p}) > {n}|len({p}) % 2|{p}|not {p}|len({p}) == {n}|len({p}) >= len({q})
 {p} and {p}[-1] == {v}|len({p}) > {n} and {p}[-2] is {p}[-1]|{p} is {q}
@@ -148,6 +155,7 @@ ERRORS = ("IndexError", "(IndexError, ValueError)", "Exception", "Exception", "T
 class Growing:
     def __init__(self, seed):
         self.random = random.Random(f"growing {seed}")
+        self.numbers = self.random.random() < 0.4
         self.lists, self.deques = ["a", "b", "HISTORY", "BOX.items"], ["d", "QUEUE", "LAST", "MEMORY.items"]
         self.lists = self.random.sample(self.lists, self.random.randint(1, 4))
         self.deques = self.random.sample(self.deques, self.random.randint(0, 3))
@@ -168,6 +176,8 @@ class Growing:
         return self.random.choice(self.lists + self.deques)
 
     def value(self):
+        if self.numbers and self.random.random() < 0.9:
+            return self.pick("1", "2.5", "k", "k", "x[0]", "-0.0", "np.float64(0.1)", "2**60", "len(LOG)")
         return self.pick("1", "2.5", "k", "x", "x[0]", "'t'", "Box(3)", "None", "[0]", *self.names[-2:])
 
     def fill(self, text, place=None):
@@ -195,6 +205,8 @@ class Growing:
     def read(self, depth):
         place = self.place()
         texts = VALUES + SLICES if place in self.lists else VALUES
+        if self.numbers and self.random.random() < 0.7:
+            texts = ARRAYS
         text = self.fill(self.random.choice(texts), place)
         if depth > 1 or self.random.random() < 0.3:
             self.emit(depth, f"LOG.append({text})")
@@ -258,6 +270,10 @@ class Growing:
     # ---- Calls ----------------------------------------------------------------------------------------
 
     def some_list(self):
+        if self.numbers:
+            n, kind = self.random.randint(0, 24), self.random.random()
+            kinds = (1, 2, 3) if kind < 0.3 else (1.5, -2.25, 0.1) if kind < 0.8 else (1, 0.5, True)
+            return ("list", [self.pick(*kinds) for _ in range(n)])
         n = self.random.randint(0, 6)
         return self.pick(
             ("list", [self.pick(1, 2, 2.5, "t", None) for _ in range(n)]),

@@ -24,6 +24,7 @@ CASES = {
     "INDEX": ([X, ("INDEX", None, 2)], "L['x'][2]"),
     "ITEM": ([X, ("ITEM", "key", 0), ("ITEM", 3, 0), ("ITEM", None, 0)], "L['x']['key'][3][?]"),
     "LIST_ITEM": ([X, ("LIST_ITEM", None, -2)], "L['x'][-2]"),
+    "LIST_ARRAY": ([X, ("LIST_ARRAY", "numpy", 2 << 32 | 1)], "numpy.array(L['x'][1:-2])"),
     "LIST_SIZE": ([X, ("LIST_SIZE", None, 0)], "len(L['x'])"),
     "PICKED": ([X, ("INDEX", None, 1), ("PICKED", None, -2)], "L['x'][1][L['x'] - 2]"),
     "DEQUE_ITEM": ([X, ("DEQUE_ITEM", deque, -2)], "L['x'][-2]"),

@@ -39,6 +39,7 @@ const DtAdapter dt_np_adapter = {
     .tell_apart = dt_np_tell_apart,
     .print_guard = dt_np_print_guard,
     .print_found = dt_np_print_found,
+    .of_items = dt_np_of_items,
     .dim = dt_np_dim,
     .extent = dt_np_adapter_extent,
     .spec_to_object = dt_np_spec_to_object,

@@ -9,9 +9,7 @@
 static DtStatus
 bind_one(DtTrace *trace, DtVar *value, DtVar **slot)
 {
-    DT_TRY(dt_var_realize(trace, value, &value));
-    *slot = dt_var_peek(value);
-    return DT_OK;
+    return dt_np_realize(trace, value, slot);
 }
 
 static DtStatus
@@ -250,6 +248,9 @@ DtStatus
 dt_np_items(DtTrace *trace, DtVar *var, DtVar ***items, uint32_t *count, bool *is_sequence)
 {
     *is_sequence = true;
+    if (var->type->kind == DT_KIND_GROWING_LIST) {
+        DT_TRY(dt_growing_list_read(trace, var));
+    }
     if (var->type->kind == DT_KIND_TUPLE || var->type->kind == DT_KIND_LIST) {
         *items = ((DtSeqVar *)var)->items;
         *count = ((DtSeqVar *)var)->count;

@@ -210,11 +210,10 @@ holds_called(DtTrace *trace, DtVar *var, int depth, bool *out)
 {
     DtVar **items;
     uint32_t count;
-    bool many;
-    var = dt_var_peek(var);
-    PyObject *lazy = var->type->kind == DT_KIND_LAZY ? ((DtLazyVar *)var)->object : NULL;
-    if (lazy != NULL && (PyBytes_CheckExact(lazy) || PyUnicode_CheckExact(lazy))) {
-        *out = false; /* stay unknown, for who takes any (buffers.c, files.c) */
+    bool many, none;
+    DT_TRY(dt_np_holds_no_array(trace, var, &none));
+    if (none) {
+        *out = false; /* stays unread, for who takes any (buffers.c, files.c, lists.c) */
         return DT_OK;
     }
     DT_TRY(dt_var_realize(trace, var, &var));

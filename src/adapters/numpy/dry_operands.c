@@ -216,8 +216,10 @@ dt_np_dry_operand(DtNpDry *dry, DtVar *var, uint32_t depth, DtOperand *operand, 
     DtVar **items;
     uint32_t count;
     bool many;
-    DT_TRY(dt_var_realize(dry->trace, var, &var));
-    var = dt_var_peek(var);
+    DT_TRY(dt_np_realize(dry->trace, var, &var));
+    if (var->type->kind == DT_KIND_GROWING_LIST) {
+        DT_TRY(dt_np_array_like(dry->trace, &var));
+    }
     DtArrayVar *array = dt_np_any_array(var);
     if (array != NULL) {
         DtNpOperand found;

@@ -55,10 +55,10 @@ typedef struct Asked {
 static DtStatus
 ask(DtTrace *trace, DtVar *var, int depth, Asked *asked)
 {
-    var = dt_var_peek(var);
-    PyObject *unread = var->type->kind == DT_KIND_LAZY ? ((DtLazyVar *)var)->object : NULL;
-    if (unread != NULL && (PyUnicode_CheckExact(unread) || PyBytes_CheckExact(unread))) {
-        return DT_OK; /* nobody wants to know what it says */
+    bool none;
+    DT_TRY(dt_np_holds_no_array(trace, var, &none));
+    if (none) {
+        return DT_OK;
     }
     DT_TRY(dt_var_realize(trace, var, &var));
     DtKind kind = var->type->kind;

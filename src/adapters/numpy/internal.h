@@ -174,6 +174,15 @@ DtStatus dt_np_need_date(DtTrace *, const DtNpOperand *operand, PyObject *dtype)
  * break naming `what` if one is none. */
 DtStatus dt_np_read_operands(DtTrace *, DtVar *const *vars, uint32_t count, const char *what,
                              DtNpOperand *out) DT_MUST_CHECK;
+/* An existing list of numbers, read at once (lists.c): the array of this dtype, or of the one that
+ * NumPy chooses, that it makes of it; *out NULL: the items have to be read. */
+DtStatus dt_np_list_array(DtTrace *, DtVar *var, PyObject *dtype, DtVar **out) DT_MUST_CHECK;
+DT_OWNED PyObject *dt_np_of_items(const DtAdapter *, PyObject *const *items, Py_ssize_t count);
+/* Like dt_var_realize(), but such a list stays unread, for dt_np_array_like() or dt_np_items(). */
+DtStatus dt_np_realize(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
+/* Whether it is such a list, or a text or bytes, that nobody has read: nothing in it is an array.
+ */
+DtStatus dt_np_holds_no_array(DtTrace *, DtVar *var, bool *out) DT_MUST_CHECK;
 /* A list or tuple of numbers becomes the array that NumPy makes of it; others stay. */
 DtStatus dt_np_array_like(DtTrace *, DtVar **var) DT_MUST_CHECK;
 /* The same of a sequence or a Python number. */

@@ -365,14 +365,28 @@ ask_instance(DtTrace *trace, DtNpOp ufunc, DtVar *l, DtVar *r, bool in_place, Dt
                                        : DT_OK;
 }
 
+/* An unread list beside an array is what NumPy makes of it; beside a scalar its items count. */
+static DtStatus
+read_lists(DtTrace *trace, DtVar **l, DtVar **r)
+{
+    DtVar **list = (*l)->type->kind == DT_KIND_GROWING_LIST ? l : r;
+    DtArrayVar *array = dt_np_array_of(list == l ? *r : *l);
+    if ((*list)->type->kind == DT_KIND_GROWING_LIST && array != NULL && dt_np_is_ndarray(array)) {
+        DT_TRY(dt_np_array_like(trace, list));
+    }
+    DT_TRY(dt_var_realize(trace, *l, l));
+    return dt_var_realize(trace, *r, r);
+}
+
 DtStatus
 dt_np_binary(const DtAdapter *adapter, DtTrace *trace, DtBinaryOp op, DtVar *l, DtVar *r,
              DtVar **out)
 {
     int plain = DT_BINARY_PLAIN((int)op);
-    DtArrayVar *self = dt_np_any_array(l);
     bool done;
     (void)adapter;
+    DT_TRY(read_lists(trace, &l, &r));
+    DtArrayVar *self = dt_np_any_array(l);
     DT_TRY(dt_np_operator_of_part(trace, binary_rows[plain].ufunc, l, r, reflected_names[plain],
                                   false, DT_BINARY_IS_INPLACE((int)op), &done, out));
     if (done) {
@@ -428,6 +442,7 @@ dt_np_compare(const DtAdapter *adapter, DtTrace *trace, int op, DtVar *l, DtVar 
     DtNpOperand operands[2];
     bool done;
     (void)adapter;
+    DT_TRY(read_lists(trace, &l, &r));
     DtNpOp reflected = rows[swapped[op].op].ufunc;
     DT_TRY(
         dt_np_operator_of_part(trace, reflected, l, r, swapped[op].name, true, false, &done, out));

@@ -123,7 +123,7 @@ dt_np_try_overrides(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     for (uint32_t i = 0; i < args->npos && i < DT_NP_MAXARGS; i++) {
         DtVar *method;
         bool defers;
-        DT_TRY(dt_var_realize(trace, args->pos[i], &inputs[i]));
+        DT_TRY(dt_np_realize(trace, args->pos[i], &inputs[i]));
         DT_TRY(dt_np_overrider(trace, inputs[i], false, &defers, &method));
         if (first == NULL && method != NULL) {
             first = method;

@@ -37,7 +37,11 @@ static DtStatus
 look_inside(DtTrace *trace, DtVar *var, int depth, bool *out)
 {
     var = dt_var_peek(var);
-    if (is_of_no_interest(var)) {
+    bool none = is_of_no_interest(var);
+    if (!none) {
+        DT_TRY(dt_np_holds_no_array(trace, var, &none));
+    }
+    if (none) {
         return DT_OK;
     }
     DT_TRY(dt_var_realize(trace, var, &var));

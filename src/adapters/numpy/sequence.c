@@ -138,6 +138,11 @@ dt_np_array_like(DtTrace *trace, DtVar **var)
     DtVar *found, **items;
     uint32_t count;
     bool is_sequence;
+    DT_TRY(dt_np_list_array(trace, *var, NULL, &found));
+    if (found != NULL) {
+        *var = found;
+        return DT_OK;
+    }
     DT_TRY(dt_var_realize(trace, *var, &found));
     found = dt_var_peek(found);
     DT_TRY(dt_np_items(trace, found, &items, &count, &is_sequence));
@@ -255,12 +260,18 @@ make_array(DtTrace *trace, DtNpOp op, DtVar *object, DtVar *given, DtVar *if_cop
 {
     bool copy = false;
     PyObject *dtype;
+    *out = NULL;
     DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), given, &dtype));
     bool if_needed = if_copied != NULL && dt_np_is_none(if_copied);
     if (!if_needed) {
         DT_TRY(dt_np_bool_arg(trace, dt_np_target(op), if_copied, true, &copy));
     }
-    DT_TRY(dt_np_array_of_part(trace, op, object, dtype, copy, out));
+    if (copy || if_needed) {
+        DT_TRY(dt_np_list_array(trace, object, dtype, out));
+    }
+    if (*out == NULL) {
+        DT_TRY(dt_np_array_of_part(trace, op, object, dtype, copy, out));
+    }
     if (*out != NULL) {
         return DT_OK;
     }

@@ -201,19 +201,17 @@ size_before(DtTrace *trace, DtGrowingListVar *self, const DtSym **out)
     return dt_trace_symbol(trace, source, DT_SYM_INT, hint, out);
 }
 
-/* Whether it may have any length: numbers may be symbols, and it can be read in each call. */
-static bool
-is_free(const DtTrace *trace, const DtGrowingListVar *self)
+bool
+dt_growing_list_is_free(const DtTrace *trace, const DtGrowingListVar *self)
 {
     return trace->options.dynamic != 0 && !self->list.base.source->synthetic
            && !is_being_sorted(self);
 }
 
-/* Whether its length is another one in each call, as far as is known. */
-static bool
-varies(DtTrace *trace, DtGrowingListVar *self)
+bool
+dt_growing_list_varies(DtTrace *trace, DtGrowingListVar *self)
 {
-    if (!is_free(trace, self)) {
+    if (!dt_growing_list_is_free(trace, self)) {
         return false;
     }
     if (self->list.count > 0 || self->first > 0 || self->last > 0 || self->nstored > 0) {
@@ -231,7 +229,7 @@ static DtStatus
 size_now(DtTrace *trace, DtGrowingListVar *self, const DtSym **out)
 {
     *out = NULL;
-    if (!varies(trace, self)) {
+    if (!dt_growing_list_varies(trace, self)) {
         return DT_OK;
     }
     const DtSym *before;
@@ -413,10 +411,10 @@ growing_list_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     DtGrowingListVar *self = (DtGrowingListVar *)var;
     bool found = false;
     *out = NULL;
-    if (varies(trace, self) && key->type->kind == DT_KIND_SLICE) {
+    if (dt_growing_list_varies(trace, self) && key->type->kind == DT_KIND_SLICE) {
         DT_TRY(take_slice(trace, self, (DtSeqVar *)key, out));
     }
-    else if (varies(trace, self)) {
+    else if (dt_growing_list_varies(trace, self)) {
         int64_t index;
         uint32_t at = 0;
         DT_TRY(index_of(trace, self, key, &index, &found));
@@ -454,7 +452,7 @@ take_item(DtTrace *trace, DtGrowingListVar *self, DtVar *key, DtVar **item)
     int64_t index = -1;
     uint32_t at = 0;
     *item = NULL;
-    if (!is_free(trace, self)) {
+    if (!dt_growing_list_is_free(trace, self)) {
         return DT_OK;
     }
     if (key != NULL) {
@@ -481,7 +479,7 @@ growing_list_ass_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar *value)
             return DT_OK;
         }
     }
-    else if (varies(trace, self)) {
+    else if (dt_growing_list_varies(trace, self)) {
         int64_t index;
         DT_TRY(index_of(trace, self, key, &index, &found));
         if (found) {
@@ -538,7 +536,7 @@ growing_list_insert(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     bool known;
     int64_t at = small_number(args->pos[0], &known);
     if (!is_growing(var) || !known || at < 0 || at > self->head || self->nstored > 0
-        || !is_free(trace, self)) {
+        || !dt_growing_list_is_free(trace, self)) {
         return call_as_list(trace, var, "insert", args, out);
     }
     DT_TRY(dt_kinds_will_change(trace, var));
