@@ -76,6 +76,14 @@ CASES = {
     "broadcast_arrays of three": (
         lambda a, b: sum(np.broadcast_arrays(a, b, a[:, None])), V, V[:, None].copy(),
     ),
+    "broadcast_arrays of a number": (lambda a: np.broadcast_arrays(a, 1.0)[1] * 2, V),
+    "broadcast_arrays of a scalar": (lambda a: np.broadcast_arrays(a[:1], np.all(a > 0))[1], V),
+    "broadcast_arrays of lists": (lambda a: np.broadcast_arrays(a[:3], [[1], [2]], [0.5]), V),
+    "broadcast_arrays of numbers": (lambda a: np.broadcast_arrays(a[0], 2, 1j), V),
+    "broadcast_arrays of one": (lambda a: np.broadcast_arrays(a)[0] is a, V),
+    "broadcast_arrays, some the same": (
+        lambda a, b: [x is a for x in np.broadcast_arrays(a, b, a)], M, V[:3],
+    ),
     "broadcast_arrays, the same": (lambda a, b: np.broadcast_arrays(a, b)[1] is b, V, V + 1),
     "isfortran": (lambda a: (np.isfortran(a), np.isfortran(a.T), np.isfortran(a * 2)), M),
 }  # fmt: skip
@@ -100,7 +108,6 @@ BREAKS = {
     "so many items": ("unknown-callable", lambda a: (a * 2, np.fromiter(range(9), float, 3)), V),
     "require to own": ("unknown-callable", lambda a: np.require(a, requirements="O") * 2, V[1:]),
     "isfortran of a part": ("array-op", lambda a: np.isfortran(a[::2, ::2]), R),
-    "broadcast_arrays of a number": ("array-op", lambda a: np.broadcast_arrays(a, 1.0)[1] * 2, V),
     "written roots": ("array-to-scalar", lambda a: _written_roots(a), V),
     "data that are read-only": ("raises", lambda a, b: _write_broadcast(a, b), M.copy(), V[:3]),
 }

@@ -426,6 +426,16 @@ is_partial(DtTrace *trace, const DtArgs *args, bool *out)
     return DT_OK;
 }
 
+/* any() and all() of one item: whether it is another one than zero. */
+static DtStatus
+truth_of(DtTrace *trace, DtArrayVar *array, DtVar **out)
+{
+    DtVar *pair[2] = {&array->base};
+    bool is_bool = dt_np_descr(array->meta->dtype)->type_num == NPY_BOOL;
+    DT_TRY(is_bool ? dt_var_bool(trace, false, &pair[1]) : dt_var_int(trace, 0, &pair[1]));
+    return dt_np_apply_vars(trace, DT_NP_not_equal, pair, 2, out);
+}
+
 static DtStatus
 reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -445,6 +455,9 @@ reduction(DtTrace *trace, DtNpOp row, DtVar *self, const DtArgs *args, DtVar **o
                           form->npos, &r));
     if (form->steps != NULL) {
         return form->steps(trace, row, &r, out);
+    }
+    if (form->boolean && r.all && r.array->meta->ndim == 0 && !r.keepdims) {
+        return truth_of(trace, r.array, out);
     }
     PyObject *dtype = form->boolean ? dt_np_dtype(NPY_BOOL) : r.dtype;
     return dt_np_reduce(trace, form->ufunc, r.array, r.mask, r.all, dtype, r.keepdims, out);

@@ -5,6 +5,7 @@
  * Not in here: reshape (reshape.c), permuted axes (transpose.c), indexing (index.c).
  */
 #include "adapters/numpy/internal.h"
+#include "variables/kinds.h"
 
 #include <string.h>
 
@@ -205,7 +206,20 @@ dt_np_fn_broadcast_to(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out
     return dt_np_emit_view(trace, op, operands, 2, meta, out);
 }
 
-/* All arrays over the shape that they have together: the arrays themselves if each has it. */
+/* Whether it is of that shape already: no size of one becomes another. */
+static bool
+fills(const DtMeta *meta, const DtSym *const *shape, uint32_t ndim)
+{
+    for (uint32_t axis = 0; axis < ndim && meta->ndim == ndim; axis++) {
+        if (dt_np_size_is(meta->shape[axis], 1) && !dt_np_size_is(shape[axis], 1)) {
+            return false;
+        }
+    }
+    return meta->ndim == ndim;
+}
+
+/* All arrays over the shape that they have together: those that have it stay what they are.  What
+ * is no array becomes one before. */
 DtStatus
 dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -215,13 +229,16 @@ dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *
     DtAlias aliases[DT_NP_MAXARGS];
     DtVar *items[DT_NP_MAXARGS];
     const DtSym *shape[DT_NP_MAXDIMS];
-    uint32_t ndim;
-    bool same = true;
-    if (args->nkw > 0 || args->npos < 2 || args->npos > DT_NP_MAXARGS) {
+    uint32_t ndim, nsame = 0;
+    if (args->nkw > 0 || args->npos == 0 || args->npos > DT_NP_MAXARGS) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of %u arrays", dt_np_target(op), args->npos);
     }
     for (uint32_t i = 0; i < args->npos; i++) {
-        DT_TRY(dt_var_realize(trace, args->pos[i], &items[i]));
+        DT_TRY(dt_np_realize(trace, args->pos[i], &items[i]));
+        if (dt_np_any_array(items[i]) == NULL || !dt_np_is_ndarray(dt_np_any_array(items[i]))) {
+            DtArgs one = dt_args_of(&items[i], 1);
+            DT_TRY(dt_np_fn_asarray(trace, DT_NP_asarray, &one, &items[i]));
+        }
         DtArrayVar *array = dt_np_array_of(items[i]);
         if (array == NULL || !dt_np_is_ndarray(array)) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
@@ -235,17 +252,14 @@ dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *
     DT_TRY(dt_np_broadcast(trace, arrays, args->npos, shape, &ndim));
     for (uint32_t i = 0; i < args->npos; i++) {
         const DtMeta *own = arrays[i].array->meta;
-        same = same && own->ndim == ndim;
-        for (uint32_t axis = 0; axis < ndim && same; axis++) {
-            same = !dt_np_size_is(own->shape[axis], 1) || dt_np_size_is(shape[axis], 1);
-        }
+        nsame += fills(own, shape, ndim);
         DtMeta *meta = dt_np_view_meta(trace, own, shape, ndim);
         if (meta == NULL) {
             return DT_ERROR;
         }
         metas[i] = *meta;
     }
-    if (same) {
+    if (nsame == args->npos) {
         return dt_var_tuple(trace, items, args->npos, out);
     }
     DtCallSpec spec = {
@@ -258,7 +272,13 @@ dt_np_fn_broadcast_arrays(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *
         .aliases = aliases,
         .naliases = args->npos,
     };
-    return spec.callee != NULL ? dt_np_emit(trace, &spec, out) : DT_ERROR;
+    DT_TRY(spec.callee != NULL ? dt_np_emit(trace, &spec, out) : DT_ERROR);
+    for (uint32_t i = 0; i < args->npos; i++) {
+        if (!fills(arrays[i].array->meta, shape, ndim)) {
+            items[i] = ((DtSeqVar *)*out)->items[i];
+        }
+    }
+    return dt_var_tuple(trace, items, args->npos, out);
 }
 
 /* Known of most memory: Fortran's order, but not C's too. */

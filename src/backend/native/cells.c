@@ -230,6 +230,13 @@ is_usual(double value)
     case DT_CELLS_##NAME##_I:                                                                      \
         out->b = a.i OPERATOR b.i;                                                                 \
         break;
+#define BITS(NAME, OPERATOR)                                                                       \
+    case DT_CELLS_##NAME##_B:                                                                      \
+        out->b = (npy_bool)(a.b OPERATOR b.b);                                                     \
+        break;                                                                                     \
+    case DT_CELLS_##NAME##_I:                                                                      \
+        out->i = a.i OPERATOR b.i;                                                                 \
+        break;
 #define EQUAL(x, y) ((x) == (y))
 #define UNEQUAL(x, y) ((x) != (y))
 
@@ -403,15 +410,9 @@ dt_cells_go(const DtCellStage *stage, DtNativeRun *run, unsigned *flags)
                 return false;
             }
             break;
-        case DT_CELLS_AND_B:
-            out->b = a.b & b.b;
-            break;
-        case DT_CELLS_OR_B:
-            out->b = a.b | b.b;
-            break;
-        case DT_CELLS_XOR_B:
-            out->b = a.b ^ b.b;
-            break;
+            BITS(AND, &)
+            BITS(OR, |)
+            BITS(XOR, ^)
         case DT_CELLS_NEG_D:
             out->d = -a.d;
             break;
@@ -488,6 +489,9 @@ dt_cells_box(const DtBox *box, DtNativeRun *run)
         object = box->type == DT_CELL_DOUBLE ? PyFloat_FromDouble(cell->d)
                  : box->type == DT_CELL_INT  ? PyLong_FromLongLong(cell->i)
                                              : PyBool_FromLong(cell->b);
+    }
+    else if (meta->type == &PyArray_Type) {
+        object = dt_cells_new_array(meta, cell);
     }
     else if (box->type == DT_CELL_DOUBLE) {
         object = PyArrayScalar_New(Double);

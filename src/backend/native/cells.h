@@ -66,8 +66,11 @@ typedef enum DtCellCode {
     DT_CELLS_POW_I,
     DT_CELLS_PYTHON_POW_D, /* of a positive base */
     DT_CELLS_AND_B,
+    DT_CELLS_AND_I,
     DT_CELLS_OR_B,
+    DT_CELLS_OR_I,
     DT_CELLS_XOR_B,
+    DT_CELLS_XOR_I,
     DT_CELLS_NEG_D,
     DT_CELLS_NEG_F,
     DT_CELLS_NEG_I,
@@ -140,7 +143,11 @@ struct DtCellStage {
 
 /* The type of the cell that such a value would have; NONE: it has none. */
 DtCellType dt_cell_type_of(const DtMeta *meta);
+/* The same of the result of a node in a stage of cells: it may be an array of no dimensions. */
+DtCellType dt_cell_type_made(const DtNode *node);
 int dt_cell_type_num(DtCellType type);
+/* An array of no dimensions with that value; NULL: no memory. */
+PyObject *dt_cells_new_array(const DtMeta *meta, const DtCell *cell);
 /* Can the node be computed in a stage of cells? */
 DtStatus dt_cells_classify(const DtNode *node, bool *out) DT_MUST_CHECK;
 

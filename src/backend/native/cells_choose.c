@@ -5,6 +5,7 @@
  *   getitem      of one element
  *   math.*       of Python numbers: the function of libm, where it raises nothing
  *   _numbers.*   what has to hold of numbers, and sizes of arrays
+ *   asarray      of one number (cells_array.c)
  *
  * The types of operands follow from the graph's metadata; weak Python numbers were made to fit by
  * the trace, or are checked as they are converted.
@@ -179,9 +180,9 @@ static const struct Operator {
     {"operator.floordiv", 2, DT_CELLS_FLOORDIV_I, 0, 0, 0, GIVES_TYPE},
     {"operator.mod", 2, DT_CELLS_MOD_I, 0, 0, 0, GIVES_TYPE},
     {"operator.pow", 2, DT_CELLS_POW_I, DT_CELLS_POW_F, DT_CELLS_POW_D, 0, GIVES_TYPE},
-    {"operator.and_", 2, 0, 0, 0, DT_CELLS_AND_B, GIVES_TYPE},
-    {"operator.or_", 2, 0, 0, 0, DT_CELLS_OR_B, GIVES_TYPE},
-    {"operator.xor", 2, 0, 0, 0, DT_CELLS_XOR_B, GIVES_TYPE},
+    {"operator.and_", 2, DT_CELLS_AND_I, 0, 0, DT_CELLS_AND_B, GIVES_TYPE},
+    {"operator.or_", 2, DT_CELLS_OR_I, 0, 0, DT_CELLS_OR_B, GIVES_TYPE},
+    {"operator.xor", 2, DT_CELLS_XOR_I, 0, 0, DT_CELLS_XOR_B, GIVES_TYPE},
     {"operator.lt", 2, DT_CELLS_LT_I, DT_CELLS_LT_F, DT_CELLS_LT_D, 0, GIVES_BOOL},
     {"operator.le", 2, DT_CELLS_LE_I, DT_CELLS_LE_F, DT_CELLS_LE_D, 0, GIVES_BOOL},
     {"operator.eq", 2, DT_CELLS_EQ_I, DT_CELLS_EQ_F, DT_CELLS_EQ_D, 0, GIVES_BOOL},
@@ -347,92 +348,6 @@ choose_function(const DtNode *node, const DtCellOperand *operands, DtCellChoice 
     return false;
 }
 
-/* Does NumPy give one element, handed over as a number, the bits that the loop gives it here?  For
- * loops that choose their code by strides it is tried out, once per loop. */
-static DtStatus
-loop_gives_same(PyObject *ufunc, const DtLoop *loop, bool *out)
-{
-    enum { MOST = 64, TRIALS = 96 };
-    static struct {
-        const DtLoop *loop;
-        bool same;
-    } known[MOST];
-    static uint32_t nknown;
-    for (uint32_t i = 0; i < nknown; i++) {
-        if (known[i].loop == loop) {
-            *out = known[i].same;
-            return DT_OK;
-        }
-    }
-    *out = false;
-    if (nknown == MOST || loop->nargs > 3) {
-        return DT_OK;
-    }
-    bool same = true;
-    int nin = loop->nargs - 1;
-    PyObject *token; /* no error of a trial is reported, or raised */
-    if (dt_errstate_raise(DT_REGION_IGNORES_ALL, &token) < 0) {
-        return DT_ERROR;
-    }
-    uint64_t state = 88172645463325252u;
-    for (int trial = 0; trial < TRIALS && same; trial++) {
-        DtCell cells[DT_LOOP_MAX_ARGS];
-        PyObject *args[DT_LOOP_MAX_ARGS] = {NULL};
-        npy_intp one = 1, strides[DT_LOOP_MAX_ARGS] = {0};
-        char *data[DT_LOOP_MAX_ARGS];
-        for (int i = 0; i < nin; i++) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            /* Of all sizes, and within the domain of inverse functions as often as not. */
-            double value = ldexp((double)(state >> 11), -53 + (trial & 1 ? 0 : trial / 8));
-            DtCellType type = dt_cell_type_of_num(loop->types[i]);
-            if (type == DT_CELL_DOUBLE) {
-                cells[i].d = value;
-            }
-            else if (type == DT_CELL_FLOAT) {
-                cells[i].f = (float)value;
-            }
-            else {
-                same = false;
-                break;
-            }
-            PyArray_Descr *descr = PyArray_DescrFromType(loop->types[i]);
-            args[i] = PyArray_Scalar(&cells[i], descr, NULL);
-            Py_DECREF(descr);
-            data[i] = (char *)&cells[i];
-        }
-        data[nin] = (char *)&cells[nin];
-        cells[nin].raw = 0;
-        strides[nin] = loop->sizes[nin];
-        PyObject *result = NULL;
-        if (same && args[0] != NULL && (nin == 1 || args[1] != NULL)) {
-            result = PyObject_Vectorcall(ufunc, args, (size_t)nin, NULL);
-        }
-        DtCell theirs = {.raw = 0};
-        if (result == NULL) {
-            PyErr_Clear(); /* no memory, or no such type: nothing is known */
-            same = false;
-        }
-        else {
-            same = dt_scalar_read(result, loop->types[nin], &theirs)
-                   && loop->call(loop->context, data, &one, strides, loop->auxdata) >= 0
-                   && theirs.raw == cells[nin].raw;
-        }
-        Py_XDECREF(result);
-        Py_XDECREF(args[0]);
-        Py_XDECREF(args[1]);
-    }
-    dt_fpflags_clear();
-    if (token != NULL && dt_errstate_restore(token) < 0) {
-        return DT_ERROR;
-    }
-    known[nknown].loop = loop;
-    known[nknown++].same = same;
-    *out = same;
-    return DT_OK;
-}
-
 static DtStatus
 choose_ufunc(const DtNode *node, const DtCellOperand *operands, DtCellChoice *choice, bool *out)
 {
@@ -459,7 +374,7 @@ choose_ufunc(const DtNode *node, const DtCellOperand *operands, DtCellChoice *ch
         }
     }
     if (loop->allow != DT_ALLOW_ANY) {
-        DT_TRY(loop_gives_same(node->callee, loop, &same));
+        DT_TRY(dt_loop_try(node->callee, loop, DT_TRIED_NUMBERS, &same));
     }
     choice->code = DT_CELLS_LOOP;
     choice->loop = loop;
@@ -559,7 +474,7 @@ dt_cells_choose(const DtNode *node, DtCellChoice *choice, bool *out)
         || node->kwnames != NULL || node->nargs == 0 || node->nargs >= DT_LOOP_MAX_ARGS) {
         return DT_OK;
     }
-    DtCellType result = dt_cell_type_of(&node->results[0]);
+    DtCellType result = dt_cell_type_made(node);
     if (result == DT_CELL_NONE) {
         return DT_OK;
     }
@@ -576,12 +491,19 @@ dt_cells_choose(const DtNode *node, DtCellChoice *choice, bool *out)
         *out = true;
         return DT_OK;
     }
-    for (uint32_t i = 0; i < node->nargs; i++) {
+    uint32_t count = dt_cells_is_array(node) ? 1 : node->nargs; /* the other one is the dtype */
+    for (uint32_t i = 0; i < count; i++) {
         if (!dt_cells_look(&node->args[i], &operands[i])) {
             return DT_OK;
         }
     }
-    if (PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
+    if (dt_cells_is_array(node)) {
+        choice->code = DT_CELLS_COPY;
+        choice->type = choice->result = result;
+        choice->nargs = 1;
+        *out = !operands[0].is_array;
+    }
+    else if (PyObject_TypeCheck(node->callee, &PyUFunc_Type)) {
         DT_TRY(choose_ufunc(node, operands, choice, out));
     }
     else {

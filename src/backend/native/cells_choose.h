@@ -28,6 +28,8 @@ typedef struct DtCellChoice {
 extern const uint8_t dt_cells_conversions[DT_CELL_DOUBLE + 1][DT_CELL_DOUBLE + 1];
 
 DtCellType dt_cell_type_of_num(int type_num);
+/* Is it an array of no dimensions that is made of its first operand, and stays what it is? */
+bool dt_cells_is_array(const DtNode *node);
 /* False: no operand of cells. */
 bool dt_cells_look(const DtOperand *operand, DtCellOperand *out);
 /* *out = false: the node can't be computed in cells. */

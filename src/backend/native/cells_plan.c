@@ -33,7 +33,8 @@ node_cell(Builder *builder, const DtOperand *operand, DtCellType type, uint16_t 
     DtPlanNode *own = &builder->plan->nodes[operand->u.node->index];
     const DtNode *node = operand->u.node;
     bool shared = node->nresults == 1 || node->kind != DT_NODE_CALL;
-    if (shared && own->cells && own->stage == builder->index) {
+    bool has_cell = own->cell_type != DT_CELL_NONE;
+    if (shared && has_cell && own->stage == builder->index) {
         *out = own->cell;
         return DT_OK;
     }
@@ -41,14 +42,14 @@ node_cell(Builder *builder, const DtOperand *operand, DtCellType type, uint16_t 
         *out = own->loaded_cell;
         return DT_OK;
     }
-    *out = own->cells ? own->cell : dt_cells_new(builder->stages);
+    *out = has_cell ? own->cell : dt_cells_new(builder->stages);
     if (shared) {
         own->loaded = builder->index + 1;
         own->loaded_cell = *out;
     }
     return add(builder, (DtCellOp){.code = DT_CELLS_LOAD,
                                    .out = *out,
-                                   .a = own->cells,
+                                   .a = has_cell,
                                    .b = (uint16_t)operand->result,
                                    .c = (uint16_t)type,
                                    .u.node = node});

@@ -100,8 +100,8 @@ static void
 take_cell(Builder *builder, DtFusedScalar *scalar)
 {
     const DtPlanNode *own = &builder->plan->nodes[scalar->value.node->index];
-    if (own->cells) {
-        scalar->box = dt_plan_box(own, (uint8_t)dt_cell_type_of(&own->node->results[0]));
+    if (own->cell_type != DT_CELL_NONE) {
+        scalar->box = dt_plan_box(own);
     }
 }
 
@@ -326,7 +326,7 @@ add_row(DtFused *fused, const DtPlanNode *plan, uint8_t size, int16_t equal)
         .descr = plan->loop->out,
         .size = size,
         .slot = slot,
-        .cell = plan->cells ? plan->cell : DT_NO_CELL,
+        .cell = plan->cell_type != DT_CELL_NONE ? plan->cell : DT_NO_CELL,
         .equal = equal,
         .keepdims = plan->node->results[0].ndim == fused->ndim,
     };
@@ -386,6 +386,32 @@ build_reduce(Builder *builder, DtPlanNode *plan, uint32_t index)
     fused->steps[fused->nsteps++] = step;
 }
 
+/* As far as is known. */
+static bool
+is_one_item(const DtMeta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (meta->shape[i]->hint.i != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether one item alone gets other bits than many. */
+static DtStatus
+note_single(DtFused *fused, const DtPlanNode *own)
+{
+    const DtLoop *loop = own->loop;
+    bool same = loop->allow == DT_ALLOW_ANY;
+    if (loop->allow == DT_ALLOW_STRIDED && !(loop->row->flags & DT_UFUNC_POWER)
+        && is_one_item(&own->node->results[0])) {
+        DT_TRY(dt_loop_try(own->node->callee, loop, DT_TRIED_ARRAYS, &same));
+    }
+    fused->single_called = fused->single_called || !same;
+    return DT_OK;
+}
+
 static void
 build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
 {
@@ -437,7 +463,6 @@ build_node(Builder *builder, DtPlanNode *plan, uint32_t index)
         fused->raises
         || ((loop->row->flags & DT_UFUNC_RAISES) && PyTypeNum_ISINTEGER(loop->types[0]));
     fused->tells_nans = fused->tells_nans || (loop->row->flags & DT_UFUNC_SIGNS);
-    fused->single_called = fused->single_called || (!by_row && loop->allow != DT_ALLOW_ANY);
     fused->dense_called = fused->dense_called || loop->allow == DT_ALLOW_CONTIG;
 }
 
@@ -564,6 +589,9 @@ dt_fuse_build(DtNative *exe, DtPlan *plan, DtPlanStage *stage, DtFused **out)
             fused->ops[i] = (DtFusedOp){.node = node->node, .level = DT_LEVEL_VIEW};
             DT_TRY(dt_kernel_plan(exe, plan, node->node, &node->view));
             continue;
+        }
+        if (node->level != DT_LEVEL_REDUCE && node->level != DT_LEVEL_ROW) {
+            DT_TRY(note_single(fused, node));
         }
         (node->level == DT_LEVEL_REDUCE ? build_reduce : build_node)(builder, node, i);
     }

@@ -66,8 +66,8 @@ dt_kernel_scalar(const DtPlan *plan, const DtOperand *operand, int type_num, DtF
     const DtPlanNode *own = &plan->nodes[operand->u.node->index];
     char number = dt_number_kind_of(meta);
     out->value = (DtValue){operand->u.node, operand->result};
-    if (own->cells) {
-        out->box = dt_plan_box(own, (uint8_t)dt_cell_type_of(meta));
+    if (own->cell_type != DT_CELL_NONE) {
+        out->box = dt_plan_box(own);
     }
     if (number != 0) {
         out->kind = DT_SCALAR_NUMBER;
@@ -91,7 +91,7 @@ take_node_index(const DtPlan *plan, const DtOperand *operand, DtCellIndex *out)
 {
     DtCellOperand looked;
     const DtPlanNode *own = &plan->nodes[operand->u.node->index];
-    out->kind = own->cells ? DT_INDEX_CELL : DT_INDEX_VALUE;
+    out->kind = own->cell_type != DT_CELL_NONE ? DT_INDEX_CELL : DT_INDEX_VALUE;
     out->cell = own->cell;
     out->from = (DtValue){operand->u.node, operand->result};
     return dt_cells_look(operand, &looked) && looked.type == DT_CELL_INT && !looked.is_array;
@@ -186,7 +186,8 @@ plan_row(const DtKernelRow *row, DtNative *exe, DtPlan *plan, const DtNode *node
     if (kernel == NULL) {
         return dt_no_memory();
     }
-    *kernel = (DtKernel){.node = node, .cell = own->cells ? own->cell : DT_NO_CELL};
+    *kernel =
+        (DtKernel){.node = node, .cell = own->cell_type != DT_CELL_NONE ? own->cell : DT_NO_CELL};
     if (node->nresults == 1) {
         PyObject *dtype = node->results[0].dtype;
         if (dtype == NULL || !PyArray_DescrCheck(dtype)
@@ -207,15 +208,9 @@ DtStatus
 dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
 {
     const DtKernelRow *const tables[] = {
-        dt_kernels_found,
-        dt_kernels_unique, /* these of nodes of any form */
-        writes,
-        dt_kernels_make,
-        dt_kernels_products,
-        dt_kernels_roll,
-        dt_kernels_sequence,
-        dt_kernels_views,
-        dt_kernels_picked,
+        dt_kernels_found, dt_kernels_unique, /* these of nodes of any form */
+        writes,           dt_kernels_make,     dt_kernels_products, dt_kernels_reshape,
+        dt_kernels_roll,  dt_kernels_sequence, dt_kernels_views,    dt_kernels_picked,
     };
     bool plain = node->kwnames == NULL && node->nresults <= 1;
     *out = NULL;

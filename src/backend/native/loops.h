@@ -48,6 +48,12 @@ typedef struct DtLoop {
 DtStatus dt_loop_get(PyObject *ufunc, PyObject *const *types, uint32_t nin,
                      const DtLoop **out) DT_MUST_CHECK;
 
+/* Does NumPy give one element the bits that the loop gives it, called with the strides of arrays or
+ * numbers?  For loops that choose their code by strides it is tried out, once per loop and form:
+ * handed over as numbers, or in arrays (of one or two dimensions, or beside a number). */
+typedef enum DtTried { DT_TRIED_NUMBERS, DT_TRIED_ARRAYS } DtTried;
+DtStatus dt_loop_try(PyObject *ufunc, const DtLoop *loop, DtTried form, bool *same) DT_MUST_CHECK;
+
 /* The loop of a ufunc with core dimensions and one output, all of type `descr`; *out = NULL: there
  * is none to be called directly.  `row` is NULL. */
 DtStatus dt_loop_get_core(const char *module, const char *name, PyArray_Descr *descr, uint32_t nin,

@@ -31,7 +31,8 @@ typedef struct DtPlanNode {
     uint32_t nuses; /* of its operands, the elementwise ones: they come first */
     uint8_t rule;   /* DtOrderRule */
     bool cell_op;   /* can be computed in a stage of cells */
-    bool cells;     /* its value goes to `cell` */
+    uint8_t
+        cell_type; /* DtCellType of `cell`, which its value goes to; NONE (0): it goes to none */
     uint16_t cell;
     int32_t loaded; /* 1 + the last stage of cells that loads it, into: */
     uint16_t loaded_cell;
@@ -107,9 +108,9 @@ dt_plan_is_reduce(const DtPlanNode *own)
 
 /* A node that has a cell. */
 static inline DtBox
-dt_plan_box(const DtPlanNode *own, uint8_t type)
+dt_plan_box(const DtPlanNode *own)
 {
-    return (DtBox){own->node, own->cell, type};
+    return (DtBox){own->node, own->cell, own->cell_type};
 }
 
 /* Slots, registers and steps of one fused stage. */

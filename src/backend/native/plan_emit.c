@@ -19,11 +19,13 @@ give_cells(DtPlan *plan, DtStages *stages)
         if (own->node == NULL || own->stage < 0) {
             continue;
         }
-        bool reduced = dt_plan_is_reduce(own) && own->node->nresults == 1
-                       && dt_cell_type_of(&own->node->results[0]) != DT_CELL_NONE;
-        own->cells =
-            plan->stages.items[own->stage]->cells || reduced || dt_kernel_gives_number(own->node);
-        if (own->cells) {
+        if (plan->stages.items[own->stage]->cells) {
+            own->cell_type = (uint8_t)dt_cell_type_made(own->node);
+        }
+        else if (dt_plan_is_reduce(own) || dt_kernel_gives_number(own->node)) {
+            own->cell_type = (uint8_t)dt_cell_type_of(&own->node->results[0]);
+        }
+        if (own->cell_type != DT_CELL_NONE) {
             own->cell = dt_cells_new(stages);
         }
     }
@@ -35,9 +37,9 @@ find_boxes(const DtPlan *plan, const DtOperand *operand, DtBox *boxes, uint32_t 
 {
     if (operand->kind == DT_OPERAND_NODE) {
         const DtPlanNode *own = &plan->nodes[operand->u.node->index];
-        if (own->cells) {
+        if (own->cell_type != DT_CELL_NONE) {
             if (boxes != NULL) {
-                boxes[*count] = dt_plan_box(own, (uint8_t)dt_cell_type_of(&own->node->results[0]));
+                boxes[*count] = dt_plan_box(own);
             }
             ++*count;
         }
