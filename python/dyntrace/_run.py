@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import os
+import pkgutil
 import sys
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -19,27 +21,43 @@ class NoProgram(Exception):
 def run_script(path: str, args: list[str], options: Options) -> None:
     """Runs the file `path`.
 
+    A folder, or an archive, is run by its ``__main__``; a ``.pyc`` file as what it was compiled from.
+
     Raises
     ------
     NoProgram
-        The file can't be read.
+        The file can't be read, or the folder has no ``__main__``.
     OptionError
         An option whose value does not exist.
     """
     from dyntrace._script import start
 
+    file = os.path.join(os.getcwd(), path)  # "..", "." and links stay
+    importer = pkgutil.get_importer(file)
+    if importer is not None:  # a folder, or an archive
+        spec = importer.find_spec("__main__")
+        if spec is None:
+            raise NoProgram(f"can't find '__main__' module in {path!r}")
+        script = start(options)
+        _set_first_path(file, always=True)
+        sys.argv = [path, *args]
+        _run_spec(script, spec)
+        return
+    compiled = path.endswith(".pyc")
+    loader = (SourcelessFileLoader if compiled else SourceFileLoader)("__main__", file)
     try:
-        with open(path, "rb") as stream:
-            source = stream.read()
+        source = loader.get_data(path)
     except OSError as error:
         raise NoProgram(f"can't read {path!r}: {error.strerror}") from None
     script = start(options)
     sys.argv = [path, *args]
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
     _run_main(
         script,
-        lambda: compile(source, path, "exec", dont_inherit=True),
-        {"__file__": path, "__cached__": None},
+        lambda: loader.get_code("__main__")
+        if compiled
+        else compile(source, file, "exec", dont_inherit=True),
+        {"__file__": file, "__cached__": None, "__loader__": loader},
     )
 
 
@@ -56,20 +74,31 @@ def run_module(name: str, args: list[str], options: Options) -> None:
     from dyntrace._script import start
 
     script = start(options)
-    sys.path[0] = os.getcwd()
+    _set_first_path(os.getcwd())
     try:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, ValueError) as error:
         raise NoProgram(f"can't find {name!r}: {error}") from None
-    code = _module_code(spec) if spec is not None else None
-    if spec is None or code is None:
+    if spec is None or _module_code(spec) is None:
         raise NoProgram(f"no module named {name!r}")
     sys.argv = [spec.origin or name, *args]
+    _run_spec(script, spec)
+
+
+def _set_first_path(folder: str, always: bool = False) -> None:
+    """Where the program's own modules are found.  ``-P`` and ``-I`` leave it out."""
+    if not getattr(sys.flags, "safe_path", sys.flags.isolated):
+        sys.path[0] = folder
+    elif always:
+        sys.path.insert(0, folder)
+
+
+def _run_spec(script: Any, spec: Any) -> None:
     _run_main(
         script,
-        lambda: code,
+        lambda: _module_code(spec),
         {
             "__file__": spec.origin,
             "__cached__": spec.cached,
@@ -88,7 +117,7 @@ def _module_code(spec: Any) -> CodeType | None:
 
 def _run_main(script: Any, make_code: Any, attributes: dict[str, object]) -> None:
     module = ModuleType("__main__")
-    module.__dict__.update(__builtins__=builtins, __spec__=None)
+    module.__dict__.update(__annotations__={}, __builtins__=builtins, __spec__=None)
     module.__dict__.update(attributes)
     sys.modules["__main__"] = module
     try:
