@@ -6,8 +6,8 @@
  * The trace then follows the one way, and a node of the graph checks that each call goes it.  Where
  * one does not, its run is dropped, as if the guards did not hold: another entry serves it.
  *
- * A branch that a trace comes to a second time stands in a loop, or in a function that is called
- * several times.  There would be an entry for each sequence of ways: such branches are breaks.
+ * A branch that a trace comes to a second time, through the same calls, stands in a loop.  There
+ * would be an entry for each sequence of ways: such branches are breaks.
  */
 #include "graph/graph.h"
 #include "symbolic/frame.h"
@@ -25,12 +25,25 @@ find_guess(const DtTrace *trace, const DtArrayVar *asked)
     return NULL;
 }
 
+/* The instruction `at` of the frame, as reached by the calls that its callers are at: two of one
+ * place are one, but for a collision, which makes a break of a branch. */
+static uint64_t
+place_of(const DtFrame *frame, uint32_t at)
+{
+    uint64_t place = 0;
+    for (; frame != NULL; frame = frame->parent) {
+        place = (place ^ (uintptr_t)frame->bytecode->code) * UINT64_C(0x9E3779B97F4A7C15);
+        place = (place ^ at) * UINT64_C(0xBF58476D1CE4E5B9);
+        at = frame->parent != NULL ? frame->parent->pc : 0;
+    }
+    return place;
+}
+
 static bool
-was_here(const DtTrace *trace, const DtFrame *frame, uint32_t at)
+was_here(const DtTrace *trace, uint64_t place)
 {
     for (uint32_t i = 0; i < trace->guesses.count; i++) {
-        const DtGuess *guess = &trace->guesses.items[i];
-        if (guess->code == frame->bytecode->code && guess->at == at) {
+        if (trace->guesses.items[i].place == place) {
             return true;
         }
     }
@@ -66,7 +79,8 @@ dt_frame_guess(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var, bo
         *done = true;
         return DT_OK;
     }
-    if (was_here(trace, frame, at)) {
+    uint64_t place = place_of(frame, at);
+    if (was_here(trace, place)) {
         trace->goes_in_circles = true;
         return DT_RESTART;
     }
@@ -78,7 +92,7 @@ dt_frame_guess(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var, bo
         DT_TRY(asked->adapter->expect(trace, var, DT_LOOK, &trace->looks));
         return trace->looks ? DT_RESTART : DT_OK;
     }
-    DtGuess guess = {asked, frame->bytecode->code, at, guesses->ways >> number & 1};
+    DtGuess guess = {asked, place, guesses->ways >> number & 1};
     DT_TRY(asked->adapter->expect(trace, var, guess.truth ? DT_GUESS_TRUE : DT_GUESS_FALSE, done));
     if (*done && dt_vec_push(&trace->arena, &trace->guesses, guess) < 0) {
         return dt_no_memory();

@@ -151,8 +151,7 @@ typedef enum DtUnsettled {
 /* A branch that was followed as it goes in this call. */
 typedef struct DtGuess {
     const DtArrayVar *asked; /* DT_BORROWED */
-    PyCodeObject *code;      /* DT_BORROWED: the branch ... */
-    uint32_t at;             /* ... and its instruction */
+    uint64_t place;          /* of the branch, and of the calls on the way to it */
     bool truth;
 } DtGuess;
 

@@ -73,6 +73,27 @@ def in_a_helper(x):
     return helper(x) * 2 + x
 
 
+def helped_three_times(x):
+    first, second = helper(x), helper(x[1:])
+    return first + second * helper(x[2:])
+
+
+def helper_of_helper(x):
+    return helper(x) if helper(x * 2) > 0 else helper(-x)
+
+
+def helped_by_helpers(x):
+    return helper_of_helper(x[2:]), helper_of_helper(x) + x
+
+
+def halved(x, n):
+    return x if n == 0 or x[0] > 1.2 else halved(x[1:], n - 1)
+
+
+def recursive(x):
+    return halved(x, 3) * 2
+
+
 def asked_again(x):
     big = x.sum() > 1
     if big:
@@ -91,7 +112,9 @@ def test_two_ways_are_two_entries(fn):
     assert both(fn, MOSTLY_UP, entries=2).breaks == []
 
 
-@pytest.mark.parametrize("fn", [conjunction, disjunction, of_an_int])
+@pytest.mark.parametrize(
+    "fn", [conjunction, disjunction, of_an_int, helped_three_times, helped_by_helpers, recursive]
+)
 def test_several_ways(fn):
     both(fn)
 
@@ -204,6 +227,23 @@ def test_calls_that_go_as_often_one_way_as_the_other_are_run_in_parts():
     calls = [RNG.normal(size=5) for _ in range(400)]
     compiled = both(if_else, calls)
     assert "array-branch" in compiled.breaks
+
+
+def test_a_helper_that_is_called_several_times():
+    def fn(x):
+        return helper(x) * 2 + helper(x[1:]) * helper(x[2:])
+
+    assert both(fn, [UP, UP, UP, -UP, UP, UP, UP, UP]).breaks == []
+
+
+def test_a_helper_in_a_loop_is_a_break():
+    def fn(x):
+        total = 0.0
+        for i in range(3):
+            total += helper(x[i:])
+        return total
+
+    assert "array-branch" in both(fn).breaks
 
 
 def test_what_is_large_is_not_run_twice():
