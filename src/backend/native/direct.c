@@ -179,6 +179,19 @@ count_passes(const DtPlan *plan, const DtStages *stages, uint32_t *plain, uint32
     }
 }
 
+/* A part of an array that is small whatever the array is, as H[3:6, 3:6]. */
+static bool
+is_small(const DtMeta *meta, npy_intp size)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!dt_sym_is_const(meta->shape[i])
+            || __builtin_mul_overflow(size, (npy_intp)meta->shape[i]->hint.i, &size)) {
+            return false;
+        }
+    }
+    return size < DT_LARGE_WRITE;
+}
+
 DtStatus
 dt_direct_plan(DtNative *exe, DtPlan *plan, DtStages *stages)
 {
@@ -197,7 +210,8 @@ dt_direct_plan(DtNative *exe, DtPlan *plan, DtStages *stages)
         output->saves = dt_graph_is_write(write) && stage->writes != DT_WRITES_COVERED;
         output->reuse = -1;
         stage->value = output->node;
-        saves = saves || output->saves;
+        saves = saves
+                || (output->saves && !is_small(&output->node->results[0], (npy_intp)output->size));
     }
     uint32_t plain = 0, own = 0;
     count_passes(plan, stages, &plain, &own);

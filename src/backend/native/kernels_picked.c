@@ -483,8 +483,7 @@ run_part_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     Part part;
     PyArrayObject *value, *array = dt_kernel_array(run, &kernel->values[0]);
     if (array == NULL || PyArray_TYPE(array) != kernel->descr->type_num
-        || PyArray_NBYTES(array) > DT_KERNEL_MAX_BYTES || !dt_kernel_can_write(array)
-        || !take_written(kernel, run, array, cell, &value)) {
+        || !dt_kernel_can_write(array) || !take_written(kernel, run, array, cell, &value)) {
         return DT_FUSED_CALL;
     }
     part.ndim = dt_kernel_find_view(kernel, run, array, part.shape, part.strides, &part.data);
@@ -496,12 +495,13 @@ run_part_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
                     && part.strides[last] != kernel->size)))) {
         return DT_FUSED_CALL;
     }
+    npy_intp bytes = kernel->size;
     for (int i = 0; i < part.ndim; i++) {
-        if (part.shape[i] == 0) {
+        if (part.shape[i] == 0 || __builtin_mul_overflow(bytes, part.shape[i], &bytes)) {
             return DT_FUSED_CALL;
         }
     }
-    if (!begin_write(stage, run)) {
+    if (bytes > DT_KERNEL_MAX_BYTES || !begin_write(stage, run)) {
         return DT_FUSED_CALL;
     }
     write_part(&part, (char *)cell, value, kernel->size);
