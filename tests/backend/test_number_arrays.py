@@ -188,6 +188,19 @@ def test_other_dimensions(fn):
     check_calls(fn, (read_only,), (read_only[2:],), whole=False)
 
 
+def test_the_same_dimensions_keep_their_strides():
+    """An axis of one item is in C order whatever its stride is."""
+
+    def fn(x, n):
+        y = x[::-1][:n]
+        row = y[None]
+        turned = row.reshape(row.shape[::-1])
+        return y.reshape(-1), y.ravel(), y.reshape(y.size), turned, row.reshape(row.shape)
+
+    x = np.arange(6.0)
+    check_calls(fn, *[(x[:m], n) for m in (6, 3, 1) for n in (1, 2, 1, 6)], whole=False)
+
+
 def test_no_items():
     def fn(x):
         return x.reshape(-1), x.ravel(), x.reshape(0, 3)

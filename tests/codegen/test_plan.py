@@ -598,6 +598,19 @@ def test_what_lists_of_any_length_hold_is_asked_for_again():
         assert found[1:] == (held[size - 1], size + 1) * 2
 
 
+def test_a_list_of_numbers_is_read_as_an_array_again():
+    numpy = pytest.importorskip("numpy")
+
+    @dyntrace.compile(fullgraph=True)
+    def fn(x, items):
+        return x + 1, numpy.array(items), numpy.mean(items)
+
+    for size in (3, 4, 1, 5):
+        items = [i / 2 for i in range(size)]
+        found = fn(numpy.ones(2), items)
+        assert found[1].tolist() == items and found[2] == numpy.mean(items)
+
+
 def test_what_is_picked_by_a_number_is_asked_for_again():
     numpy = pytest.importorskip("numpy")
 
@@ -644,6 +657,7 @@ def test_every_kind_of_source_is_known_here():
         "DEQUE_ITEM": test_what_lists_of_any_length_hold_is_asked_for_again,
         "DEQUE_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
         "LIST_SIZE": test_what_lists_of_any_length_hold_is_asked_for_again,
+        "LIST_ARRAY": test_a_list_of_numbers_is_read_as_an_array_again,
         "PICKED": test_what_is_picked_by_a_number_is_asked_for_again,
         "COMPUTED": test_what_is_picked_by_a_number_is_asked_for_again,
         "PAIR": test_what_is_asked_for_by_a_key_is_asked_for_again,

@@ -108,7 +108,8 @@ dt_kernel_can_write(PyArrayObject *array)
     unsigned flags = (unsigned)PyArray_FLAGS(array);
     return (flags & NPY_ARRAY_WRITEABLE) && !(flags >> WARNS & 1);
 }
-/* A view of the whole of `base`, which is in C order, in these dimensions. */
-PyObject *dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape);
+/* A view of the whole of `base`, which is in C order, in these dimensions (strides: or NULL). */
+PyObject *dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape,
+                               const npy_intp *strides);
 
 #endif

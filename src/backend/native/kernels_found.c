@@ -184,7 +184,7 @@ run_flatnonzero(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     if (places == NULL) {
         return count < 0 ? DT_FUSED_CALL : DT_FUSED_ERROR;
     }
-    return give(kernel, run, dt_kernel_whole_view(places, 1, &count));
+    return give(kernel, run, dt_kernel_whole_view(places, 1, &count, NULL));
 }
 
 static DtFusedRun

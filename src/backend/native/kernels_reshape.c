@@ -24,7 +24,13 @@ run_reshape(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     if (PyArray_SIZE(array) == 0 || (kernel->shape != NULL && size != PyArray_SIZE(array))) {
         return DT_FUSED_CALL; /* an error, or what NumPy makes of no items */
     }
-    PyObject *made = dt_kernel_whole_view(Py_NewRef(array), (int)kernel->ndim, shape);
+    int ndim = (int)kernel->ndim;
+    /* Asked for the same dimensions NumPy keeps the strides, and one item may have any.  (ravel()
+     * asks for -1.) */
+    bool same = kernel->shape != NULL && PyArray_NDIM(array) == ndim
+                && PyArray_CompareLists(PyArray_DIMS(array), shape, ndim);
+    PyObject *made =
+        dt_kernel_whole_view(Py_NewRef(array), ndim, shape, same ? PyArray_STRIDES(array) : NULL);
     run->values[kernel->node->index] = made;
     return made == NULL ? DT_FUSED_ERROR : DT_FUSED_OK;
 }

@@ -135,7 +135,7 @@ roll_dense(const DtKernel *kernel, DtNativeRun *run, PyArrayObject *array)
     }
     copy_rolled(PyArray_BYTES((PyArrayObject *)made), &rolled, PyArray_NBYTES(array));
     if (kernel->axis == FLAT) {
-        made = dt_kernel_whole_view(made, PyArray_NDIM(array), PyArray_DIMS(array));
+        made = dt_kernel_whole_view(made, PyArray_NDIM(array), PyArray_DIMS(array), NULL);
     }
     return give(kernel, run, made);
 }

@@ -217,7 +217,7 @@ run_linspace(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     }
     return give(kernel, run,
                 dt_kernel_whole_view(array, PyArray_NDIM((PyArrayObject *)array),
-                                     PyArray_DIMS((PyArrayObject *)array)));
+                                     PyArray_DIMS((PyArrayObject *)array), NULL));
 }
 
 static DtStatus

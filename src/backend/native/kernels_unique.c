@@ -170,7 +170,7 @@ unique_parts(const DtKernel *kernel, const Unique *u, PyObject *inverse)
                     u->values);
     }
     if (inverse != NULL) {
-        parts[count] = dt_kernel_whole_view(inverse, 1, &u->total);
+        parts[count] = dt_kernel_whole_view(inverse, 1, &u->total, NULL);
         ok = parts[count++] != NULL && ok;
     }
     if (kernel->axis & COUNTS) {

@@ -57,12 +57,13 @@ give_view(const DtKernel *kernel, DtNativeRun *run, PyArrayObject *array, int nd
 }
 
 PyObject *
-dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape)
+dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape,
+                     const npy_intp *strides)
 {
     PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)base);
     Py_INCREF(descr);
     PyObject *made =
-        PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, NULL,
+        PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides,
                              PyArray_BYTES((PyArrayObject *)base), NPY_ARRAY_CARRAY, NULL);
     if (made == NULL) {
         Py_DECREF(base);
