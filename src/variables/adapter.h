@@ -78,6 +78,10 @@ struct DtAdapter {
     DtStatus (*setattr)(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name, DtVar *value);
     DtStatus (*contains)(const DtAdapter *, DtTrace *, DtArrayVar *, DtVar *item, DtVar **out);
 
+    /* A call of sum, min, max, any or all with the array alone; *out NULL: its items are taken one
+     * by one.  NULL: these of any array. */
+    DtStatus (*fold)(DtTrace *, PyObject *builtin, DtArrayVar *, DtVar **out);
+
     /* An object of the library that is known whole and never changes (a dtype): reading a member of
      * its class, and its texts, runs none of the user's code.  NULL: there is none. */
     bool (*is_fixed)(const DtAdapter *, PyObject *object);

@@ -30,6 +30,7 @@ const DtAdapter dt_np_adapter = {
     .iter = dt_np_iter,
     .setattr = dt_np_setattr,
     .contains = dt_np_contains,
+    .fold = dt_np_fold,
     .text = dt_number_text,
     .is_fixed = dt_np_is_fixed,
     .number_kind = dt_np_number_kind,

@@ -418,6 +418,8 @@ DtStatus dt_np_apply_vars(DtTrace *, DtNpOp op, DtVar *const *vars, uint32_t cou
 DtStatus dt_np_call_ufunc(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_call_reduce(DtTrace *, DtNpOp op, PyObject *callable, const DtArgs *,
                            DtVar **out) DT_MUST_CHECK;
+DtStatus dt_np_fold(DtTrace *, PyObject *builtin, DtArrayVar *array,
+                    DtVar **out) DT_MUST_CHECK; /* the slot */
 DtStatus dt_np_matmul(DtTrace *, DtNpOp op, DtVar *l, DtVar *r, DtVar **out) DT_MUST_CHECK;
 /* Reduction without dtype and out: shared with mean, var and ptp. */
 DtStatus dt_np_reduce(DtTrace *, DtNpOp op, DtArrayVar *array, uint32_t mask, bool all,

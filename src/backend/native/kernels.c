@@ -13,6 +13,7 @@ dt_kernel_gives_number(const DtNode *node)
     static const char *const targets[] = {
         "numpy.argmax", "numpy.argmin", "numpy.dot",         "numpy.inner",
         "numpy.vdot",   "numpy.matmul", "numpy.linalg.norm", "numpy.linalg.det",
+        "builtins.max", "builtins.min", "builtins.sum",
     };
     for (size_t i = 0; i < Py_ARRAY_LENGTH(targets); i++) {
         if (strcmp(node->target, targets[i]) == 0) {
@@ -211,6 +212,7 @@ dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
         dt_kernels_found, dt_kernels_unique, /* these of nodes of any form */
         writes,           dt_kernels_make,     dt_kernels_products, dt_kernels_reshape,
         dt_kernels_roll,  dt_kernels_sequence, dt_kernels_views,    dt_kernels_picked,
+        dt_kernels_folds,
     };
     bool plain = node->kwnames == NULL && node->nresults <= 1;
     *out = NULL;

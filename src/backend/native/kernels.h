@@ -68,9 +68,9 @@ typedef struct DtKernelRow {
 } DtKernelRow;
 /* Of found and unique, choose() looks at arguments by name and at the number of results itself;
  * others are asked about nodes without and with one. */
-extern const DtKernelRow dt_kernels_found[], dt_kernels_make[], dt_kernels_picked[],
-    dt_kernels_products[], dt_kernels_reshape[], dt_kernels_roll[], dt_kernels_unique[],
-    dt_kernels_sequence[], dt_kernels_views[];
+extern const DtKernelRow dt_kernels_folds[], dt_kernels_found[], dt_kernels_make[],
+    dt_kernels_picked[], dt_kernels_products[], dt_kernels_reshape[], dt_kernels_roll[],
+    dt_kernels_unique[], dt_kernels_sequence[], dt_kernels_views[];
 
 /* The exact array behind an operand, in native byte order and aligned; NULL: it isn't one. */
 static inline PyArrayObject *

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "variables/adapter.h"
 #include "variables/fold.h"
 
 bool
@@ -61,4 +62,21 @@ DtStatus
 dt_builtin_scalar(DtTrace *trace, const char *function)
 {
     return dt_break(trace, DT_BREAK_ARRAY_TO_SCALAR, "%s() of an array", function);
+}
+
+DtStatus
+dt_builtin_of_array(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    *out = NULL;
+    if (args->npos != 1 || args->nkw != 0) {
+        return DT_OK;
+    }
+    DtVar *only;
+    DT_TRY(dt_var_realize(trace, args->pos[0], &only));
+    only = dt_var_peek(only);
+    if (only->type->kind != DT_KIND_ARRAY || ((DtArrayVar *)only)->adapter->fold == NULL) {
+        return DT_OK;
+    }
+    DtArrayVar *array = (DtArrayVar *)only;
+    return array->adapter->fold(trace, ((DtObjectVar *)self)->object, array, out);
 }

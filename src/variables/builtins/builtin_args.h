@@ -20,6 +20,10 @@ DtStatus dt_builtin_misfit(DtTrace *trace, DtVar *self, const DtArgs *args) DT_M
 DtStatus dt_builtin_fold(DtTrace *trace, DtVar *self, const DtArgs *args,
                          DtVar **out) DT_MUST_CHECK;
 
+/* sum, min, max, any or all with an array alone; *out NULL: its items are taken one by one. */
+DtStatus dt_builtin_of_array(DtTrace *trace, DtVar *self, const DtArgs *args,
+                             DtVar **out) DT_MUST_CHECK;
+
 /* The break of a function that wants the number in an array. */
 DtStatus dt_builtin_scalar(DtTrace *trace, const char *function) DT_MUST_CHECK;
 

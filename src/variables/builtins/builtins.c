@@ -281,8 +281,11 @@ call_sorted(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_any(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     DtVar *iterator, *item;
+    DT_TRY(dt_builtin_of_array(trace, self, args, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     for (uint32_t i = 0;; i++) {
         DT_TRY(dt_collect_step(trace, iterator, i, &item));
@@ -300,8 +303,11 @@ call_any(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 call_all(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    (void)self;
     DtVar *iterator, *item;
+    DT_TRY(dt_builtin_of_array(trace, self, args, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     for (uint32_t i = 0;; i++) {
         DT_TRY(dt_collect_step(trace, iterator, i, &item));

@@ -239,6 +239,10 @@ pick(DtTrace *trace, DtVar *self, const DtArgs *args, int op, DtSymOp sym_op, Dt
     if (args->npos > 1 && otherwise != NULL) {
         return dt_builtin_misfit(trace, self, args);
     }
+    DT_TRY(dt_builtin_of_array(trace, self, args, out));
+    if (*out != NULL) {
+        return DT_OK;
+    }
     if (args->nkw == 0) {
         bool arrays;
         DT_TRY(items_are_arrays(trace, args, &arrays));
@@ -337,6 +341,10 @@ call_sum(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     DtVar *total = dt_args_at(args, 1, "start"), *iterator, *item;
     if (!dt_builtin_knows(args, allowed)) {
         return dt_builtin_misfit(trace, self, args);
+    }
+    DT_TRY(dt_builtin_of_array(trace, self, args, out));
+    if (*out != NULL) {
+        return DT_OK;
     }
     DT_TRY(dt_var_iter(trace, args->pos[0], &iterator));
     if (total == NULL) {
