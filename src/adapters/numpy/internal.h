@@ -18,6 +18,7 @@
 
 #define DT_NP_MAXDIMS 32
 #define DT_NP_MAXARGS 16
+#define DT_NP_MAXOUTS 4 /* of a ufunc */
 
 /* ---- Callables (table.c, ops.def) ------------------------------------------------------------ */
 
@@ -43,6 +44,13 @@ PyObject *dt_np_callee(DtNpOp op);
 const char *dt_np_target(DtNpOp op); /* "numpy.add" */
 const char *dt_np_name(DtNpOp op);   /* "add" */
 bool dt_np_is_ufunc(DtNpOp op);
+/* Ufuncs without a row (foreign.c): the number of one, -1: it is not taken, -2: no memory. */
+int dt_np_foreign_op(PyObject *ufunc);
+bool dt_np_is_foreign(DtNpOp op);
+PyObject *dt_np_foreign_callee(DtNpOp op); /* DT_BORROWED */
+const char *dt_np_foreign_target(DtNpOp op);
+/* What a graph calls for a ufunc: itself, or one that raises where it would warn. DT_BORROWED */
+PyObject *dt_np_called_ufunc(DtNpOp op);
 /* ufunc.reduce of a ufunc row, and its target; NULL with an error. */
 PyObject *dt_np_reduce_callee(DtNpOp op);
 const char *dt_np_reduce_target(DtNpOp op);

@@ -60,7 +60,7 @@ static PyObject *module_attrs; /* dict of what dt_np_module_attr() has found */
 const char *
 dt_np_target(DtNpOp op)
 {
-    return rows[op].target;
+    return dt_np_is_foreign(op) ? dt_np_foreign_target(op) : rows[op].target;
 }
 
 const char *
@@ -72,7 +72,7 @@ dt_np_name(DtNpOp op)
 bool
 dt_np_is_ufunc(DtNpOp op)
 {
-    return rows[op].kind == ROW_UFUNC;
+    return dt_np_is_foreign(op) || rows[op].kind == ROW_UFUNC;
 }
 
 static PyObject *
@@ -94,6 +94,9 @@ look_up(const char *module, const char *path)
 PyObject *
 dt_np_callee(DtNpOp op)
 {
+    if (dt_np_is_foreign(op)) {
+        return dt_np_foreign_callee(op);
+    }
     if (callees[op] == NULL && !missing[op]) {
         callees[op] = look_up(rows[op].module, rows[op].path);
         if (callees[op] == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -164,8 +167,9 @@ _Static_assert(DT_NP_OP_COUNT < MAP_SIZE / 2, "the map of callables is too small
 
 static const char *callable_name(PyObject *object);
 
-/* The row of a callable, or -1 (-2 with an error set).  Rows are told by the name that the callable
- * has itself, then by identity, so that the first trace need not look all of them up. */
+/* The row of a callable, or the number of a foreign ufunc, or -1 (-2 with an error set).  Rows are
+ * told by the name that the callable has itself, then by identity, so that the first trace need not
+ * look all of them up. */
 static int
 find_row(PyObject *object)
 {
@@ -196,7 +200,7 @@ find_row(PyObject *object)
         object_map[slot].op = (int16_t)found;
         map_count++;
     }
-    return found;
+    return found < 0 && Py_IS_TYPE(object, &PyUFunc_Type) ? dt_np_foreign_op(object) : found;
 }
 
 bool
@@ -381,7 +385,7 @@ static DtStatus
 call_with_parts(DtTrace *trace, int row, PyObject *callable, const DtArgs *args, DtVar **out)
 {
     bool found = false;
-    if (row >= 0 && rows[row].kind == ROW_UFUNC) {
+    if (row >= 0 && dt_np_is_ufunc((DtNpOp)row)) {
         return dt_np_call_ufunc_of_parts(trace, (DtNpOp)row, args, out);
     }
     if (row >= 0 && rows[row].kind == ROW_FUNC && dt_np_takes_parts((DtNpOp)row)) {
@@ -427,7 +431,7 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (parts) {
         return call_with_parts(trace, ufunc == NULL ? row : -1, callable, args, out);
     }
-    if (row >= 0 && ufunc == NULL && rows[row].kind == ROW_UFUNC) {
+    if (row >= 0 && ufunc == NULL && dt_np_is_ufunc((DtNpOp)row)) {
         return dt_np_call_ufunc(trace, (DtNpOp)row, args, out);
     }
     if (row >= 0 && ufunc == NULL) {
@@ -444,7 +448,7 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
         return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
                               : DT_OK;
     }
-    if (row >= 0 && rows[row].kind == ROW_UFUNC) {
+    if (row >= 0 && row < DT_NP_OP_COUNT && rows[row].kind == ROW_UFUNC) {
         const char *method = ((PyCFunctionObject *)callable)->m_ml->ml_name;
         DtArgs rest = *args;
         DtVar *target = take_out(trace, &rest);

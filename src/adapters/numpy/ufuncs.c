@@ -18,7 +18,7 @@ emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
            const DtNpUfuncOptions *options, PyObject *dtypes, DtVar **out)
 {
     DtOperand args[DT_NP_MAXARGS];
-    DtMeta results[4];
+    DtMeta results[DT_NP_MAXOUTS];
     PyObject *kwnames = NULL;
     uint32_t nargs = nin, nout = (uint32_t)(PyTuple_GET_SIZE(dtypes) - nin);
     DT_TRY(dt_np_agree(trace, operands, nin));
@@ -52,7 +52,7 @@ emit_ufunc(DtTrace *trace, DtNpOp op, DtNpOperand *operands, uint32_t nin,
     }
     DtCallSpec spec = {
         .target = dt_np_target(op),
-        .callee = dt_np_callee(op),
+        .callee = dt_np_called_ufunc(op),
         .args = args,
         .nargs = nargs,
         .kwnames = kwnames,
@@ -70,6 +70,11 @@ resolve(DtTrace *trace, DtNpOp op, const DtNpOperand *operands, uint32_t count,
 {
     DT_TRY(dt_np_resolve(trace, op, operands, options != NULL ? options->dtype : NULL,
                          options != NULL ? options->casting : NULL, dtypes));
+    for (Py_ssize_t i = 0; dt_np_is_foreign(op) && i < PyTuple_GET_SIZE(*dtypes); i++) {
+        if (!dt_np_dtype_captured(dt_np_descr(PyTuple_GET_ITEM(*dtypes, i)))) {
+            return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of such dtypes", dt_np_target(op));
+        }
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (dt_np_drops_imaginary(operands[i].dtype, PyTuple_GET_ITEM(*dtypes, i))) {
             return dt_break(trace, DT_BREAK_ARRAY_OP, "%s that drops imaginary parts",

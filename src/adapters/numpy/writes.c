@@ -98,7 +98,7 @@ DtStatus
 dt_np_emit_write(DtTrace *trace, DtNpOp op, const DtOperand *args, uint32_t nargs,
                  PyObject *kwnames, uint32_t target)
 {
-    return emit(trace, dt_np_target(op), dt_np_callee(op), args, nargs, kwnames, target);
+    return emit(trace, dt_np_target(op), dt_np_called_ufunc(op), args, nargs, kwnames, target);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
