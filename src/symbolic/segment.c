@@ -133,7 +133,10 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     if (source == NULL) {
         return DT_ERROR;
     }
-    DT_TRY(dt_var_build_lazy(trace, value, source, &var));
+    /* A comprehension's variable lies in the slot of an outer cell, which waits here to be put back
+     * (3.12 on); slots hold cells as what they are. */
+    DT_TRY(PyCell_Check(value) ? dt_var_build(trace, value, source, &var)
+                               : dt_var_build_lazy(trace, value, source, &var));
     dt_frame_push(root, var);
     return !may_act(trace, value) || dt_vec_push(&trace->arena, &trace->acting, var) == 0
                ? DT_OK
