@@ -116,3 +116,42 @@ def test_edges_of_histograms_are_the_array():
         check_calls(function, (x, edges[::2]), (x, edges[1::2]))
     check_calls(lambda x: np.histogram(x, np.linspace(-1, 1, 5))[1] * 2, (x,), (x + 1,))
     check_calls(lambda x: np.histogram(x[x > 0], edges), (x,), (x + 1,), whole=False)
+
+
+# ---- In an order, of another dtype -------------------------------------------------------------------
+
+NUMBERS = np.arange(6).reshape(2, 3)
+OF_ALL_KINDS = [
+    NUMBERS, NUMBERS.astype("f8"), NUMBERS.astype("f8").T, NUMBERS.astype("f4")[:, ::2],
+    NUMBERS.astype(">f8"),
+    NUMBERS.astype("q"), NUMBERS.astype("c16"), NUMBERS.astype("?"), NUMBERS[0], NUMBERS[:0],
+    NUMBERS.astype("f8")[::2], NUMBERS.astype("O"), np.asfortranarray(NUMBERS * 1.0), np.array(2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("in_order", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("x", OF_ALL_KINDS)
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_in_order_of_a_dtype(in_order, x):
+    def fn(x):
+        found = [in_order(x, dtype=dtype) for dtype in (np.float64, "f4", np.int64, np.longlong, None)]
+        return [*found, in_order(x.T, float)], [a is x for a in found]
+
+    check_calls(fn, (x,), (x,), whole=False)
+
+
+def test_in_order_of_a_dtype_is_captured():
+    def fn(x):
+        return np.ascontiguousarray(x.ravel(), dtype=np.float64) * 2
+
+    check_calls(fn, (NUMBERS,), (NUMBERS[:, ::2],), (NUMBERS.astype("f8"),), (NUMBERS.astype("f4").T,))
+
+
+def test_is_the_dtype_of_objects():
+    """As scipy.linalg asks of what it is given."""
+
+    def fn(x):
+        return x.dtype is np.dtype("O"), x.dtype == np.dtype("object"), x + 1
+
+    check_calls(fn, (NUMBERS,), (NUMBERS * 1.0,))
+    check_calls(fn, (NUMBERS.astype("O"),), whole=False)

@@ -319,23 +319,48 @@ dt_np_fn_asarray(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     return make_array(trace, op, slots[0], slots[1], copy, out);
 }
 
+/* The array with that dtype (NULL: its own).  Of one that is equal but another object NumPy may
+ * give either; a cast that keeps the order may give an axis of one item another stride. */
+static DtStatus
+with_dtype(DtTrace *trace, const char *function, DtArrayVar *array, PyObject *dtype, DtVar **out)
+{
+    const DtMeta *meta = array->meta;
+    *out = &array->base;
+    if (dtype == NULL || (dtype == meta->dtype && !(meta->layout & DT_LAYOUT_OWN_DTYPE))) {
+        return DT_OK;
+    }
+    bool one = false;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        one = one || (meta->ndim > 1 && dt_np_size_is(meta->shape[i], 1));
+    }
+    if (one || PyArray_EquivTypes(dt_np_descr(dtype), dt_np_descr(meta->dtype))
+        || dt_np_drops_imaginary(meta->dtype, dtype)) {
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s with such a dtype", function);
+    }
+    return dt_np_cast(trace, array, dtype, out);
+}
+
 /* ascontiguousarray and asfortranarray: a copy in that order, or the array itself. */
 DtStatus
 dt_np_fn_in_order(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const names[] = {"a"};
+    static const char *const names[] = {"a", "dtype"};
     bool c = op == DT_NP_ascontiguousarray;
-    DtVar *slot;
+    DtVar *slots[2];
+    PyObject *dtype;
     DtMeta *meta;
-    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 1, 1, 1, &slot));
-    DT_TRY(dt_np_array_like(trace, &slot));
-    DtArrayVar *array = dt_np_array_of(slot);
+    DT_TRY(dt_np_bind(trace, dt_np_target(op), NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(dt_np_dtype_arg(trace, dt_np_target(op), slots[1], &dtype));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
+    DtArrayVar *array = dt_np_array_of(slots[0]);
     if (array == NULL || array->meta->ndim == 0) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op), slot->type->name);
+        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s of a %s", dt_np_target(op),
+                        slots[0]->type->name);
     }
+    DT_TRY(with_dtype(trace, dt_np_target(op), array, dtype, out));
+    array = dt_np_array_of(*out);
     if (array->meta->layout & (c ? DT_LAYOUT_C : DT_LAYOUT_F)) {
-        *out = slot; /* NumPy gives the array itself */
-        return DT_OK;
+        return DT_OK; /* NumPy gives the array itself */
     }
     DtOperand operand = dt_np_node(array);
     DT_TRY(dt_np_new_meta(trace, array->meta->dtype, array->meta->shape, array->meta->ndim, &meta));

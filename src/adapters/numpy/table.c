@@ -298,6 +298,16 @@ callable_name(PyObject *object)
     return Py_TYPE(object)->tp_name;
 }
 
+/* What stands for the dtype of objects, which arrays of the graph don't have. */
+static bool
+names_objects(PyObject *spec)
+{
+    return spec == (PyObject *)&PyBaseObject_Type
+           || (spec != NULL && PyUnicode_CheckExact(spec)
+               && (PyUnicode_CompareWithASCIIString(spec, "O") == 0
+                   || PyUnicode_CompareWithASCIIString(spec, "object") == 0));
+}
+
 /* np.dtype(...) of something constant. */
 static DtStatus
 call_dtype(DtTrace *trace, const DtArgs *args, DtVar **out)
@@ -309,7 +319,7 @@ call_dtype(DtTrace *trace, const DtArgs *args, DtVar **out)
     if (dt_np_is_default(slot)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy.dtype(None)");
     }
-    if (dt_var_as_constant(trace, slot) == (PyObject *)&PyBaseObject_Type) {
+    if (names_objects(dt_var_as_constant(trace, slot))) {
         dtype = dt_trace_keep_take(trace, (PyObject *)PyArray_DescrFromType(NPY_OBJECT));
         return dtype != NULL ? dt_build_known(trace, dtype, out) : DT_ERROR;
     }
