@@ -91,7 +91,9 @@ SIMPLE = (
     "opaque()",
     "opaque({n})",
     "checked({n}, bad)",
-    "y = np.sqrt(np.abs(x))",
+    "y = np.sqrt(np.abs(x)) + n",
+    "x = np.maximum(x, y) * 2.0 - {n}",
+    "y = y + np.cumsum(x * t)",
     "box = Box({n})",
     "n = box.double",
     "m = box.plus(n, *items[:1], scale=2)",
@@ -123,14 +125,14 @@ class Flow:
         self.random = random.Random(f"flow {seed}")
         self.lines = []
         self.emit(0, "def fn(x, t, k, bad, items):")
-        self.emit(1, "n, m, y, box = t, 2, x, Box(k)")
+        self.emit(1, "n, m, y, box = t, 2, x * 0.5 + k, Box(k)")
         self.emit(1, self.pick(("read = lambda: n", "read = lambda: m + n", "read = lambda: k")))
         self.emit(1, "def bump(by):")
         self.emit(2, self.pick(("nonlocal m", "nonlocal n", "m = by")))
         self.emit(2, self.pick(("m = by + 1", "m = by")) if "m" in self.lines[-1] else "n = m = by")
         self.emit(2, "return m")
         self.block(1, 3, loop=False)
-        self.emit(1, "return n, m, x, y, items, box.v, read()")
+        self.emit(1, "return n, m, x * 2.0 - y, y, items, box.v, read()")
         self.source = HEADER + "\n".join(self.lines) + "\n"
 
     def pick(self, among):
