@@ -42,9 +42,8 @@ weak_references(PyObject *object)
     return offset != 0 ? *(PyWeakReference **)((char *)object + offset) : NULL;
 }
 
-/* A finaliser, or a weak reference with a callback. */
-static bool
-acts(PyObject *object)
+bool
+dt_dying_acts(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     if (type->tp_finalize != NULL || type->tp_del != NULL) {
@@ -57,12 +56,6 @@ acts(PyObject *object)
         }
     }
     return false;
-}
-
-bool
-dt_dying_acts(PyObject *object)
-{
-    return PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) && acts(object);
 }
 
 /* ---- Objects with several references --------------------------------------------------------- */
@@ -176,11 +169,11 @@ lose(PyObject *object, void *arg)
         }
         if (row != NULL && refs > ++row->gone) {
             /* It lives on; but without this reference it dies sooner than it would have. */
-            play->noticed = play->asked && acts(object);
+            play->noticed = play->asked && dt_dying_acts(object);
             return play->noticed;
         }
     }
-    if (acts(object) || (play->asked && weak_references(object) != NULL)
+    if (dt_dying_acts(object) || (play->asked && weak_references(object) != NULL)
         || ++play->deaths > MOST_DEATHS) {
         play->noticed = true;
         return 1;

@@ -46,8 +46,7 @@ void dt_dying_end(DtDying *play);
 
 /* For one reference: true if no code runs when it goes, and nobody can find out that it has. */
 bool dt_dying_is_unseen(PyObject *object);
-/* The object itself, unlike what is in it; not one whose type is the interpreter's, as a generator
- * or a file: those are asked by nothing but code that is not followed. */
+/* The object itself, unlike what is in it: a finaliser, or a weak reference with a callback. */
 bool dt_dying_acts(PyObject *object);
 /* For one reference: true if no code runs when it goes. */
 bool dt_dying_is_quiet(PyObject *object, const DtMap *keeps);

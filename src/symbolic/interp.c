@@ -116,7 +116,7 @@ dt_frame_run(DtTrace *trace, DtFrame *frame, DtVar **result)
         if (DT_UNLIKELY(frame->suspended && frame->depth == 0)) {
             return dt_segment_end_here(trace); /* a generator that runs yields by itself */
         }
-        if (DT_UNLIKELY(trace->acting.count > 0 && frame->depth == 0)) {
+        if (DT_UNLIKELY(trace->temporaries.count > 0 && frame->depth == 0)) {
             DT_TRY(dt_segment_consumes(trace, frame));
         }
         frame->pc = frame->next;

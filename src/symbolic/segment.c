@@ -109,7 +109,7 @@ acts_when_it_goes(const DtTrace *trace, PyObject *object)
     return !dt_dying_is_quiet(object, &trace->kept_set);
 }
 
-/* A temporary that acts itself, or a small display with one in it. */
+/* Of what lies in a container only a small display is asked. */
 static bool
 may_act(const DtTrace *trace, PyObject *value)
 {
@@ -138,34 +138,44 @@ enter_stack(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame, int positi
     DT_TRY(PyCell_Check(value) ? dt_var_build(trace, value, source, &var)
                                : dt_var_build_lazy(trace, value, source, &var));
     dt_frame_push(root, var);
-    return !may_act(trace, value) || dt_vec_push(&trace->arena, &trace->acting, var) == 0
+    return var->type->kind != DT_KIND_LAZY
+                   || dt_vec_push(&trace->arena, &trace->temporaries, var) == 0
                ? DT_OK
                : dt_no_memory();
 }
 
-static bool
-is_held(const DtFrame *root, const DtVar *value)
+typedef struct Sought {
+    const DtVar *value;
+    bool found;
+} Sought;
+
+static DtStatus
+look_for(DtTrace *trace, DtVar *var, void *arg)
 {
-    bool held = root->result == value;
-    for (int32_t i = 0; i < root->sp && !held; i++) {
-        held = root->stack[i] == value;
-    }
-    for (int i = 0; i < root->bytecode->layout.nslots && !held; i++) {
-        held = root->locals[i] == value;
-    }
-    return held;
+    (void)trace;
+    Sought *sought = arg;
+    sought->found = sought->found || var == sought->value;
+    return DT_OK;
 }
 
-DtStatus
-dt_segment_consumes(DtTrace *trace, const DtFrame *root)
+/* By the frame itself, or by a display that it has on its stack. */
+static DtStatus
+is_held(DtTrace *trace, const DtFrame *root, const DtVar *value, bool *held)
 {
-    for (uint32_t i = 0; i < trace->acting.count; i++) {
-        const DtLazyVar *value = (const DtLazyVar *)trace->acting.items[i];
-        if (!is_held(root, &value->base) && acts_when_it_goes(trace, value->object)) {
-            return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
-                            Py_TYPE(value->object)->tp_name);
+    Sought sought = {value, root->result == value};
+    for (int32_t i = 0; i < root->sp && !sought.found; i++) {
+        sought.found = root->stack[i] == value;
+    }
+    for (int i = 0; i < root->bytecode->layout.nslots && !sought.found; i++) {
+        sought.found = root->locals[i] == value;
+    }
+    for (int32_t i = 0; i < root->sp && !sought.found; i++) {
+        DtVar *holder = root->stack[i];
+        if (holder->source == NULL && holder->type->children != NULL) {
+            DT_TRY(holder->type->children(trace, holder, look_for, &sought));
         }
     }
+    *held = sought.found;
     return DT_OK;
 }
 
@@ -175,6 +185,33 @@ guard_quiet(DtTrace *trace, const DtSource *source, PyObject *object)
 {
     return dt_dying_is_plain_type(Py_TYPE(object)) ? dt_guard_type(trace, source, Py_TYPE(object))
                                                    : dt_guard_quiet(trace, source, NULL);
+}
+
+/* What the segment has looked at is guarded; of another value the type may be another. */
+static DtStatus
+let_go(DtTrace *trace, DtVar *value)
+{
+    PyObject *object = ((DtLazyVar *)value)->object;
+    if (may_act(trace, object) && acts_when_it_goes(trace, object)) {
+        return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "a %s that may act when it dies",
+                        Py_TYPE(object)->tp_name);
+    }
+    return dt_var_peek(value) == value ? guard_quiet(trace, value->source, object) : DT_OK;
+}
+
+DtStatus
+dt_segment_consumes(DtTrace *trace, const DtFrame *root)
+{
+    for (uint32_t i = trace->temporaries.count; i-- > 0;) {
+        DtVar *value = trace->temporaries.items[i];
+        bool held;
+        DT_TRY(is_held(trace, root, value, &held));
+        if (!held) {
+            DT_TRY(let_go(trace, value));
+            trace->temporaries.items[i] = trace->temporaries.items[--trace->temporaries.count];
+        }
+    }
+    return DT_OK;
 }
 
 DtStatus

@@ -13,6 +13,7 @@
  * later versions have instructions for that.
  */
 #include "symbolic/frame.h"
+#include "symbolic/segment.h"
 #include "variables/kinds.h"
 
 DtVar *
@@ -73,7 +74,9 @@ enter_handler(DtTrace *trace, DtFrame *frame, const DtHandler *handler)
 {
     DtVar *exception = dt_raised_take(trace), *lasti;
     assert(frame->sp >= handler->depth);
-    frame->sp = handler->depth;
+    while (frame->sp > handler->depth) {
+        DT_TRY(dt_segment_drops(trace, frame, dt_frame_pop(frame)));
+    }
     frame->next = (uint32_t)handler->target;
     if (handler->triple) {
         return enter_triple(trace, frame, exception);

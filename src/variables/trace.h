@@ -231,7 +231,7 @@ struct DtTrace {
     int32_t live_at;            /* live: the instruction it begins at */
     const int32_t *frame_index; /* live: place -> index in the frame's memory */
     int32_t live_places;        /* live: slots and stack values at the start */
-    DT_VEC(DtVar *) acting;     /* live: stack values at the start that act when they are let go */
+    DT_VEC(DtVar *) temporaries; /* live: stack values at the start that are held yet */
     DT_VEC(int32_t) nulls;      /* live: places that must hold NULL at every call */
     DT_VEC(int32_t) bounds;     /* live: slots that must not, and may have no guard that says so */
     PyObject *rebound;          /* live, module code: the globals that its loops store, or NULL */

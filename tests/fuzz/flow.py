@@ -1,10 +1,10 @@
 """Random functions of nested blocks: what is left, by which way, and what is seen on the way.
 
 Loops with `else`, `try` with handlers and `finally`, `with` around managers that swallow exceptions or not,
-`match`, comprehensions whose variables hide others, generators that are left half-way, classes with
-properties, closures that read and write variables of the function. Here and there a call breaks the graph,
-or raises for some arguments. Each call is made plainly and compiled, in equal worlds: result, exception
-with its lines, and the log of what happened, in order, have to be the same.
+`match`, comprehensions whose variables hide others, generators that are left half-way, objects that tell
+when they die, classes with properties, closures that read and write variables of the function. Here and
+there a call breaks the graph, or raises for some arguments. Each call is made plainly and compiled, in
+equal worlds: result, exception with its lines, and the log of what happened, in order, have to be the same.
 `python tests/fuzz/flow.py --seed N --count M` runs many.
 """
 
@@ -46,10 +46,22 @@ class Box:
         return kind is Odd and self.v > 1
 
 
+class Loud:
+    def __init__(self, v):
+        self.v = v
+
+    def __del__(self):
+        LOG.append(("gone", self.v))
+
+
 def checked(v, bad):
     if v == bad:
         raise Odd(v)
     return v
+
+
+def last(*values):
+    return values[-1]
 
 
 def walk(count, bad):
@@ -62,6 +74,12 @@ def walk(count, bad):
     finally:
         LOG.append("left")
     return count
+
+
+def begun(count, bad):
+    steps = walk(count, bad)
+    next(steps)
+    return steps
 
 
 def around(count, bad):
@@ -113,6 +131,11 @@ SIMPLE = (
     "n = max(items, default={n})",
     "m = len([*zip(items, range(3))])",
     "n = (lambda a, b=m: a - b)({n})",
+    "n = last(Loud(m), opaque() or {n})",
+    "x = last(begun(2, bad), opaque() or x + {n})",
+    "held = Loud({n})",
+    "held = [opaque(Loud(m)), {n}, m].pop()",
+    "y = last(Loud({n}), checked(m, bad), y * 2.0)",
 )
 ITERABLES = ("range(t)", "(1, k, 3)", "items[:3]", "enumerate('ab')", "around(2, bad)", "x[:2]")
 HANDLERS = ("except Odd as error:", "except (Odd, ValueError) as error:", "except Exception as error:")

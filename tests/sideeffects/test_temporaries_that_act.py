@@ -115,6 +115,67 @@ def a_context(xs, k):
     LOG.append("behind")
 
 
+def counting(count):
+    try:
+        yield from range(count)
+    finally:
+        LOG.append("left")
+
+
+def refused(value, bad):
+    if value == bad:
+        raise KeyError(value)
+
+
+@dyntrace.disable
+def unseen(value=None):
+    return value
+
+
+@dyntrace.disable
+def begun(count):
+    steps = counting(count)
+    next(steps)
+    return steps
+
+
+def left_by_an_exception(xs, k):
+    try:
+        for item in unseen(counting(3)):
+            LOG.append(item)
+            refused(k, 2)
+        refused(k, 3)
+    except KeyError as error:
+        LOG.append(error.args)
+    return np.add(k, 0.5)
+
+
+def second(first, last):
+    return last
+
+
+def not_used_by_a_callee(xs, k):
+    total = second(begun(2), np.arange(3.0) * k)
+    LOG.append("behind")
+    total = second(begun(2), unseen(total))
+    LOG.append("behind")
+    return (total * 2.0).tolist()
+
+
+def loud_for_some(xs, k):
+    total = second(unseen(Loud(k) if k > 2 else k), unseen(np.arange(3.0)))
+    LOG.append("behind")
+    return (total * 2.0).tolist()
+
+
+def put_into_a_list(xs, k):
+    both = [unseen(Loud(k)), unseen(np.arange(3.0)) * 2.0]
+    LOG.append("made")
+    del both[0]
+    LOG.append("behind")
+    return both[0].tolist()
+
+
 def with_a_callback(xs, k):
     same = watched(k) == k
     LOG.append("behind")
@@ -139,6 +200,10 @@ FUNCTIONS = [
     not_an_index,
     iterated,
     a_context,
+    left_by_an_exception,
+    not_used_by_a_callee,
+    loud_for_some,
+    put_into_a_list,
     with_a_callback,
     kept,
 ]
@@ -154,5 +219,5 @@ def seen(fn, xs, k):
 def test_acts_in_its_place(fn):
     with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
         compiled = Compiled(fn, BACKEND, None)
-        for k in (1, 2, 2, 3):
+        for k in (1, 2, 2, 3, 3, 1):
             assert seen(compiled, [1, 2], k) == seen(fn, [1, 2], k)
