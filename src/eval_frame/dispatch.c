@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/result.h"
+#include "compat/dying.h"
 #include "compat/tracing.h"
 #include "eval_frame/verify.h"
 
@@ -198,13 +199,19 @@ dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *
 static inline bool
 are_bound_alike(const DtEntry *entry, const DtGuardFrame *frame)
 {
-    for (uint32_t i = 0; i < entry->nnulls; i++) {
-        if (frame->locals[entry->nulls[i]] != NULL) {
+    for (uint32_t i = 0; i < entry->nulls.count; i++) {
+        if (frame->locals[entry->nulls.items[i]] != NULL) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < entry->nbounds; i++) {
-        if (frame->locals[entry->bounds[i]] == NULL) {
+    for (uint32_t i = 0; i < entry->bounds.count; i++) {
+        if (frame->locals[entry->bounds.items[i]] == NULL) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < entry->overwritten.count; i++) {
+        PyObject *value = frame->locals[entry->overwritten.items[i]];
+        if (value != NULL && !dt_dying_is_quiet(value, NULL)) {
             return false;
         }
     }

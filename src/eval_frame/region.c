@@ -42,8 +42,9 @@ entry_dealloc(PyObject *self)
     entry_clear_parts(entry);
     PyMem_Free(entry->input_regs);
     PyMem_Free(entry->load_regs);
-    PyMem_Free(entry->nulls);
-    PyMem_Free(entry->bounds);
+    PyMem_Free(entry->nulls.items);
+    PyMem_Free(entry->bounds.items);
+    PyMem_Free(entry->overwritten.items);
     Py_CLEAR(entry->next);
     Py_TYPE(self)->tp_free(self);
 }

@@ -19,6 +19,11 @@
 #include "guards/program.h"
 #include "guards/selector.h"
 
+typedef struct DtEntryPlaces {
+    int32_t *items;
+    uint32_t count;
+} DtEntryPlaces;
+
 typedef struct DtEntry DtEntry;
 struct DtEntry {
     PyObject_HEAD DtEntry *next; /* DT_OWNED */
@@ -35,12 +40,12 @@ struct DtEntry {
     PyObject *inlined;       /* tuple of code objects traced through, the root's first */
     /* Of a segment (broken.h). */
     bool segment;
-    int32_t target;   /* instruction at which the frame goes on, or DT_LAND_RETURN */
-    uint32_t npushed; /* values that it pushes there */
-    int32_t *nulls;   /* places of its memory that have to hold NULL */
-    int32_t *bounds;  /* places that must not */
-    uint32_t nnulls, nbounds;
-    bool tried; /* it may serve calls that verify mode has compared */
+    int32_t target;            /* instruction at which the frame goes on, or DT_LAND_RETURN */
+    uint32_t npushed;          /* values that it pushes there */
+    DtEntryPlaces nulls;       /* places of its memory that have to hold NULL, */
+    DtEntryPlaces bounds;      /* that must not, */
+    DtEntryPlaces overwritten; /* that hold NULL or what nobody hears of when it goes */
+    bool tried;                /* it may serve calls that verify mode has compared */
     uint64_t hits;
     uint64_t misses;  /* its guards were asked and did not hold */
     uint32_t replays; /* calls made again plainly */

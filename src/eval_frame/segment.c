@@ -224,26 +224,28 @@ return_of(const DtTrace *trace)
                : DT_LAND_RETURN;
 }
 
+/* Places of the trace, as indices into the frame's memory. */
+static DtStatus
+copy_places(const DtTrace *trace, const int32_t *items, uint32_t count, DtEntryPlaces *out)
+{
+    out->count = count;
+    out->items = PyMem_New(int32_t, count + 1);
+    for (uint32_t i = 0; i < count && out->items != NULL; i++) {
+        out->items[i] = trace->frame_index[items[i]];
+    }
+    return out->items != NULL ? DT_OK : dt_no_memory();
+}
+
 DtStatus
 dt_segment_describe(const DtTrace *trace, uint32_t npushed, DtEntry *entry)
 {
     entry->segment = true;
     entry->target = trace->cut.made ? trace->cut.at : return_of(trace);
     entry->npushed = npushed;
-    entry->nnulls = trace->nulls.count;
-    entry->nbounds = trace->bounds.count;
-    entry->nulls = PyMem_New(int32_t, entry->nnulls + 1);
-    entry->bounds = PyMem_New(int32_t, entry->nbounds + 1);
-    if (entry->nulls == NULL || entry->bounds == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < entry->nnulls; i++) {
-        entry->nulls[i] = trace->frame_index[trace->nulls.items[i]];
-    }
-    for (uint32_t i = 0; i < entry->nbounds; i++) {
-        entry->bounds[i] = trace->frame_index[trace->bounds.items[i]];
-    }
-    return DT_OK;
+    DT_TRY(copy_places(trace, trace->nulls.items, trace->nulls.count, &entry->nulls));
+    DT_TRY(copy_places(trace, trace->bounds.items, trace->bounds.count, &entry->bounds));
+    return copy_places(trace, trace->overwritten.items, trace->overwritten.count,
+                       &entry->overwritten);
 }
 
 void

@@ -8,7 +8,7 @@
 DtStatus
 dt_op_store_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
+    DT_TRY(dt_segment_overwrites(trace, frame, instr->arg));
     DtVar *value = dt_frame_pop(frame);
     frame->locals[instr->arg] = value == dt_null(trace) ? NULL : value;
     return DT_OK;
@@ -21,7 +21,7 @@ dt_op_delete_fast(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
         return dt_frame_raise_unbound(trace, frame, instr->arg);
     }
     DT_TRY(dt_segment_needs_bound(trace, frame, instr->arg));
-    DT_TRY(dt_segment_drops(trace, frame, frame->locals[instr->arg]));
+    DT_TRY(dt_segment_overwrites(trace, frame, instr->arg));
     frame->locals[instr->arg] = NULL;
     return DT_OK;
 }

@@ -229,6 +229,31 @@ dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value)
     return guard_quiet(trace, value->source, object);
 }
 
+/* Of a slot that was unbound at the start, and is not read, another call may find something in. */
+static bool
+is_overwritten(const DtTrace *trace, int slot)
+{
+    for (uint32_t i = 0; i < trace->overwritten.count; i++) {
+        if (trace->overwritten.items[i] == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
+DtStatus
+dt_segment_overwrites(DtTrace *trace, const DtFrame *frame, int slot)
+{
+    if (frame->locals[slot] != NULL) {
+        return dt_segment_drops(trace, frame, frame->locals[slot]);
+    }
+    bool unknown = trace->live && frame->depth == 0 && frame->initial[slot] == NULL;
+    return !unknown || is_overwritten(trace, slot)
+                   || dt_vec_push(&trace->arena, &trace->overwritten, slot) == 0
+               ? DT_OK
+               : dt_no_memory();
+}
+
 DtStatus
 dt_segment_enter(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
 {
@@ -440,7 +465,7 @@ cut_slots(DtTrace *trace, DtFrame *root, const DtTraceFrame *frame)
     DtCut *cut = &trace->cut;
     for (int slot = 0; slot < root->bytecode->layout.nslots; slot++) {
         DtVar *value = root->locals[slot];
-        if (is_same(value, root->initial[slot])) {
+        if (is_same(value, root->initial[slot]) && !is_overwritten(trace, slot)) {
             continue;
         }
         bool live = frame->liveness == NULL
@@ -528,7 +553,8 @@ dt_segment_return(DtTrace *trace, DtFrame *root, DtVar *result)
     DT_TRY(begin_cut(trace));
     for (int slot = 0; slot < root->bytecode->layout.nslots; slot++) {
         DtVar *value = root->locals[slot];
-        if (root->initial[slot] != NULL && !is_same(value, root->initial[slot])) {
+        if (is_overwritten(trace, slot)
+            || (root->initial[slot] != NULL && !is_same(value, root->initial[slot]))) {
             bool written = value != NULL && costs_nothing(value);
             cut->writes[cut->nwrites++] = (DtCutWrite){slot, written ? value : NULL, false};
         }

@@ -18,10 +18,11 @@ DtStatus dt_segment_return(DtTrace *trace, DtFrame *root, DtVar *result) DT_MUST
 DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real,
                          DtVar **out) DT_MUST_CHECK;
 
-/* Before `frame` lets go of `value`.  What was in a running frame may act when it dies, and has
- * to do
- * so in its place among the effects: DT_BREAK. */
+/* Before `frame` lets go of `value`.  What was in a running frame may act when it dies, and has to
+ * do so in its place among the effects: DT_BREAK. */
 DtStatus dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value) DT_MUST_CHECK;
+/* Before slot `slot` of `frame` gets another value, or none. */
+DtStatus dt_segment_overwrites(DtTrace *trace, const DtFrame *frame, int slot) DT_MUST_CHECK;
 /* After an instruction of the root: the same for what was on its stack. */
 DtStatus dt_segment_consumes(DtTrace *trace, const DtFrame *root) DT_MUST_CHECK;
 

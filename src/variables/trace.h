@@ -228,15 +228,17 @@ struct DtTrace {
     PyObject *wanted_module;    /* the same: what to import */
     /* A segment: the root is a running frame. */
     bool live;
-    int32_t live_at;            /* live: the instruction it begins at */
-    const int32_t *frame_index; /* live: place -> index in the frame's memory */
-    int32_t live_places;        /* live: slots and stack values at the start */
+    int32_t live_at;             /* live: the instruction it begins at */
+    const int32_t *frame_index;  /* live: place -> index in the frame's memory */
+    int32_t live_places;         /* live: slots and stack values at the start */
     DT_VEC(DtVar *) temporaries; /* live: stack values at the start that are held yet */
-    DT_VEC(int32_t) nulls;      /* live: places that must hold NULL at every call */
-    DT_VEC(int32_t) bounds;     /* live: slots that must not, and may have no guard that says so */
-    PyObject *rebound;          /* live, module code: the globals that its loops store, or NULL */
-    uint32_t stop_at;           /* root instructions after which it is cut; UINT32_MAX: never */
-    DT_VEC(int32_t) history;    /* the root's instructions in the order they were begun */
+    DT_VEC(int32_t) nulls;       /* live: places that must hold NULL at every call */
+    DT_VEC(int32_t)
+    overwritten;             /* live: slots that hold NULL, or what nobody hears of when it goes */
+    DT_VEC(int32_t) bounds;  /* live: slots that must not, and may have no guard that says so */
+    PyObject *rebound;       /* live, module code: the globals that its loops store, or NULL */
+    uint32_t stop_at;        /* root instructions after which it is cut; UINT32_MAX: never */
+    DT_VEC(int32_t) history; /* the root's instructions in the order they were begun */
     DtCut cut;
     const struct DtPlaces *places; /* live: where it may be cut; NULL: unknown */
     uint32_t loads_facts; /* live: guards when the loads began that the root is at, or comes from */

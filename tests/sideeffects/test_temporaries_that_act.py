@@ -1,4 +1,4 @@
-"""A stack value with a finaliser, or a weak reference with a callback, acts where its last use is."""
+"""What is on the stack or in a slot and acts when it dies acts where the program lets go of it."""
 
 import weakref
 
@@ -176,6 +176,30 @@ def put_into_a_list(xs, k):
     return both[0].tolist()
 
 
+def in_a_slot_that_was_empty(xs, k):
+    total = np.arange(3.0)
+    for i in range(3):
+        total = unseen(total)
+        held = total * 2.0
+        LOG.append(held.tolist())
+        held = unseen(Loud(i))
+        total = total + k
+    LOG.append("end")
+    return total.tolist()
+
+
+def beside_an_exception(xs, k):
+    total = np.arange(3.0)
+    for _ in range(k):
+        try:
+            refused(k, k)
+        except KeyError as error:
+            xs.append(error.args)
+            held = Loud(k)
+        total = total[::-1] * 2.0 - k
+    return total.tolist()
+
+
 def with_a_callback(xs, k):
     same = watched(k) == k
     LOG.append("behind")
@@ -204,6 +228,8 @@ FUNCTIONS = [
     not_used_by_a_callee,
     loud_for_some,
     put_into_a_list,
+    in_a_slot_that_was_empty,
+    beside_an_exception,
     with_a_callback,
     kept,
 ]
