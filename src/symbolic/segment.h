@@ -23,7 +23,10 @@ DtStatus dt_segment_cell(DtTrace *trace, DtFrame *root, int slot, PyObject *real
 DtStatus dt_segment_drops(DtTrace *trace, const DtFrame *frame, DtVar *value) DT_MUST_CHECK;
 /* Before slot `slot` of `frame` gets another value, or none. */
 DtStatus dt_segment_overwrites(DtTrace *trace, const DtFrame *frame, int slot) DT_MUST_CHECK;
+bool dt_segment_is_overwritten(const DtTrace *trace, int slot);
 /* After an instruction of the root: the same for what was on its stack. */
 DtStatus dt_segment_consumes(DtTrace *trace, const DtFrame *root) DT_MUST_CHECK;
+/* Whether anybody would, if `value` died where the segment ends. */
+DtStatus dt_segment_acts(DtTrace *trace, DtVar *value, bool *out) DT_MUST_CHECK;
 
 #endif
