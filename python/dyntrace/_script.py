@@ -181,7 +181,7 @@ class Script:
                     module, path, function.__qualname__
                 ):
                     self._prepare(function)
-            if type(value) is type and id(value) not in seen:
+            if issubclass(type(value), type) and id(value) not in seen:  # asks no metaclass
                 body = _body_of(value)
                 if body is not None and body.get("__module__") == module:
                     seen.add(id(value))

@@ -179,15 +179,21 @@ def test_functions_of_imported_modules(run, tmp_path):
         "import numpy as np\ndef f(x):\n    return x + 1\nclass A:\n    class B:\n"
         "        def m(self, x):\n            return x * 2\n    @property\n    def p(self):\n"
         "        return np.ones(1) + 1\ng = lambda x: x - 1\n"
+        "import abc\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def q(self): pass\n"
+        "class C(Base):\n    def q(self):\n        return np.ones(1) * 3\n"
+        "class Meta(type):\n    def __getattribute__(cls, name):\n        print(name)\n"
+        "        return super().__getattribute__(name)\n    def __eq__(cls, other):\n        print('eq')\n"
+        "    __hash__ = None\nclass D(metaclass=Meta):\n    def r(self):\n        return np.ones(1) * 4\n"
     )
     (tmp_path / "other.py").write_text("def plain(n):\n    return n\n")
     (tmp_path / "program.py").write_text(
         "import lib, other, numpy as np\nfor _ in range(9):\n    lib.f(np.ones(1)); lib.A.B().m(np.ones(1))\n"
-        "    lib.A().p; lib.g(np.ones(1)); other.plain(1)\n"
+        "    lib.A().p; lib.g(np.ones(1)); other.plain(1); lib.C().q(); lib.D().r()\n"
     )
-    rc, _, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
-    assert rc == 0
-    for name in ("f", "A.B.m", "A.p", "<lambda>"):
+    plain = run("program.py")
+    rc, out, summary = run("program.py", DYNTRACE="1", DYNTRACE_REPORT="-")
+    assert (rc, out) == plain[:2]
+    for name in ("f", "A.B.m", "A.p", "<lambda>", "C.q", "D.r"):
         assert f"  {name} (" in summary
     assert "plain" not in summary
 
