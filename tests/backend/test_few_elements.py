@@ -63,7 +63,11 @@ def numbers(x, y):
     return (x & 3) * y + (x ^ y) - (x | 1), ~x, -x, (x % 7 > 3) & (y >= x), x < y, clipped
 
 
-FLOATS = [arithmetic, chosen, mixed, extremes]
+def roots(x, y):
+    return np.sqrt(x), np.sqrt(np.square(x) + y * y) - np.sqrt(np.abs(y)), np.sqrt(-0.0 * abs(x))
+
+
+FLOATS = [arithmetic, chosen, mixed, extremes, roots]
 
 
 def floats(dtype, size, special):
