@@ -11,6 +11,7 @@ from test_few_elements import PAYLOADS, SPECIAL, by_columns, by_rows, compare, o
 
 TURNS = 5  # calls of one shape, of which the first ones find out about it
 SHAPES = [(2, 2), (1, 4), (4, 1), (3, 4), (1, 1), (2, 8), (4, 4), (5, 5), (3, 1), (3, 5), (2, 0)]
+LONGER = [(2, 32), (21, 3), (2, 2), (6, 8), (1, 50), (5, 13), (3, 1)]  # some are too long
 
 
 def normal(x):
@@ -67,7 +68,7 @@ def test_who_has_a_line():
 def test_usual_values(function, dtype):
     rng = np.random.default_rng(1)
     make = lambda s: (rng.standard_normal(s) * 3 + 1).astype(dtype)  # noqa: E731
-    compare(function, cases_of(function, SHAPES, make), "ignore")
+    compare(function, cases_of(function, SHAPES + LONGER, make), "ignore")
 
 
 @pytest.mark.parametrize("mode", ["warn", "raise", "ignore"])
@@ -80,14 +81,14 @@ def test_special_values(function, mode):
         usual = rng.standard_normal(shape) + 1
         return np.where(rng.random(shape) < rng.choice([0, 0.1, 0.5]), rng.choice(values, shape), usual)
 
-    compare(function, cases_of(function, SHAPES[:8], make), mode)
+    compare(function, cases_of(function, SHAPES[:8] + LONGER, make), mode)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS + ONE, ids=lambda f: f.__name__)
 def test_layouts(function):
     rng = np.random.default_rng(3)
     cases = []
-    for shape in SHAPES[:8]:
+    for shape in SHAPES[:8] + LONGER:
         turned = rng.random(shape[::-1]).T
         large = rng.random((2 * shape[0], 3 * shape[1]))
         for array in (turned, large[::2, ::3], large[-1::-2, ::-3], large[: shape[0], : shape[1]]):

@@ -95,10 +95,10 @@ note_layout(const DtFused *fused, const DtLayout *layout, DtFew *few)
 }
 
 static bool
-fits(const DtFused *fused, const DtStraight *straight, npy_intp total)
+fits(const DtFused *fused, DtStraight *straight, npy_intp total)
 {
-    return total > 0 && total <= dt_straight_most(straight)
-           && !(total == 1 && fused->single_called);
+    return total > 0 && !(total == 1 && fused->single_called)
+           && dt_straight_reserve(straight, total);
 }
 
 static bool

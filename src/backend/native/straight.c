@@ -1,7 +1,7 @@
 /* A fused stage over a few elements, with everything resolved beforehand.
  *
- *   frame   [ operand ][ operand ][ number x 16][ register ] ... [ result ]    128 bytes each
- *   steps   function, where in the frame; function, where in the frame; ...
+ *   frame   [ operand ][ operand ][ number x 16][ register ] ... [ result ]    16 elements each, or
+ * 64 steps   function, where in the frame; function, where in the frame; ...
  *
  * Operands are copied into the frame, so that all steps know where everything is and may work on
  * whole groups of four: what is over is filled with the first element, which raises no flag of its
@@ -23,7 +23,12 @@
 #include "backend/native/fpflags.h"
 #include "backend/native/walk.h"
 
-enum { PLACE = 8 * DT_STRAIGHT_MOST, GROUP = 4, LINE = 64 /* of the cache */ };
+enum {
+    FIRST_ROOM =
+        16, /* elements; most arrays are so short, and a frame for them stays in the cache */
+    GROUP = 4,
+    LINE = 64, /* of the cache */
+};
 
 typedef struct Step {
     DtQuads *quads; /* or NULL: NumPy's loop */
@@ -34,17 +39,19 @@ typedef struct Step {
 
 struct DtStraight {
     const DtFused *fused;
-    npy_intp most; /* elements */
-    Step *steps;   /* as many as the stage has */
-    char *frame;   /* a place for each slot */
-    bool clears;   /* flags that were there before may get lost */
-    DtFew *few;    /* or NULL: none has been needed */
+    uint8_t widest; /* element, of those that have more than eight bytes, or 8 */
+    npy_intp room;  /* elements of eight bytes */
+    size_t place;   /* bytes of one */
+    Step *steps;    /* as many as the stage has */
+    char *frame;    /* a place for each slot */
+    bool clears;    /* flags that were there before may get lost */
+    DtFew *few;     /* or NULL: none has been needed */
 };
 
 static char *
 place_of(const DtStraight *straight, uint16_t slot)
 {
-    return straight->frame + (size_t)slot * PLACE;
+    return straight->frame + (size_t)slot * straight->place;
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */
@@ -88,32 +95,61 @@ make_steps(DtStraight *straight)
     }
 }
 
+/* A frame of that size, with the constants in their places, and the steps on it. */
+static bool
+take_frame(DtStraight *straight, npy_intp room)
+{
+    const DtFused *fused = straight->fused;
+    size_t place = (size_t)room * 8;
+    if (room > FIRST_ROOM) {
+        place += LINE; /* or places would take each other's lines of the cache */
+    }
+    char *frame = aligned_alloc(LINE, (fused->nslots + 1u) * place);
+    if (frame == NULL) {
+        return false;
+    }
+    memset(frame, 0, fused->nslots * place);
+    free(straight->frame);
+    straight->frame = frame;
+    straight->place = place;
+    straight->room = room;
+    for (uint32_t i = fused->nvarying; i < fused->nscalars; i++) {
+        const DtFusedScalar *constant = &fused->scalars[i];
+        repeat(place_of(straight, constant->slot), (const char *)constant->cell, 0,
+               room * 8 / constant->size, constant->size);
+    }
+    make_steps(straight);
+    return true;
+}
+
 static DtStraight *
 make(const DtFused *fused)
 {
-    size_t steps = fused->nsteps * sizeof(Step), places = (size_t)fused->nslots * PLACE;
-    DtStraight *straight = calloc(1, sizeof(DtStraight) + steps + LINE + places);
+    DtStraight *straight = calloc(1, sizeof(DtStraight) + fused->nsteps * sizeof(Step));
     if (straight == NULL) {
         return NULL;
     }
     straight->fused = fused;
     straight->steps = (Step *)(straight + 1);
-    straight->frame =
-        (char *)(((uintptr_t)straight->steps + steps + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    straight->most = DT_STRAIGHT_MOST;
+    straight->widest = 8;
     for (uint32_t i = 0; i < fused->nsteps; i++) {
-        const DtStep *step = &fused->steps[i];
-        if (step->widest > 8) {
-            straight->most = PLACE / step->widest;
+        if (fused->steps[i].widest > straight->widest) {
+            straight->widest = fused->steps[i].widest;
         }
     }
-    for (uint32_t i = fused->nvarying; i < fused->nscalars; i++) {
-        const DtFusedScalar *constant = &fused->scalars[i];
-        repeat(place_of(straight, constant->slot), (const char *)constant->cell, 0,
-               PLACE / constant->size, constant->size);
+    if (!take_frame(straight, FIRST_ROOM)) {
+        free(straight);
+        return NULL;
     }
-    make_steps(straight);
     return straight;
+}
+
+bool
+dt_straight_reserve(DtStraight *straight, npy_intp total)
+{
+    npy_intp room = total * straight->widest / 8;
+    return room <= straight->room
+           || (room <= DT_STRAIGHT_MOST && take_frame(straight, DT_STRAIGHT_MOST));
 }
 
 DtStraight *
@@ -126,13 +162,7 @@ dt_straight_get(const DtFused *fused, npy_intp total)
         *fused->straight = make(fused);
     }
     DtStraight *straight = *fused->straight;
-    return straight != NULL && total <= straight->most ? straight : NULL;
-}
-
-npy_intp
-dt_straight_most(const DtStraight *straight)
-{
-    return straight->most;
+    return straight != NULL && dt_straight_reserve(straight, total) ? straight : NULL;
 }
 
 bool
@@ -173,6 +203,7 @@ dt_straight_free(DtStraight *straight)
 {
     if (straight != NULL) {
         free(straight->few);
+        free(straight->frame);
         free(straight);
     }
 }

@@ -5,7 +5,7 @@
 #include "backend/native/native.h"
 
 enum {
-    DT_STRAIGHT_MOST = 16, /* elements, where none has more than eight bytes */
+    DT_STRAIGHT_MOST = 64, /* elements, where none has more than eight bytes */
     DT_STRAIGHT_PAYS = 3,  /* steps of ours, from which on it is faster than NumPy's loops are */
 };
 
@@ -13,8 +13,9 @@ enum {
  * memory for it.  To be taken when no other code of Python can run before it is done with. */
 DtStraight *dt_straight_get(const DtFused *fused, npy_intp total);
 void dt_straight_free(DtStraight *straight);
-/* Elements that it is for, at most. */
-npy_intp dt_straight_most(const DtStraight *straight);
+/* Makes room for so many elements, so that the frame may be another one; false: it is not for so
+ * many, or there is no memory. */
+bool dt_straight_reserve(DtStraight *straight, npy_intp total);
 
 /* Runs it over `total` elements, dense in one order: slots say where operands, numbers that are not
  * constant, and results are.  False: what came out is not sure to be all that NumPy's loops give,
