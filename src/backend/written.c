@@ -36,12 +36,20 @@ dt_written_can_undo(const DtNode *node)
 static DtWritten *
 new_entry(DtWrittenLog *log)
 {
+    if (log->items == NULL && log->room != NULL) {
+        log->items = log->room;
+        log->capacity = DT_WRITTEN_ROOM;
+    }
     if (log->count == log->capacity) {
+        bool in_room = log->items != NULL && log->items == log->room;
         uint32_t capacity = log->capacity == 0 ? 8 : 2 * log->capacity;
-        DtWritten *items = PyMem_Realloc(log->items, capacity * sizeof(DtWritten));
+        DtWritten *items = PyMem_Realloc(in_room ? NULL : log->items, capacity * sizeof(DtWritten));
         if (items == NULL) {
             PyErr_NoMemory();
             return NULL;
+        }
+        if (in_room) {
+            memcpy(items, log->room, DT_WRITTEN_ROOM * sizeof(DtWritten));
         }
         log->items = items;
         log->capacity = capacity;
@@ -272,7 +280,9 @@ dt_written_forget(DtWrittenLog *log)
     while (log->count > 0) {
         release(&log->items[--log->count]);
     }
-    PyMem_Free(log->items);
+    if (log->items != log->room) {
+        PyMem_Free(log->items);
+    }
     log->items = NULL;
     log->capacity = 0;
 }

@@ -20,9 +20,12 @@ typedef struct DtWritten {
     char held[8]; /* ... and what they were */
 } DtWritten;
 
+enum { DT_WRITTEN_ROOM = 4 };
+
 typedef struct DtWrittenLog {
     DtWritten *items;
     uint32_t count, capacity;
+    DtWritten *room; /* memory of the caller's for DT_WRITTEN_ROOM of them, or NULL */
 } DtWrittenLog;
 
 /* Is it a write to visible memory that can be taken back? */

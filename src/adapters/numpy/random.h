@@ -13,6 +13,9 @@ extern const DtAdapter dt_np_random_adapter;
 
 /* Of exact RandomState and Generator objects; 0: neither.  No user code, imports nothing. */
 int dt_np_random_class(PyObject *object);
+/* The bit generator in it, or NULL without an error: it has to be asked for (random_bits.c).
+ * DT_BORROWED. */
+PyObject *dt_np_random_bit_generator(PyObject *object, DtRandomClass);
 /* The type of that class, known once an object of it was seen. DT_BORROWED. */
 PyTypeObject *dt_np_random_type(DtRandomClass);
 /* The generator behind numpy.random's functions, or NULL. DT_BORROWED. */

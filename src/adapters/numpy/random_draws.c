@@ -118,6 +118,7 @@ typedef struct Draw {
     const DtSym *shape[DT_NP_MAXDIMS];
     uint32_t ndim;
     PyObject *dtype;
+    DtArrayVar *population; /* the array that NumPy would make of the first argument, or NULL */
 } Draw;
 
 /* The slot of that name, or NULL. */
@@ -148,6 +149,9 @@ emit(Draw *draw, const DtArgs *args, const DtMeta *result, uint32_t nmutated, Dt
     operands[0] = dt_np_node(draw->self);
     for (uint32_t i = 0; i + 1 < total; i++) {
         DtVar *var = i < args->npos ? args->pos[i] : args->kw[i - args->npos];
+        if (i == 0 && draw->population != NULL && args->npos > 0) {
+            var = &draw->population->base;
+        }
         bool ok;
         DT_TRY(dt_var_realize(trace, var, &var));
         var = dt_var_peek(var);
@@ -400,6 +404,7 @@ draw_choice(Draw *draw, const DtArgs *args, DtVar **out)
     DtArrayVar *array;
     bool sized;
     DT_TRY(read_population(draw, &array));
+    draw->population = array;
     DT_TRY(size_shape(draw, &sized));
     DT_TRY(dt_np_need_default(draw->trace, draw->function, "axis", slot_of(draw, "axis")));
     if (array != NULL && array->meta->ndim != 1) {

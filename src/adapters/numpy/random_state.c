@@ -16,14 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What the capsule of a bit generator points to, as NumPy documents it (numpy/random/bitgen.h). */
-typedef struct BitGen {
-    void *state;
-    uint64_t (*next_uint64)(void *);
-    uint32_t (*next_uint32)(void *);
-    double (*next_double)(void *);
-    uint64_t (*next_raw)(void *);
-} BitGen;
+#include "adapters/numpy/random_bits.h"
 
 enum { TWISTER_SIZE = 624 * 4 + 4, PCG_SIZE = 32, PCG_REST = 8 };
 
@@ -87,6 +80,9 @@ int
 dt_np_random_class(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
+    if (type == found.legacy || type == found.modern) {
+        return type == found.legacy ? DT_RANDOM_LEGACY : DT_RANDOM_MODERN;
+    }
     if (strncmp(type->tp_name, "numpy.random.", 13) != 0) {
         return 0;
     }
@@ -127,11 +123,11 @@ get_attr(PyObject *object, int which)
     return name != NULL ? PyObject_GetAttr(object, name) : NULL;
 }
 
-static BitGen *
+static DtBitGen *
 bitgen_of(PyObject *bits)
 {
     PyObject *capsule = get_attr(bits, ATTR_CAPSULE);
-    BitGen *gen = capsule != NULL ? PyCapsule_GetPointer(capsule, "BitGenerator") : NULL;
+    DtBitGen *gen = capsule != NULL ? PyCapsule_GetPointer(capsule, "BitGenerator") : NULL;
     Py_XDECREF(capsule); /* the bit generator keeps it */
     return gen;
 }
@@ -149,7 +145,7 @@ lock(PyObject *bits, int step)
 }
 
 static void
-copy_twister(PyObject *object, BitGen *gen, TwisterCopy *copy, bool back)
+copy_twister(PyObject *object, DtBitGen *gen, TwisterCopy *copy, bool back)
 {
     char *own = (char *)object + found.gauss_at;
     if (back) {
@@ -165,7 +161,7 @@ copy_twister(PyObject *object, BitGen *gen, TwisterCopy *copy, bool back)
 }
 
 static void
-copy_pcg(BitGen *gen, PcgCopy *copy, bool back)
+copy_pcg(DtBitGen *gen, PcgCopy *copy, bool back)
 {
     char *state = *(char **)gen->state, *rest = (char *)gen->state + sizeof(char *);
     memcpy(back ? state : copy->state, back ? copy->state : state, PCG_SIZE);
@@ -175,7 +171,7 @@ copy_pcg(BitGen *gen, PcgCopy *copy, bool back)
 static PyObject *
 save_memory(PyObject *object, PyObject *bits, Way way)
 {
-    BitGen *gen = bitgen_of(bits);
+    DtBitGen *gen = bitgen_of(bits);
     Py_ssize_t size = way == WAY_TWISTER ? sizeof(TwisterCopy) : sizeof(PcgCopy);
     PyObject *saved = gen != NULL ? PyBytes_FromStringAndSize(NULL, size) : NULL;
     if (saved == NULL || lock(bits, ATTR_ACQUIRE) < 0) {
@@ -197,7 +193,7 @@ save_memory(PyObject *object, PyObject *bits, Way way)
 static int
 restore_memory(PyObject *object, PyObject *bits, Way way, PyObject *saved)
 {
-    BitGen *gen = bitgen_of(bits);
+    DtBitGen *gen = bitgen_of(bits);
     if (gen == NULL || lock(bits, ATTR_ACQUIRE) < 0) {
         return -1;
     }
@@ -391,7 +387,10 @@ static Way
 way_of(PyObject *object, PyObject **bits)
 {
     int cls = dt_np_random_class(object);
-    *bits = cls != 0 ? get_attr(object, ATTR_BITS) : NULL;
+    *bits = cls != 0 ? Py_XNewRef(dt_np_random_bit_generator(object, (DtRandomClass)cls)) : NULL;
+    if (cls != 0 && *bits == NULL) {
+        *bits = get_attr(object, ATTR_BITS);
+    }
     if (*bits == NULL) {
         PyErr_Clear(); /* an object without it is none that is drawn from */
         return WAY_NONE;

@@ -15,12 +15,14 @@ dt_kernel_gives_number(const DtNode *node)
         "numpy.vdot",   "numpy.matmul", "numpy.linalg.norm", "numpy.linalg.det",
         "builtins.max", "builtins.min", "builtins.sum",
     };
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(targets); i++) {
-        if (strcmp(node->target, targets[i]) == 0) {
-            return node->nresults == 1 && dt_cell_type_of(&node->results[0]) != DT_CELL_NONE;
-        }
+    bool found = false;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(targets) && !found; i++) {
+        found = strcmp(node->target, targets[i]) == 0;
     }
-    return false;
+    for (const DtKernelRow *row = dt_kernels_draws; row->target != NULL && !found; row++) {
+        found = strcmp(node->target, row->target) == 0;
+    }
+    return found && node->nresults == 1 && dt_cell_type_of(&node->results[0]) != DT_CELL_NONE;
 }
 
 /* ---- Operands -------------------------------------------------------------------------------- */
@@ -178,9 +180,11 @@ static const DtKernelRow writes[] = {{"operator.setitem", choose_write}, {NULL, 
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* The row's kernel; *out = NULL: it is not for this node. */
+/* The row's kernel; *out = NULL: it is not for this node.  Only what draws gives numbers of Python.
+ */
 static DtStatus
-plan_row(const DtKernelRow *row, DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
+plan_row(const DtKernelRow *row, bool draws, DtNative *exe, DtPlan *plan, const DtNode *node,
+         DtKernel **out)
 {
     const DtPlanNode *own = &plan->nodes[node->index];
     DtKernel *kernel = DT_ARENA_NEW(&exe->arena, DtKernel);
@@ -189,7 +193,11 @@ plan_row(const DtKernelRow *row, DtNative *exe, DtPlan *plan, const DtNode *node
     }
     *kernel =
         (DtKernel){.node = node, .cell = own->cell_type != DT_CELL_NONE ? own->cell : DT_NO_CELL};
-    if (node->nresults == 1) {
+    bool python = node->nresults == 1 && dt_number_kind_of(&node->results[0]) != 0;
+    if (python && !draws) {
+        return DT_OK;
+    }
+    if (node->nresults == 1 && !python) {
         PyObject *dtype = node->results[0].dtype;
         if (dtype == NULL || !PyArray_DescrCheck(dtype)
             || !dt_loop_knows_type(((PyArray_Descr *)dtype)->type_num)
@@ -212,14 +220,14 @@ dt_kernel_plan(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel **out)
         dt_kernels_found, dt_kernels_unique, /* these of nodes of any form */
         writes,           dt_kernels_make,     dt_kernels_products, dt_kernels_reshape,
         dt_kernels_roll,  dt_kernels_sequence, dt_kernels_views,    dt_kernels_picked,
-        dt_kernels_folds,
+        dt_kernels_folds, dt_kernels_draws,
     };
     bool plain = node->kwnames == NULL && node->nresults <= 1;
     *out = NULL;
     for (size_t i = 0; i < (plain ? Py_ARRAY_LENGTH(tables) : 2) && node->nargs > 0; i++) {
         for (const DtKernelRow *row = tables[i]; row->target != NULL && *out == NULL; row++) {
             if (strcmp(row->target, node->target) == 0) {
-                DT_TRY(plan_row(row, exe, plan, node, out));
+                DT_TRY(plan_row(row, tables[i] == dt_kernels_draws, exe, plan, node, out));
             }
         }
     }

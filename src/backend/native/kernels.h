@@ -48,6 +48,7 @@ struct DtKernel {
     bool fixed; /* the axes are cut as constants say */
     int permutation[DT_KERNEL_MAX_NDIM];
     const DtLoop *loop; /* of a ufunc with core dimensions */
+    bool saves;         /* it notes itself what it changes, however the stage is marked */
 };
 
 /* Targets whose number goes to a cell, if a kernel makes it. */
@@ -68,9 +69,9 @@ typedef struct DtKernelRow {
 } DtKernelRow;
 /* Of found and unique, choose() looks at arguments by name and at the number of results itself;
  * others are asked about nodes without and with one. */
-extern const DtKernelRow dt_kernels_folds[], dt_kernels_found[], dt_kernels_make[],
-    dt_kernels_picked[], dt_kernels_products[], dt_kernels_reshape[], dt_kernels_roll[],
-    dt_kernels_unique[], dt_kernels_sequence[], dt_kernels_views[];
+extern const DtKernelRow dt_kernels_draws[], dt_kernels_folds[], dt_kernels_found[],
+    dt_kernels_make[], dt_kernels_picked[], dt_kernels_products[], dt_kernels_reshape[],
+    dt_kernels_roll[], dt_kernels_unique[], dt_kernels_sequence[], dt_kernels_views[];
 
 /* The exact array behind an operand, in native byte order and aligned; NULL: it isn't one. */
 static inline PyArrayObject *

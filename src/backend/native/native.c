@@ -152,8 +152,12 @@ run_planned(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     PyObject *stack_values[DT_NATIVE_STACK_VALUES];
     DtNumber stack_symbols[DT_NATIVE_STACK_SYMBOLS];
     DtCell stack_cells[DT_NATIVE_STACK_CELLS];
-    DtNativeRun run = {
-        .exe = exe, .values = stack_values, .symbols = stack_symbols, .cells = stack_cells};
+    DtWritten stack_log[DT_WRITTEN_ROOM];
+    DtNativeRun run = {.exe = exe,
+                       .values = stack_values,
+                       .symbols = stack_symbols,
+                       .cells = stack_cells,
+                       .log.room = stack_log};
     void *heap = NULL;
     DtRun result = DT_RUN_REPLAY;
 

@@ -166,7 +166,7 @@ mark_writes(DtStages *stages)
     for (uint32_t i = 0; i < stages->count; i++) {
         DtStage *stage = &stages->items[i];
         bool covered = false;
-        if (stage->writes != DT_WRITES_SAVED) {
+        if (stage->writes != DT_WRITES_SAVED || (stage->kernel != NULL && stage->kernel->saves)) {
             continue;
         }
         for (uint32_t j = 0; j < nsaved && !covered; j++) {
