@@ -65,6 +65,7 @@ release(DtWritten *entry)
     Py_XDECREF(entry->array);
     Py_XDECREF(entry->key);
     Py_XDECREF(entry->saved);
+    PyMem_Free(entry->block);
 }
 
 /* The same value in every run: nodes, constants and symbolic numbers alone. */
@@ -251,6 +252,22 @@ dt_written_save_bytes(DtWrittenLog *log, PyObject *array, char *data, uint8_t si
     return 0;
 }
 
+int
+dt_written_note_block(DtWrittenLog *log, PyObject *array, void *block,
+                      void (*put_back)(void *block))
+{
+    DtWritten *entry = new_entry(log);
+    if (entry == NULL) {
+        PyMem_Free(block);
+        return -1;
+    }
+    entry->array = Py_NewRef(array);
+    entry->block = block;
+    entry->put_back = put_back;
+    log->count++;
+    return 0;
+}
+
 void
 dt_written_undo(DtWrittenLog *log)
 {
@@ -263,6 +280,10 @@ dt_written_undo(DtWrittenLog *log)
         DtWritten *entry = &log->items[i];
         if (entry->data != NULL) {
             memcpy(entry->data, entry->held, entry->size);
+            continue;
+        }
+        if (entry->block != NULL) {
+            entry->put_back(entry->block);
             continue;
         }
         if (entry->adapter->restore(entry->adapter, entry->array, entry->key, entry->saved) < 0) {

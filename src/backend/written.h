@@ -18,6 +18,8 @@ typedef struct DtWritten {
     char *data;   /* where bytes were written, or NULL */
     uint8_t size; /* how many ... */
     char held[8]; /* ... and what they were */
+    void *block;  /* DT_OWNED, of PyMem_Malloc(): what put_back() wants; or NULL */
+    void (*put_back)(void *block);
 } DtWritten;
 
 enum { DT_WRITTEN_ROOM = 4 };
@@ -43,6 +45,11 @@ int dt_written_note(DtWrittenLog *log, const DtNode *node, PyObject *array, PyOb
 /* Notes that up to eight bytes at `data`, in the memory of `array`, are about to be written; takes
  * no reference.  -1 with MemoryError. */
 int dt_written_save_bytes(DtWrittenLog *log, PyObject *array, char *data, uint8_t size);
+
+/* Notes that memory of `array` is about to be written, and how it is put back: by put_back(block),
+ * without Python.  Takes `block`, of PyMem_Malloc(), and no reference.  -1 with MemoryError. */
+int dt_written_note_block(DtWrittenLog *log, PyObject *array, DT_STEALS void *block,
+                          void (*put_back)(void *block));
 
 /* Puts everything back, and forgets it.  An exception that is set stays. */
 void dt_written_undo(DtWrittenLog *log);

@@ -17,6 +17,7 @@
 #include "backend/eager.h"
 #include "backend/native/by_size.h"
 #include "backend/native/masks.h"
+#include "backend/native/parts.h"
 #include "backend/native/vector.h"
 #include "backend/native/walk.h"
 
@@ -227,21 +228,23 @@ take_written(const DtKernel *kernel, const DtNativeRun *run, PyArrayObject *targ
         return dt_scalar_fill(kernel->scalars, run, cell) == DT_FUSED_OK;
     }
     *value = dt_kernel_array(run, kernel->pieces);
-    return *value != NULL && PyArray_TYPE(*value) == PyArray_TYPE(target)
-           && !overlap(*value, target);
+    return *value != NULL && PyArray_TYPE(*value) == PyArray_TYPE(target);
 }
 
-/* From here on the write is made.  False: what it changes would have to be saved before. */
+/* May the run be dropped after the write? */
 static bool
+must_save(const DtStage *stage, const DtNativeRun *run)
+{
+    return !run->committed && stage->writes == DT_WRITES_SAVED;
+}
+
+/* From here on the write is made. */
+static void
 begin_write(const DtStage *stage, DtNativeRun *run)
 {
-    if (!run->committed && stage->writes == DT_WRITES_SAVED) {
-        return false;
-    }
     if (stage->writes == DT_WRITES_AT_END || stage->writes == DT_WRITES_LAST) {
         run->committed = true;
     }
-    return true;
 }
 
 /* An assignment of a number, or of an array, of the target's type. */
@@ -287,7 +290,8 @@ run_masked_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     PyArrayObject *value, *array = masked(kernel, run, &mask);
     if (array == NULL || !dt_kernel_can_write(array)
         || overlap(array, dt_kernel_array(run, &kernel->values[1]))
-        || !take_written(kernel, run, array, cell, &value)) {
+        || !take_written(kernel, run, array, cell, &value)
+        || (value != NULL && overlap(value, array))) {
         return DT_FUSED_CALL;
     }
     if (value != NULL) {
@@ -296,9 +300,15 @@ run_masked_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
             return DT_FUSED_CALL;
         }
     }
-    if (!begin_write(stage, run)) {
-        return DT_FUSED_CALL;
+    if (must_save(stage, run)) {
+        if (PyArray_NBYTES(array) > DT_KERNEL_MAX_BYTES) {
+            return DT_FUSED_CALL;
+        }
+        if (dt_part_save_masked(&run->log, array, mask) < 0) {
+            return DT_FUSED_ERROR;
+        }
     }
+    begin_write(stage, run);
     if (value != NULL) {
         put_each(PyArray_BYTES(array), PyArray_BYTES(value), mask, PyArray_SIZE(array), count,
                  kernel->size);
@@ -420,91 +430,58 @@ choose_indexed_read(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *k
 
 /* ---- Ints and slices ------------------------------------------------------------------------- */
 
-#define REPEAT(T)                                                                                  \
-    {                                                                                              \
-        T one;                                                                                     \
-        memcpy(&one, from, sizeof(T));                                                             \
-        for (npy_intp i = 0; i < count; i++) {                                                     \
-            memcpy(to + i * stride, &one, sizeof(T));                                              \
-        }                                                                                          \
-    }
+enum { READ_BEFORE = 4096 }; /* bytes */
 
-static void
-repeat(char *to, npy_intp stride, const char *from, npy_intp count, uint8_t size)
-{
-    DT_BY_SIZE(size, REPEAT);
-}
-
-/* A part of an array that is written row by row. */
-typedef struct Part {
-    char *data;
-    int ndim;
-    npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
-} Part;
-
-/* A number, or an array of the part's shape whose rows or the part's lie together. */
-static void
-write_part(const Part *part, const char *cell, PyArrayObject *value, uint8_t size)
+/* An array that may share memory with what is written is read before, as NumPy reads it; so is one
+ * where neither its rows nor the part's lie together. */
+static bool
+is_read_before(const DtPartView *part, PyArrayObject *value, PyArrayObject *array)
 {
     int last = part->ndim - 1;
-    npy_intp at[DT_KERNEL_MAX_NDIM] = {0}, length = part->shape[last];
-    npy_intp stride = part->strides[last];
-    const npy_intp *steps = value != NULL ? PyArray_STRIDES(value) : NULL;
-    const char *from = value != NULL ? PyArray_BYTES(value) : cell;
-    char *to = part->data;
-    for (;;) {
-        if (value == NULL) {
-            repeat(to, stride, cell, length, size);
-        }
-        else if (steps[last] == size) {
-            dt_copy_to(to, stride, from, length, size);
-        }
-        else {
-            dt_copy_from(to, from, steps[last], length, size);
-        }
-        int axis = last - 1;
-        for (; axis >= 0 && ++at[axis] == part->shape[axis]; axis--) {
-            to -= (at[axis] - 1) * part->strides[axis];
-            from -= value != NULL ? (at[axis] - 1) * steps[axis] : 0;
-            at[axis] = 0;
-        }
-        if (axis < 0) {
-            return;
-        }
-        to += part->strides[axis];
-        from += value != NULL ? steps[axis] : 0;
-    }
+    bool rows = PyArray_STRIDE(value, last) == part->size || part->strides[last] == part->size;
+    return !rows || overlap(value, array);
+}
+
+static void
+write_read(const DtPartView *part, PyArrayObject *value)
+{
+    char items[READ_BEFORE];
+    DtPartView all = *part;
+    all.data = PyArray_BYTES(value);
+    memcpy(all.strides, PyArray_STRIDES(value), (size_t)part->ndim * sizeof(npy_intp));
+    dt_part_read(&all, items);
+    dt_part_write_dense(part, items);
 }
 
 static DtFusedRun
 run_part_write(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
     uint64_t cell[2];
-    Part part;
+    DtPartView part = {.size = kernel->size};
     PyArrayObject *value, *array = dt_kernel_array(run, &kernel->values[0]);
     if (array == NULL || PyArray_TYPE(array) != kernel->descr->type_num
         || !dt_kernel_can_write(array) || !take_written(kernel, run, array, cell, &value)) {
         return DT_FUSED_CALL;
     }
     part.ndim = dt_kernel_find_view(kernel, run, array, part.shape, part.strides, &part.data);
-    int last = part.ndim - 1;
-    if (part.ndim < 1
-        || (value != NULL
-            && (!have_same_shape(value, part.ndim, part.shape)
-                || (PyArray_STRIDE(value, last) != kernel->size
-                    && part.strides[last] != kernel->size)))) {
+    npy_intp bytes = part.ndim < 1 ? -1 : dt_part_bytes(&part);
+    if (bytes < 0 || (value != NULL && !have_same_shape(value, part.ndim, part.shape))) {
         return DT_FUSED_CALL;
     }
-    npy_intp bytes = kernel->size;
-    for (int i = 0; i < part.ndim; i++) {
-        if (part.shape[i] == 0 || __builtin_mul_overflow(bytes, part.shape[i], &bytes)) {
-            return DT_FUSED_CALL;
-        }
-    }
-    if (bytes > DT_KERNEL_MAX_BYTES || !begin_write(stage, run)) {
+    bool before = value != NULL && is_read_before(&part, value, array);
+    if (before && bytes > READ_BEFORE) {
         return DT_FUSED_CALL;
     }
-    write_part(&part, (char *)cell, value, kernel->size);
+    if (must_save(stage, run) && dt_part_save(&run->log, (PyObject *)array, &part) < 0) {
+        return DT_FUSED_ERROR;
+    }
+    begin_write(stage, run);
+    if (before) {
+        write_read(&part, value);
+        return DT_FUSED_OK;
+    }
+    dt_part_write(&part, value != NULL ? PyArray_BYTES(value) : (char *)cell,
+                  value != NULL ? PyArray_STRIDES(value) : NULL);
     return DT_FUSED_OK;
 }
 
