@@ -1,4 +1,4 @@
-/* What an index is made of: shared by index.c, index_view.c and index_arrays.c. */
+/* What an index is made of: shared by index.c, index_view.c, index_arrays.c and writes.c. */
 #ifndef DT_ADAPTERS_NUMPY_INDEX_H
 #define DT_ADAPTERS_NUMPY_INDEX_H
 
@@ -64,5 +64,11 @@ DtStatus dt_np_take_items(DtTrace *, DtArrayVar *self, DtVar *key, DtVar *const 
 /* Breaks where index arrays stand beside a slice of nothing. */
 DtStatus dt_np_need_items_in_slices(DtTrace *, const DtArrayVar *self, DtVar *const *items,
                                     uint32_t count) DT_MUST_CHECK;
+
+/* ---- Masks that say where a number is written (fills.c) -------------------------------------- */
+
+/* self[key] = value, if it is such an assignment; *done says whether it was one. */
+DtStatus dt_np_fill_masked(DtTrace *, DtArrayVar *self, DtVar *key, DtVar *value,
+                           bool *done) DT_MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* Writing into arrays: assignment to items, results that go into an array, functions that change
  * their argument.
  *
- *   a[key] = v ─────────────► operator.setitem(a, key, v)      mutates a
+ *   a[key] = v ─────────────► operator.setitem(a, key, v)      mutates a (masks: fills.c)
  *   a += b, ufunc(out=a) ───► t = ufunc(a, b); operator.setitem(a, ..., t)
  *   a.sort(), np.put(a) ────► the call itself                  mutates its operand
  *
@@ -306,6 +306,12 @@ dt_np_ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, 
     }
     if (!region.advanced && array != NULL) {
         DT_TRY(check_fits(trace, array->meta, region.shape, region.ndim, true, what));
+    }
+    if (region.advanced) {
+        DT_TRY(dt_np_fill_masked(trace, self, key, value, &ok));
+        if (ok) {
+            return DT_OK;
+        }
     }
     args[0] = dt_np_node(self);
     DT_TRY(dt_graph_operand(trace, key, &args[1], &ok));
