@@ -137,7 +137,7 @@ dt_iterators_restore(void)
 
 /* ---- Iterators that exist already ------------------------------------------------------------ */
 
-/* The iterators of listobject.c and tupleobject.c. */
+/* The iterators of listobject.c, tupleobject.c and iterobject.c. */
 typedef struct SequenceIterator {
     PyObject_HEAD Py_ssize_t index;
     PyObject *sequence; /* NULL: exhausted */
@@ -182,6 +182,25 @@ dt_iterators_fresh(PyObject *iterator)
         return NULL;
     }
     return Py_IS_TYPE(self->sequence, list ? &PyList_Type : &PyTuple_Type) ? self->sequence : NULL;
+}
+
+bool
+dt_iterators_walk(PyObject *iterator, PyObject **sequence, Py_ssize_t *index)
+{
+    const SequenceIterator *self = (const SequenceIterator *)iterator;
+    if (!Py_IS_TYPE(iterator, &PyListIter_Type) && !Py_IS_TYPE(iterator, &PyTupleIter_Type)
+        && !PySeqIter_Check(iterator)) {
+        return false;
+    }
+    *sequence = self->sequence;
+    *index = self->index;
+    return self->sequence != NULL;
+}
+
+void
+dt_iterators_walk_to(PyObject *iterator, Py_ssize_t index)
+{
+    ((SequenceIterator *)iterator)->index = index;
 }
 
 bool

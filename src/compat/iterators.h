@@ -24,6 +24,12 @@ int dt_iterators_init(void);
 /* The list or tuple (exact) under an iterator that was not started, borrowed; else NULL. */
 PyObject *dt_iterators_fresh(PyObject *iterator);
 
+/* What an iterator that reads items by index walks over, and the index; false: it is of another
+ * type, or exhausted.  Lists, tuples, and what has __getitem__ only. */
+bool dt_iterators_walk(PyObject *iterator, PyObject **sequence, Py_ssize_t *index);
+/* Such an iterator goes on there. */
+void dt_iterators_walk_to(PyObject *iterator, Py_ssize_t index);
+
 /* What an itertools.count gives next, if it counts plain ints one by one. */
 bool dt_iterators_count(PyObject *count, int64_t *value);
 

@@ -1,4 +1,5 @@
-/* Signals whose Python handler has not run yet.
+/* Signals whose Python handler has not run yet, and everything else that the interpreter sees to
+ * between instructions.
  *
  * Mirrors what Python/ceval_gil.c (3.12, 3.13) and Python/ceval.c (3.10, 3.11) look at between
  * instructions.
@@ -27,6 +28,18 @@ dt_signals_wait(const PyThreadState *thread)
 #else
     (void)thread;
     return _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending) != 0;
+#endif
+}
+
+/* Would the interpreter do something at a jump backward: handle a signal, give the GIL away,
+ * collect? */
+static inline bool
+dt_signals_interrupt(PyThreadState *thread)
+{
+#if DT_PY313
+    return (_Py_atomic_load_uintptr_relaxed(&thread->eval_breaker) & _PY_EVAL_EVENTS_MASK) != 0;
+#else
+    return _Py_atomic_load_relaxed(&thread->interp->ceval.eval_breaker) != 0;
 #endif
 }
 
