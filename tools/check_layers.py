@@ -39,6 +39,7 @@ LAYERS = {
     "sideeffects": 4,
     "codegen": 4,
     "symbolic": 5,
+    "scalar_loops": 5,
     "adapters": 5,
     "backend": 5,
     "eval_frame": 6,

@@ -22,6 +22,7 @@ _CORE_SETTINGS = (
     "strict",
     "trace_budget_ns",
     "trace_limit",
+    "translate_loops",
     "unroll_limit",
     "unroll_nodes",
     "weigh_after",
@@ -112,6 +113,8 @@ class Config:
     guess_limit : int
         Branches of a function on values of arrays that are followed the way they go in the call that is
         compiled; each later call is checked to go it, too (default 8, at most 8); 0: each is a graph break.
+    translate_loops : bool
+        Loops over numbers and items of arrays run as programs of their own where they can (default True).
     attempt_limit : int
         Failed attempts after which a code object runs plainly until ``reset()`` (default 4).
     hot_count : int

@@ -8,6 +8,7 @@
 #include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
+#include "eval_frame/scalar_loop.h"
 
 /* Calls without news before another driver is built, and how many drivers a code object gets. */
 #define CALM_CALLS 2
@@ -32,6 +33,15 @@ looks_at_locals(PyCodeObject *code)
         }
     }
     return false;
+}
+
+bool
+dt_broken_sleeps(const DtPoint *point)
+{
+    return !point->wanted
+           || (!dt_scalar_loop_serves(point->loop)
+               && ((point->cache.closed && point->cache.entries == NULL)
+                   || dt_scale_is_final(&point->cache.scale)));
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -76,6 +86,24 @@ dt_broken_points_after(const DtBroken *broken, int32_t q, int32_t after[4])
         }
     }
     return count;
+}
+
+int32_t
+dt_broken_iteration(const DtBroken *broken, int32_t head, int32_t last)
+{
+    int32_t after[2];
+    if (broken->bytecode->instrs[head].op != DT_OP_FOR_ITER) {
+        return broken->places.places[head].flags & DT_PLACE_POINT ? head : -1;
+    }
+    /* The body comes first; what follows the loop may lie before its last jump backward, too. */
+    int count = dt_places_after(&broken->places, head, after);
+    int32_t first = -1;
+    for (int i = 0; i < count; i++) {
+        if (after[i] > head && after[i] <= last && (first < 0 || after[i] < first)) {
+            first = after[i];
+        }
+    }
+    return first;
 }
 
 /* The set of points that are awake has changed. */
@@ -183,7 +211,7 @@ dt_broken_weigh(DtPoint *point, const void *frame)
 {
     DtScale *scale = &point->cache.scale;
     DtBroken *broken = point->broken;
-    if (point->cache.entries == NULL) {
+    if (point->cache.entries == NULL || dt_scalar_loop_serves(point->loop)) {
         scale->countdown = UNTRIED_VISITS; /* nothing to weigh yet */
         return true;
     }
@@ -244,6 +272,9 @@ usual_target(const DtPoint *point)
 {
     int32_t target = DT_LAND_NOWHERE;
     uint64_t most = 0;
+    if (dt_scalar_loop_serves(point->loop)) {
+        return dt_scalar_loop_landing(point->loop);
+    }
     for (const DtEntry *entry = point->cache.entries; entry != NULL; entry = entry->next) {
         if (!entry->plain && (target == DT_LAND_NOWHERE || entry->hits > most)) {
             target = entry->target;
@@ -489,7 +520,8 @@ bool
 dt_broken_has_entries(const DtBroken *broken)
 {
     for (uint32_t i = 0; i < broken->list.count; i++) {
-        if (broken->list.items[i]->cache.entries != NULL) {
+        const DtPoint *point = broken->list.items[i];
+        if (point->cache.entries != NULL || dt_scalar_loop_serves(point->loop)) {
             return true;
         }
     }
@@ -502,6 +534,7 @@ dt_broken_reset(DtBroken *broken)
     for (uint32_t i = 0; i < broken->list.count; i++) {
         DtPoint *point = broken->list.items[i];
         dt_cache_reset(&point->cache);
+        dt_scalar_loop_release(point->loop);
         point->wanted = point->first;
         point->visits = 0;
     }
@@ -520,6 +553,10 @@ dt_broken_traverse(DtBroken *broken, visitproc visit, void *arg)
     Py_VISIT(broken->rebound);
     for (uint32_t i = 0; i < broken->list.count; i++) {
         Py_VISIT(broken->list.items[i]->cache.entries);
+        int result = dt_scalar_loop_traverse(broken->list.items[i]->loop, visit, arg);
+        if (result != 0) {
+            return result;
+        }
     }
     return 0;
 }
@@ -530,6 +567,9 @@ dt_broken_release(DtBroken *broken)
     for (uint32_t i = 0; i < broken->probes.count; i++) {
         broken->probes.items[i]->point = NULL;
         Py_DECREF(broken->probes.items[i]);
+    }
+    for (uint32_t i = 0; i < broken->list.count; i++) {
+        dt_scalar_loop_release(broken->list.items[i]->loop);
     }
     Py_CLEAR(broken->driver);
     Py_CLEAR(broken->rebound);

@@ -24,8 +24,11 @@
 #include "codegen/driver.h"
 #include "eval_frame/region.h"
 
+typedef struct DtScalarLoop DtScalarLoop; /* scalar_loop.h */
+
 struct DtPoint {
-    DtCodeCache cache; /* `closed` without entries: asleep for good */
+    DtCodeCache cache;  /* `closed` without entries: asleep for good */
+    DtScalarLoop *loop; /* whose iterations begin here, once that was asked; or NULL */
     DtBroken *broken;
     int32_t at;
     bool wanted;
@@ -90,6 +93,10 @@ bool dt_broken_may_end_at(const DtBroken *broken, uint32_t q);
 /* The points that come first when q has run plainly, an exception from it included: at most 4. */
 int dt_broken_points_after(const DtBroken *broken, int32_t q, int32_t after[4]);
 
+/* Where an iteration of the loop [head, last] begins: at the head, or behind its FOR_ITER, which a
+ * segment leaves to the frame.  -1: at no place that can have a point. */
+int32_t dt_broken_iteration(const DtBroken *broken, int32_t head, int32_t last);
+
 /* The driver for a call now, or NULL: it runs plainly. */
 DT_BORROWED PyCodeObject *dt_broken_driver(DtCodeCache *cache);
 
@@ -110,12 +117,7 @@ DtStatus dt_broken_want_after(DtBroken *broken, int32_t q) DT_MUST_CHECK;
 bool dt_broken_weigh(DtPoint *point, const void *frame);
 
 /* Does the point's probe sleep? */
-static inline bool
-dt_broken_sleeps(const DtPoint *point)
-{
-    return !point->wanted || (point->cache.closed && point->cache.entries == NULL)
-           || dt_scale_is_final(&point->cache.scale);
-}
+bool dt_broken_sleeps(const DtPoint *point);
 
 /* The point sleeps from now on. */
 void dt_broken_close(DtPoint *point);

@@ -529,10 +529,6 @@ dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *con
 DtCompile
 dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame)
 {
-    int may = dt_policy_may_compile(&point->cache, frame);
-    if (may <= 0) {
-        return may < 0 ? DT_COMPILE_ERROR : DT_COMPILE_PLAIN;
-    }
     DtSegment segment = {.point = point, .site = site};
     DtAttempt attempt = {.cache = &point->cache, .frame = *frame, .segment = &segment};
     DtArena arena;

@@ -25,8 +25,8 @@ bool dt_compile_is_running(void);
 void dt_compile_pause(void);
 void dt_compile_resume(void);
 
-/* A segment of a running frame, which has reached the probe of `point`; `frame` is what guards
- * read: its memory, globals and builtins. */
+/* A segment of a running frame, which has reached the probe of `point` and may be compiled;
+ * `frame` is what guards read: its memory, globals and builtins. */
 DtCompile dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame);
 
 /* `slots`: the bound arguments.  The caller holds them. */

@@ -11,7 +11,9 @@
 #include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/investment.h"
+#include "eval_frame/policy.h"
 #include "eval_frame/running_loops.h"
+#include "eval_frame/scalar_loop.h"
 
 static PyObject *
 run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts *parts)
@@ -20,9 +22,19 @@ run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts 
     DtGuardFrame guarded = {parts->memory, parts->globals, parts->builtins, parts->called};
     DtEntry *framed = NULL;
     PyObject *answer = NULL;
+    if (point->loop != NULL && dt_scalar_loop_run(point, &self->site, frame, &guarded, &answer)) {
+        return answer;
+    }
     DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
     if (found == DT_DISPATCH_MISS) {
-        DtCompile compiled = dt_compile_segment(point, &self->site, &guarded);
+        int may = dt_policy_may_compile(&point->cache, &guarded);
+        if (may > 0 && dt_scalar_loop_compile(point, &self->site, &guarded)
+            && dt_scalar_loop_run(point, &self->site, frame, &guarded, &answer)) {
+            return answer;
+        }
+        DtCompile compiled = may > 0   ? dt_compile_segment(point, &self->site, &guarded)
+                             : may < 0 ? DT_COMPILE_ERROR
+                                       : DT_COMPILE_PLAIN;
         found = dt_dispatch_compiled(compiled, &point->cache, &guarded, &segment, &framed, &answer);
     }
     switch (found) {

@@ -205,7 +205,9 @@ int
 dt_region_load_numpy(void)
 {
 #if DYNTRACE_HAVE_NUMPY
-    return dt_adapter_by_name("numpy") != NULL ? 0 : dt_numpy_init();
+    return dt_adapter_by_name("numpy") != NULL           ? 0
+           : dt_numpy_init() < 0 || dt_native_init() < 0 ? -1
+                                                         : 0;
 #else
     return 0;
 #endif

@@ -14,30 +14,10 @@
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
-/* Where an iteration begins: at the head, or behind its FOR_ITER, which a segment leaves to the
- * frame.  -1: at no place that can have a point. */
-static int32_t
-iteration_of(const DtBroken *broken, int32_t head, int32_t last)
-{
-    int32_t after[2];
-    if (broken->bytecode->instrs[head].op != DT_OP_FOR_ITER) {
-        return broken->places.places[head].flags & DT_PLACE_POINT ? head : -1;
-    }
-    /* The body comes first; what follows the loop may lie before its last jump backward, too. */
-    int count = dt_places_after(&broken->places, head, after);
-    int32_t first = -1;
-    for (int i = 0; i < count; i++) {
-        if (after[i] > head && after[i] <= last && (first < 0 || after[i] < first)) {
-            first = after[i];
-        }
-    }
-    return first;
-}
-
 static DtStatus
 add_loop(DtBroken *broken, int32_t head, int32_t last)
 {
-    int32_t at = iteration_of(broken, head, last), after[4];
+    int32_t at = dt_broken_iteration(broken, head, last), after[4];
     if (at < 0) {
         return DT_OK;
     }

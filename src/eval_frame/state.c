@@ -61,6 +61,7 @@ dt_state_init(void)
     dt_state.recompile_limit = 8;
     dt_state.recompile_total_limit = 256;
     dt_state.guess_limit = 8;
+    dt_state.translate_loops = true;
     dt_state.attempt_limit = 4;
     dt_state.hot_count = 3;
     dt_state.weigh_after = 8;

@@ -56,6 +56,7 @@ typedef struct DtState {
     bool error_on_recompile;   /* a function that has an entry is not compiled again: an error */
     bool strict;               /* internal faults are raised instead of logged */
     bool everything;           /* also compile frames in which no array operation was found */
+    bool translate_loops;      /* loops over numbers run as programs (scalar_loop.h) */
     uint32_t logs;             /* bit per DtLog */
     bool fault_next;           /* test hook: the next attempt ends in an internal fault */
     uint32_t faults;           /* internal faults so far; the first of each kind is logged */
@@ -77,6 +78,8 @@ typedef struct DtState {
     int64_t gained_ns;       /* what calls of what was kept have saved, as far as it was told */
     uint64_t broken;         /* attempts that ended in a graph break */
     uint64_t samples;        /* begun, of all scales */
+    uint64_t loops;          /* programs that loops were translated to (scalar_loop.h) ... */
+    uint64_t iterations;     /* ... and what they have run */
     DtVerifyState verify;
 } DtState;
 

@@ -33,6 +33,7 @@ static const Setting settings[] = {
     {"num_threads", SETTING_U32, &dt_workers_wanted, 0},
     {"strict", SETTING_BOOL, &dt_state.strict, 0},
     {"everything", SETTING_BOOL, &dt_state.everything, 0},
+    {"translate_loops", SETTING_BOOL, &dt_state.translate_loops, 0},
 };
 
 static const Setting *

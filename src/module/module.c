@@ -119,10 +119,11 @@ core_set_logs(PyObject *Py_UNUSED(module), PyObject *names)
 static PyObject *
 core_counters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    return Py_BuildValue("{s:K,s:K,s:L,s:L,s:I}", "compiled", (unsigned long long)dt_state.compiled,
-                         "broken", (unsigned long long)dt_state.broken, "compile_ns",
-                         (long long)dt_state.compile_ns, "gained_ns", (long long)dt_state.gained_ns,
-                         "faults", (unsigned int)dt_state.faults);
+    return Py_BuildValue(
+        "{s:K,s:K,s:K,s:K,s:L,s:L,s:I}", "compiled", (unsigned long long)dt_state.compiled, "loops",
+        (unsigned long long)dt_state.loops, "iterations", (unsigned long long)dt_state.iterations,
+        "broken", (unsigned long long)dt_state.broken, "compile_ns", (long long)dt_state.compile_ns,
+        "gained_ns", (long long)dt_state.gained_ns, "faults", (unsigned int)dt_state.faults);
 }
 
 static PyObject *

@@ -16,6 +16,7 @@ dt_native_init(void)
     if (!imported) {
         import_array1(-1);
         import_umath1(-1);
+        dt_native_register_loop_items();
         imported = true;
     }
     return 0;

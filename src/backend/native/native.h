@@ -552,6 +552,9 @@ void dt_called_restore(DtNativeRun *run); /* gives the context its own errstate 
  * says (DtNode.fp_region), does not ignore, and the
  * errstate that raises for exactly those; 0 or -1 with an exception. */
 int dt_errstate_watched(uint8_t fp_region, unsigned *flags);
+
+/* Loops over numbers know NumPy's items from then on (loop_items.c). */
+void dt_native_register_loop_items(void);
 /* Whether somebody is to hear of these flags, or it can't be told: then NumPy's call reports it. */
 bool dt_errstate_hears(uint8_t fp_region, unsigned flags);
 enum { DT_REGION_IGNORES_ALL = 0x0f };

@@ -1,0 +1,163 @@
+/* See loop_translate.h: objects that the loop finds, and those that it makes. */
+#include "scalar_loops/loop_translate.h"
+
+/* Fills what a value of that kind is known by. */
+static void
+describe(DtLoopValue *value, PyObject *object, const DtLoopArray *array)
+{
+    if (value->kind == DT_LOOP_SEQUENCE) {
+        value->sample = object;
+    }
+    if (value->kind == DT_LOOP_ARRAY) {
+        value->item = array->item;
+        value->ndim = array->ndim;
+        value->writable = array->writable;
+    }
+}
+
+DtLoopValue
+dt_loop_objects_constant(DtLoopTranslation *t, PyObject *object)
+{
+    DtLoopRegister number = {.i = 0};
+    DtLoopArray array;
+    DtLoopKind kind = dt_loop_values_read(object, &number, &array);
+    DtLoopValue value = dt_loop_state_new(t, kind, -1);
+    value.object = object;
+    describe(&value, object, &array);
+    if (kind != DT_LOOP_OBJECT && kind != DT_LOOP_ARRAY) {
+        value.reg = dt_loop_state_constant(t, number);
+    }
+    t->program->items |= dt_loop_kind_is_item(kind);
+    return value;
+}
+
+bool
+dt_loop_objects_name(DtLoopTranslation *t, PyObject *dict, bool global, PyObject *name,
+                     DtLoopValue *out)
+{
+    PyObject *object;
+    DtLoopName row = {.dict = dict, .global = global, .name = name, .array = -1};
+    if (dt_loop_program_look_up(&row, t->globals, t->builtins, &object) <= 0) {
+        return false;
+    }
+    *out = dt_loop_objects_constant(t, object);
+    for (uint32_t i = 0; i < t->program->names.count; i++) {
+        const DtLoopName *known = &t->program->names.items[i];
+        if (known->dict == dict && known->global == global && known->name == name) {
+            out->reg = out->kind == DT_LOOP_ARRAY ? known->array : out->reg;
+            return true;
+        }
+    }
+    if (out->kind == DT_LOOP_ARRAY) {
+        row.array = out->reg = dt_loop_state_register(t);
+    }
+    row.object = object;
+    if (dt_vec_push(&t->program->arena, &t->program->names, row) < 0) {
+        t->no_memory = true;
+        return false;
+    }
+    Py_INCREF(object);
+    Py_XINCREF(dict);
+    return true;
+}
+
+bool
+dt_loop_objects_input(DtLoopTranslation *t, DtLoopInput input, PyObject *of, DtLoopValue *out)
+{
+    DtLoopProgram *program = t->program;
+    DtLoopRegister number;
+    DtLoopArray array;
+    uint32_t index = 0;
+    for (; index < program->inputs.count; index++) {
+        const DtLoopInput *known = &program->inputs.items[index];
+        if (known->how == input.how && known->from == input.from && known->name == input.name) {
+            break;
+        }
+    }
+    PyObject *object = dt_loop_program_read_input(&input, of);
+    if (object == NULL) {
+        return false;
+    }
+    *out = dt_loop_state_new(t, dt_loop_values_read(object, &number, &array), -1);
+    describe(out, object, &array);
+    out->input = (int32_t)index;
+    out->sample = out->kind == DT_LOOP_OBJECT ? object : out->sample;
+    if (index == program->inputs.count) {
+        input.entry = (DtLoopEntrySlot){out->kind, out->item, out->ndim, out->writable};
+        input.reg = dt_loop_state_register(t);
+        input.box = dt_loop_state_register(t);
+        if (dt_vec_push(&program->arena, &program->inputs, input) < 0) {
+            t->no_memory = true;
+            return false;
+        }
+        Py_XINCREF(input.type);
+    }
+    out->reg = out->kind == DT_LOOP_OBJECT ? -1 : program->inputs.items[index].reg;
+    out->box = program->inputs.items[index].box;
+    program->items |= dt_loop_kind_is_item(out->kind);
+    return true;
+}
+
+PyObject *
+dt_loop_objects_sample(const DtLoopValue *sequence)
+{
+    PyObject *sample = sequence->sample;
+    return sample != NULL && PySequence_Fast_GET_SIZE(sample) > 0
+               ? PySequence_Fast_GET_ITEM(sample, 0)
+               : NULL;
+}
+
+DtLoopValue
+dt_loop_objects_read(DtLoopTranslation *t, int32_t box, PyObject *sample)
+{
+    DtLoopRegister number;
+    DtLoopArray array;
+    DtLoopKind kind = dt_loop_values_read(sample, &number, &array);
+    bool known = kind != DT_LOOP_OBJECT && kind != DT_LOOP_ARRAY;
+    DtLoopValue value = dt_loop_state_new(t, known ? kind : DT_LOOP_OBJECT, -1);
+    value.box = box;
+    if (known) {
+        value.reg = dt_loop_state_register(t);
+        value.sample = kind == DT_LOOP_SEQUENCE ? sample : NULL;
+        t->program->items |= dt_loop_kind_is_item(kind);
+        dt_loop_state_emit(t, DT_LOOP_OP_READ, value.reg, box, kind);
+    }
+    return value;
+}
+
+/* Whatever is the same object has the object's register from then on. */
+static void
+note_box(DtLoopTranslation *t, uint32_t id, int32_t box)
+{
+    for (int32_t i = 0; i < t->nslots; i++) {
+        if (t->slots[i].kind != DT_LOOP_NOTHING && t->slots[i].id == id) {
+            t->slots[i].box = dt_loop_state_box_register(t, i);
+            dt_loop_state_evacuate(t, t->slots[i].box);
+            dt_loop_state_emit(t, DT_LOOP_OP_MOVE, t->slots[i].box, box, 0);
+        }
+    }
+    for (int32_t i = t->floor; i < t->depth; i++) {
+        if (t->stack[i].id == id) {
+            t->stack[i].box = box;
+        }
+    }
+}
+
+int32_t
+dt_loop_objects_box(DtLoopTranslation *t, const DtLoopValue *value)
+{
+    bool makes = dt_loop_kind_is_number(value->kind) || value->kind == DT_LOOP_CHAR;
+    if (value->box >= 0) {
+        return value->box;
+    }
+    if (value->object != NULL) {
+        return dt_loop_state_constant(t, (DtLoopRegister){.object = value->object});
+    }
+    if (!makes || value->entry >= 0) {
+        return -1;
+    }
+    int32_t box = dt_loop_state_register(t);
+    dt_loop_state_emit(t, DT_LOOP_OP_MAKE, box, value->reg, value->kind);
+    note_box(t, value->id, box);
+    return box;
+}
