@@ -221,8 +221,8 @@ DtStatus dt_graph_finish(DtTrace *trace, DtGraph *graph, const DtOperand *output
 DtStatus dt_graph_lint(const DtGraph *graph) DT_MUST_CHECK;
 void dt_graph_print(const DtGraph *graph, DtStrbuf *buf);
 
-/* Symbol values from the inputs of a call; `values` has symbol_limit elements.  false: an int does
- * not fit int64 or an input has another type. */
+/* Symbol values from the inputs of a call; `values` has symbol_limit elements.  false: an int, of
+ * the inputs or of what the graph gives, does not fit int64, or an input has another type. */
 bool dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values);
 
 /* Bytes and back; no address in them.  Objects go by import path, or pickled: read only bytes that

@@ -158,6 +158,22 @@ dt_graph_is_open_size(const DtGraph *graph, const DtSym *sym)
     return true;
 }
 
+/* Do the numbers in what the graph gives fit 64 bits? */
+static bool
+has_value(const DtOperand *operand, const DtNumber *values)
+{
+    DtNumber number;
+    if (operand->kind == DT_OPERAND_SYM) {
+        return dt_sym_eval(operand->u.sym, values, &number);
+    }
+    for (uint32_t i = 0; operand->kind >= DT_OPERAND_TUPLE && i < operand->count; i++) {
+        if (!has_value(&operand->items[i], values)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool
 dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *values)
 {
@@ -188,6 +204,12 @@ dt_graph_read_symbols(const DtGraph *graph, PyObject *const *inputs, DtNumber *v
             if (overflow) {
                 return false;
             }
+        }
+    }
+    /* What an effect has come before can't be left to plain execution any more. */
+    for (uint32_t i = 0; i < graph->noutputs; i++) {
+        if (!has_value(&graph->outputs[i], values)) {
+            return false;
         }
     }
     return true;
