@@ -97,3 +97,46 @@ dt_twister_is_known(void)
     }
     return answer == KNOWN;
 }
+
+bool
+dt_twister_is_random(PyObject *callable)
+{
+    if (!PyCFunction_Check(callable) || PyCFunction_GET_SELF(callable) == NULL
+        || strcmp(((PyCFunctionObject *)callable)->m_ml->ml_name, "random") != 0) {
+        return false;
+    }
+    PyTypeObject *type = Py_TYPE(PyCFunction_GET_SELF(callable));
+    while (type != NULL && strcmp(type->tp_name, "_random.Random") != 0) {
+        type = type->tp_base;
+    }
+    return type != NULL && dt_twister_is_known();
+}
+
+char *
+dt_twister_place(PyObject *generator)
+{
+    return state_of(generator);
+}
+
+/* Mirrors genrand_uint32() where no new words are due. */
+static uint32_t
+next_word(Twister *twister)
+{
+    uint32_t word = twister->words[twister->index++];
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9d2c5680U;
+    word ^= (word << 15) & 0xefc60000U;
+    return word ^ (word >> 18);
+}
+
+bool
+dt_twister_random(PyObject *generator, double *out)
+{
+    Twister *twister = (Twister *)generator;
+    if (twister->index < 0 || twister->index > WORDS - 2) {
+        return false;
+    }
+    uint32_t high = next_word(twister) >> 5, low = next_word(twister) >> 6;
+    *out = (high * 67108864.0 + low) * (1.0 / 9007199254740992.0);
+    return true;
+}

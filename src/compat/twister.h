@@ -20,4 +20,11 @@ bool dt_twister_is_known(void);
 void dt_twister_save(PyObject *generator, char *saved);
 void dt_twister_restore(PyObject *generator, const char *saved);
 
+/* Is it the method random() of such a generator, as C made it? */
+bool dt_twister_is_random(PyObject *callable);
+/* What that gives next, if the words for it lie ready; else false, and nothing was drawn. */
+bool dt_twister_random(PyObject *generator, double *out);
+/* All that changes by it: an int. */
+char *dt_twister_place(PyObject *generator);
+
 #endif

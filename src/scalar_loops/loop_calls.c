@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "compat/twister.h"
+
 typedef struct Call {
     DtLoopTranslation *t;
     DtLoopValue *args; /* held; DT_LOOP_MOST_PARTS and one more */
@@ -323,6 +325,60 @@ call_library(const Call *call, PyObject *object)
     return true;
 }
 
+/* ---- Numbers drawn at random ----------------------------------------------------------------- */
+
+static bool
+draw(const Call *call, DtLoopDraw how, int32_t generator)
+{
+    DtLoopTranslation *t = call->t;
+    int32_t zero = dt_loop_state_constant(t, (DtLoopRegister){.i = 0}), bounds[] = {zero, zero};
+    bool whole = how == DT_LOOP_DRAW_INT;
+    for (int i = 0; i < call->count; i++) {
+        const DtLoopValue *value = &call->args[i];
+        bool fits = whole ? value->kind == DT_LOOP_INT || value->kind == DT_LOOP_ITEM_INT
+                          : dt_loop_kind_is_number(value->kind);
+        if (!fits || call->count > 2) {
+            return false;
+        }
+        /* A lone bound of ints is the upper one. */
+        bounds[i + (2 - call->count)] = whole ? value->reg : dt_loop_arithmetic_real(t, value);
+    }
+    int32_t reg = dt_loop_state_register(t);
+    dt_loop_state_emit_more(t, DT_LOOP_OP_DRAW, reg, generator, bounds[0], bounds[1], (int32_t)how);
+    dt_loop_state_push(t, dt_loop_state_new(t, whole ? DT_LOOP_INT : DT_LOOP_FLOAT, reg));
+    return true;
+}
+
+static bool
+call_method(const Call *call, const DtLoopValue *method)
+{
+    PyObject *generator = NULL;
+    const char *name = PyUnicode_AsUTF8(method->object);
+    int32_t reg = dt_loop_objects_pointer(call->t, &method->parts[0], &generator);
+    DtLoopDraw how = name != NULL && reg >= 0 ? dt_loop_values_method(generator, name, call->count)
+                                              : DT_LOOP_DRAW_NONE;
+    PyErr_Clear(); /* a name that is no text that can be encoded */
+    return how != DT_LOOP_DRAW_NONE && draw(call, how, reg);
+}
+
+/* A method that was looked up before: numpy.random.rand, random.random. */
+static bool
+call_bound(const Call *call, PyObject *object)
+{
+    PyObject *self = PyCFunction_Check(object) ? PyCFunction_GET_SELF(object) : NULL;
+    if (self == NULL) {
+        return false;
+    }
+    const char *name = ((PyCFunctionObject *)object)->m_ml->ml_name;
+    DtLoopDraw how = call->count == 0 && dt_twister_is_random(object)
+                         ? DT_LOOP_DRAW_TWISTER
+                         : dt_loop_values_method(self, name, call->count);
+    return how != DT_LOOP_DRAW_NONE
+           && draw(call, how, dt_loop_state_constant(call->t, (DtLoopRegister){.object = self}));
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
 static void
 call_object(const Call *call, PyObject *object)
 {
@@ -347,7 +403,7 @@ call_object(const Call *call, PyObject *object)
     }
     bool python = PyFunction_Check(object);
     if (!(python ? dt_loop_frames_enter(call->t, object, call->args, call->count, call->next)
-                 : call_library(call, object))) {
+                 : call_library(call, object) || call_bound(call, object))) {
         dt_loop_state_fail(call->t);
     }
 }
@@ -371,14 +427,16 @@ dt_loop_calls_call(DtLoopTranslation *t, int32_t count, int below, int32_t next)
         }
         callable += second;
     }
-    PyObject *object = callable->kind == DT_LOOP_OBJECT ? callable->object : NULL;
-    if (object == NULL) {
-        dt_loop_state_fail(t);
-        return;
-    }
+    DtLoopValue called = *callable;
+    Call call = {t, args, count, next};
     t->depth = first;
     t->held = args;
     t->nheld = count;
-    call_object(&(Call){t, args, count, next}, object);
+    if (called.kind == DT_LOOP_OBJECT && called.object != NULL) {
+        call_object(&call, called.object);
+    }
+    else if (called.kind != DT_LOOP_METHOD || !call_method(&call, &called)) {
+        dt_loop_state_fail(t);
+    }
     t->nheld = 0;
 }

@@ -230,7 +230,7 @@ dt_loop_items_attribute(DtLoopTranslation *t, PyObject *name)
         dt_loop_state_push(t, dt_loop_state_made(t, DT_LOOP_SHAPE, &of, 1));
         return;
     }
-    bool module = of.object != NULL && PyModule_CheckExact(of.object);
+    bool module = of.kind == DT_LOOP_OBJECT && of.object != NULL && PyModule_CheckExact(of.object);
     if (of.kind != DT_LOOP_OBJECT
         || !(module ? dt_loop_objects_name(t, PyModule_GetDict(of.object), false, name, &value)
                     : read_attribute(t, &of, name, &value))) {
@@ -255,6 +255,21 @@ unpack_sequence(DtLoopTranslation *t, const DtLoopValue *of, int32_t count)
         dt_loop_state_emit(t, DT_LOOP_OP_SEQUENCE_GET, box, of->reg, index);
         dt_loop_state_push(t, dt_loop_objects_read(t, box, PySequence_Fast_GET_ITEM(sample, i)));
     }
+}
+
+void
+dt_loop_items_method(DtLoopTranslation *t, PyObject *name)
+{
+    DtLoopValue of = dt_loop_state_pop(t);
+    bool module = of.object != NULL && PyModule_CheckExact(of.object);
+    if (t->ended || of.kind != DT_LOOP_OBJECT || module) {
+        dt_loop_state_push(t, of);
+        dt_loop_items_attribute(t, name);
+        return;
+    }
+    DtLoopValue method = dt_loop_state_made(t, DT_LOOP_METHOD, &of, 1);
+    method.object = name;
+    dt_loop_state_push(t, method);
 }
 
 void

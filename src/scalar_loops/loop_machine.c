@@ -359,6 +359,9 @@ run_with(const DtLoopProgram *program, DtLoopRun *run, DtLoopLog *log)
             ITEMS(1, PLACE_1)
             ITEMS(2, PLACE_2)
             ITEMS(3, PLACE_3)
+        case DT_LOOP_OP_DRAW:
+            FAIL_UNLESS(dt_loop_memory_draw(log, A.object, (DtLoopDraw)at->u.more.e, B, C, &D));
+            break;
         case DT_LOOP_OP_SEQUENCE_GET: {
             PyObject **place = dt_loop_memory_place(A.object, B.i);
             FAIL_UNLESS(place != NULL);

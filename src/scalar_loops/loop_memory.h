@@ -52,6 +52,25 @@ dt_loop_memory_note(DtLoopLog *log, char *at, uint32_t size)
     return true;
 }
 
+/* What a draw changes in its generator is taken back like an item of an array. */
+static inline bool
+dt_loop_memory_draw(DtLoopLog *log, PyObject *generator, DtLoopDraw how, DtLoopRegister a,
+                    DtLoopRegister b, DtLoopRegister *to)
+{
+    DtLoopDrawn drawn;
+    if (log->count + DT_LOOP_MOST_DRAWN / 4 > DT_LOOP_MOST_WRITES
+        || !dt_loop_values_draw(generator, how, a, b, &drawn, to)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < drawn.size; i += 4) {
+        DtLoopUndo *undo = &log->items[log->count++];
+        undo->at = drawn.place + i;
+        undo->size = 4;
+        memcpy(&undo->before, drawn.before + i, 4);
+    }
+    return true;
+}
+
 /* Where an index points, counted from the end if it is negative; false: beyond the axis. */
 static inline bool
 dt_loop_memory_step(const DtLoopArray *array, int axis, int64_t index, char **at)

@@ -161,3 +161,27 @@ dt_loop_objects_box(DtLoopTranslation *t, const DtLoopValue *value)
     note_box(t, value->id, box);
     return box;
 }
+
+int32_t
+dt_loop_objects_pointer(DtLoopTranslation *t, const DtLoopValue *value, PyObject **sample)
+{
+    DtLoopInput input = {.how = DT_LOOP_INPUT_SLOT, .from = value->entry};
+    DtLoopValue found;
+    if (value->kind != DT_LOOP_OBJECT) {
+        return -1;
+    }
+    if (value->object != NULL) {
+        *sample = value->object;
+        return dt_loop_state_constant(t, (DtLoopRegister){.object = value->object});
+    }
+    if (value->input >= 0) {
+        *sample = value->sample;
+        return value->box;
+    }
+    if (value->entry < 0 || value->entry >= t->nroot
+        || !dt_loop_objects_input(t, input, t->samples[value->entry], &found)) {
+        return -1;
+    }
+    *sample = t->samples[value->entry];
+    return found.box;
+}

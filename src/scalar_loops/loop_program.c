@@ -73,6 +73,9 @@ read_attribute(PyObject *of, PyObject *name)
 PyObject *
 dt_loop_program_read_input(const DtLoopInput *input, PyObject *of)
 {
+    if (input->how == DT_LOOP_INPUT_SLOT) {
+        return of;
+    }
     if (input->how == DT_LOOP_INPUT_CELL) {
         return PyCell_Check(of) ? PyCell_GET(of) : NULL;
     }

@@ -102,6 +102,7 @@ typedef enum DtLoopInputFrom {
     DT_LOOP_INPUT_ATTRIBUTE,          /* of the object in slot `from` */
     DT_LOOP_INPUT_ATTRIBUTE_OF_INPUT, /* of that of input `from` */
     DT_LOOP_INPUT_CELL,               /* what the cell in slot `from` holds */
+    DT_LOOP_INPUT_SLOT,               /* the object in slot `from` itself */
 } DtLoopInputFrom;
 
 /* What a slot held when the loop was entered. */

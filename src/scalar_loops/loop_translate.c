@@ -97,12 +97,11 @@ load_name(DtLoopTranslation *t, PyObject *name)
     dt_loop_state_push(t, value);
 }
 
-/* A method is looked up as an attribute: those that are called here are attributes of modules. */
 static void
 load_method(DtLoopTranslation *t, const DtInstr *instr, PyObject *name)
 {
     DtLoopValue null = dt_loop_state_new(t, DT_LOOP_NULL, -1);
-    dt_loop_items_attribute(t, name);
+    dt_loop_items_method(t, name);
     DtLoopValue callable = dt_loop_state_pop(t);
     bool first = instr->flags & DT_INSTR_NULL_FIRST;
     dt_loop_state_push(t, first ? null : callable);

@@ -155,6 +155,9 @@ bool dt_loop_objects_input(DtLoopTranslation *t, DtLoopInput input, PyObject *of
 DtLoopValue dt_loop_objects_read(DtLoopTranslation *t, int32_t box, PyObject *sample);
 /* What a list or tuple like that holds; NULL: nothing. */
 PyObject *dt_loop_objects_sample(const DtLoopValue *sequence);
+/* A register with an object that was there when the loop was entered, and the object, to look at;
+ * -1: it is none. */
+int32_t dt_loop_objects_pointer(DtLoopTranslation *t, const DtLoopValue *value, PyObject **sample);
 /* A register with the object that a value is, made if there is none yet; -1: that is not known. */
 int32_t dt_loop_objects_box(DtLoopTranslation *t, const DtLoopValue *value);
 
@@ -206,6 +209,8 @@ int32_t dt_loop_arithmetic_truth(DtLoopTranslation *t, const DtLoopValue *value)
 void dt_loop_items_get(DtLoopTranslation *t);
 void dt_loop_items_set(DtLoopTranslation *t);
 void dt_loop_items_attribute(DtLoopTranslation *t, PyObject *name);
+/* The same for a call: of an object that is no module, a method. */
+void dt_loop_items_method(DtLoopTranslation *t, PyObject *name);
 void dt_loop_items_unpack(DtLoopTranslation *t, int32_t count);
 
 /* ---- Calls (loop_calls.c) -------------------------------------------------------------------- */

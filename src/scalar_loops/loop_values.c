@@ -1,6 +1,10 @@
 /* See loop_values.h. */
 #include "scalar_loops/loop_values.h"
 
+#include <string.h>
+
+#include "compat/twister.h"
+
 static const DtLoopLibrary *library; /* NULL: arrays are objects like others */
 
 void
@@ -81,4 +85,23 @@ const DtLoopCall *
 dt_loop_values_function(PyObject *callable, int count)
 {
     return library != NULL ? library->function(callable, count) : NULL;
+}
+
+DtLoopDraw
+dt_loop_values_method(PyObject *generator, const char *name, int count)
+{
+    return library != NULL ? library->method(generator, name, count) : DT_LOOP_DRAW_NONE;
+}
+
+bool
+dt_loop_values_draw(PyObject *generator, DtLoopDraw how, DtLoopRegister a, DtLoopRegister b,
+                    DtLoopDrawn *drawn, DtLoopRegister *out)
+{
+    if (how != DT_LOOP_DRAW_TWISTER) {
+        return library->draw(generator, how, a, b, drawn, out);
+    }
+    drawn->place = dt_twister_place(generator);
+    drawn->size = sizeof(int);
+    memcpy(drawn->before, drawn->place, drawn->size);
+    return dt_twister_random(generator, &out->d);
 }

@@ -42,6 +42,7 @@ typedef enum DtLoopKind {
     DT_LOOP_TUPLE,
     DT_LOOP_SLICE_OF_ARRAY, /* an array and the first of its indices */
     DT_LOOP_SHAPE,          /* of an array */
+    DT_LOOP_METHOD,         /* of an object; `object` is its name */
     DT_LOOP_BOUNDS          /* start, stop and step of a range that is not iterated over yet */
 } DtLoopKind;
 
@@ -70,6 +71,24 @@ typedef struct DtLoopCall {
     const void *data;
 } DtLoopCall;
 
+/* A number drawn at random, by the methods of a library's generators or Python's random(). */
+typedef enum DtLoopDraw {
+    DT_LOOP_DRAW_NONE,
+    DT_LOOP_DRAW_RANDOM,  /* from 0 to 1 */
+    DT_LOOP_DRAW_UNIFORM, /* from a to b */
+    DT_LOOP_DRAW_INT,     /* an int, at least a and below b */
+    DT_LOOP_DRAW_TWISTER, /* random() of the standard library */
+} DtLoopDraw;
+
+enum { DT_LOOP_MOST_DRAWN = 32 };
+
+/* What a draw has changed in the generator, and what was there. */
+typedef struct DtLoopDrawn {
+    char *place;
+    uint32_t size; /* a multiple of four */
+    char before[DT_LOOP_MOST_DRAWN];
+} DtLoopDrawn;
+
 /* How a library of arrays takes part; one for the process (NumPy). */
 typedef struct DtLoopLibrary {
     /* Fills all but nothing: false for what is no plain array of such items. */
@@ -84,6 +103,11 @@ typedef struct DtLoopLibrary {
     /* What a callable does with `count` doubles, where it gives a double; it lives as long as the
      * process.  NULL: it is of another kind. */
     const DtLoopCall *(*function)(PyObject *callable, int count);
+    /* What a method of a generator draws, called with so many arguments. */
+    DtLoopDraw (*method)(PyObject *generator, const char *name, int count);
+    /* False: nothing was drawn; the library has to. */
+    bool (*draw)(PyObject *generator, DtLoopDraw how, DtLoopRegister a, DtLoopRegister b,
+                 DtLoopDrawn *drawn, DtLoopRegister *out);
 } DtLoopLibrary;
 
 void dt_loop_values_set_library(const DtLoopLibrary *library);
@@ -104,6 +128,11 @@ PyObject *dt_loop_values_make(DtLoopKind kind, DtLoopRegister value);
 
 /* See DtLoopLibrary. */
 const DtLoopCall *dt_loop_values_function(PyObject *callable, int count);
+
+/* What a method of an object draws; and a draw. */
+DtLoopDraw dt_loop_values_method(PyObject *generator, const char *name, int count);
+bool dt_loop_values_draw(PyObject *generator, DtLoopDraw how, DtLoopRegister a, DtLoopRegister b,
+                         DtLoopDrawn *drawn, DtLoopRegister *out);
 
 /* May scalars of the library be computed with now? */
 bool dt_loop_values_may_compute_items(void);

@@ -215,6 +215,13 @@ dt_np_random_bit_generator(PyObject *object, DtRandomClass cls)
     return parts != NULL ? pointer_at(object, parts->bits) : NULL;
 }
 
+int
+dt_np_random_bits_class(PyObject *generator)
+{
+    int cls = dt_np_random_class(generator);
+    return cls == DT_RANDOM_LEGACY ? 1 : cls == DT_RANDOM_MODERN ? 2 : 0;
+}
+
 bool
 dt_np_random_bits(PyObject *generator, DtRandomBits *bits)
 {

@@ -29,6 +29,9 @@ typedef struct DtRandomBits {
     bool words;   /* they may be drawn one by one */
 } DtRandomBits;
 
+/* Is it an instance of RandomState (1), of Generator (2), or of neither (0)? */
+int dt_np_random_bits_class(PyObject *generator);
+
 /* False: numbers of this generator are drawn by NumPy.  No user code, no error. */
 bool dt_np_random_bits(PyObject *generator, DtRandomBits *bits);
 

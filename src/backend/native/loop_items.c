@@ -1,8 +1,11 @@
 /* NumPy's arrays and scalars in loops over numbers (scalar_loops/loop_values.h): float64, int64 and
  * bool, whose items lie where C reads them.
  */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "adapters/numpy/random_bits.h"
 #include "backend/native/fpflags.h"
 #include "backend/native/loops.h"
 #include "backend/native/native.h"
@@ -168,10 +171,64 @@ find_function(PyObject *callable, int count)
     return NULL;
 }
 
+/* ---- Numbers drawn at random ----------------------------------------------------------------- */
+
+static DtLoopDraw
+find_method(PyObject *generator, const char *name, int count)
+{
+    static const struct {
+        const char *name;
+        uint8_t least, most, how;
+        bool legacy; /* of RandomState alone */
+    } rows[] = {
+        {"random", 0, 0, DT_LOOP_DRAW_RANDOM, false},
+        {"rand", 0, 0, DT_LOOP_DRAW_RANDOM, true},
+        {"random_sample", 0, 0, DT_LOOP_DRAW_RANDOM, true},
+        {"uniform", 2, 2, DT_LOOP_DRAW_UNIFORM, false},
+        {"randint", 1, 2, DT_LOOP_DRAW_INT, true},
+    };
+    int cls = dt_np_random_bits_class(generator);
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows) && cls != 0; i++) {
+        if (strcmp(rows[i].name, name) == 0 && count >= rows[i].least && count <= rows[i].most
+            && (cls == 1 || !rows[i].legacy)) {
+            return (DtLoopDraw)rows[i].how;
+        }
+    }
+    return DT_LOOP_DRAW_NONE;
+}
+
+static bool
+draw(PyObject *generator, DtLoopDraw how, DtLoopRegister a, DtLoopRegister b, DtLoopDrawn *drawn,
+     DtLoopRegister *out)
+{
+    DtRandomBits bits;
+    int64_t count = 1;
+    uint64_t below;
+    double range = how == DT_LOOP_DRAW_UNIFORM ? b.d - a.d : 0, number;
+    if ((how == DT_LOOP_DRAW_INT && (__builtin_sub_overflow(b.i, a.i, &count) || count < 1))
+        || !isfinite(range) || range < 0 || !dt_np_random_bits(generator, &bits)
+        || bits.size > DT_LOOP_MOST_DRAWN) {
+        return false;
+    }
+    drawn->place = bits.place;
+    drawn->size = bits.size;
+    memcpy(drawn->before, bits.place, bits.size);
+    if (how == DT_LOOP_DRAW_INT) {
+        bool made = dt_np_random_below(&bits, (uint64_t)count - 1, &below);
+        out->i = made ? a.i + (int64_t)below : 0;
+        return made;
+    }
+    if (!dt_np_random_double(&bits, &number)) {
+        return false;
+    }
+    out->d = how == DT_LOOP_DRAW_UNIFORM ? a.d + range * number : number;
+    return true;
+}
+
 void
 dt_native_register_loop_items(void)
 {
-    static const DtLoopLibrary library = {describe, read_scalar, make_scalar, reports_as_expected,
-                                          find_function};
+    static const DtLoopLibrary library = {
+        describe, read_scalar, make_scalar, reports_as_expected, find_function, find_method, draw};
     dt_loop_values_set_library(&library);
 }
