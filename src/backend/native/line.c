@@ -34,7 +34,7 @@ dt_line_free(DtLine *line)
 /* ---- Finding out how everything lies --------------------------------------------------------- */
 
 /* Other values than inputs are asked for where there are numbers. */
-static void
+static inline void
 take_inputs(const DtNative *exe, PyObject *const *inputs, PyObject **values)
 {
     const DtGraph *graph = exe->base.graph;
@@ -94,6 +94,7 @@ learn_result(const DtLeg *leg, DtLineResult *result)
         }
     }
     result->bytes = count * result->size;
+    result->take = dt_take_choose(result->descr->type_num, result->bytes);
     result->image.bytes = 0;
     if (result->is_output && result->cell == DT_NO_CELL && result->strides == NULL) {
         dt_memory_image(&result->image, result->descr, result->ndim, result->shape,
@@ -101,10 +102,46 @@ learn_result(const DtLeg *leg, DtLineResult *result)
     }
 }
 
+/* Operands and numbers: those that are another one at each run are taken then. */
+static bool
+learn_slots(const DtLine *line, DtLeg *leg, const DtNativeRun *run)
+{
+    const DtFused *fused = leg->fused;
+    bool ok = true;
+    leg->nmoves = leg->nvarying = leg->nwanted = 0;
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtLineSource *source = &leg->sources[i];
+        uint16_t slot = fused->inputs[i].slot;
+        npy_intp first = leg->few->inputs[i].first;
+        if (source->operand != NULL) {
+            leg->moves[leg->nmoves++] = (DtLineMove){first, source->operand->input, slot};
+        }
+        else {
+            leg->slots[slot] = source->result->place + first;
+        }
+    }
+    for (uint32_t i = 0; ok && i < fused->nvarying; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        leg->slots[scalar->slot] = (char *)leg->numbers[i];
+        if (scalar->kind == DT_SCALAR_SYM && line->keeps_symbols) {
+            ok = dt_scalar_fill(scalar, run, leg->numbers[i]) == DT_FUSED_OK;
+        }
+        else {
+            leg->varying[leg->nvarying++] = (uint16_t)i;
+        }
+    }
+    for (uint32_t i = 0; i < leg->nresults; i++) {
+        if (leg->results[i].cell != DT_NO_CELL || leg->results[i].is_output) {
+            leg->wanted[leg->nwanted++] = &leg->results[i];
+        }
+    }
+    return ok;
+}
+
 /* False: there is no line for such operands, or no memory to find out, of which the stages may yet
  * have enough. */
 static bool
-learn_leg(DtLeg *leg, DtNativeRun *run, DtViewed *stand_ins)
+learn_leg(const DtLine *line, DtLeg *leg, DtNativeRun *run, DtViewed *stand_ins)
 {
     leg->straight = dt_straight_get(leg->fused, 1);
     if (leg->few == NULL) {
@@ -117,14 +154,17 @@ learn_leg(DtLeg *leg, DtNativeRun *run, DtViewed *stand_ins)
         PyErr_Clear(); /* MemoryError */
         return false;
     }
-    for (uint32_t i = 0; leg->few->serves && i < leg->nresults; i++) {
+    if (!leg->few->serves) {
+        return false;
+    }
+    for (uint32_t i = 0; i < leg->nresults; i++) {
         DtLineResult *result = &leg->results[i];
         learn_result(leg, result);
         if (result->cell == DT_NO_CELL) {
             run->values[result->node->index] = make_stand_in(result, &stand_ins[i]);
         }
     }
-    return leg->few->serves;
+    return learn_slots(line, leg, run);
 }
 
 static bool
@@ -132,20 +172,28 @@ learn(DtNative *exe, PyObject *const *inputs)
 {
     DtLine *line = exe->line;
     PyObject *values[DT_NATIVE_STACK_VALUES];
-    DtNativeRun run = {.exe = exe, .values = values};
+    bool known[DT_NATIVE_STACK_CELLS] = {false};
+    DtNativeRun run = {
+        .exe = exe, .values = values, .symbols = line->symbols, .cells = line->cells};
     uint32_t nresults = 0;
     for (uint32_t i = 0; i < line->nlegs; i++) {
         nresults += line->legs[i].nresults;
     }
     DtViewed *stand_ins = malloc((nresults + 1) * sizeof(DtViewed)), *next = stand_ins;
     bool serves = stand_ins != NULL;
+    if (line->keeps_symbols) {
+        serves = serves && dt_graph_read_symbols(exe->base.graph, inputs, line->symbols);
+    }
     take_inputs(exe, inputs, values);
     for (uint32_t i = 0; serves && i < line->nlegs; i++) {
-        if (line->legs[i].fused != NULL) {
-            serves = learn_leg(&line->legs[i], &run, next);
-            line->legs[i].reads = serves && i > 0 && dt_straight_clears(line->legs[i].straight);
-            next += line->legs[i].nresults;
+        DtLeg *leg = &line->legs[i];
+        if (leg->fused == NULL) {
+            serves = dt_line_know_cells(line, leg, &run, known);
+            continue;
         }
+        serves = learn_leg(line, leg, &run, next);
+        leg->reads = serves && i > 0 && dt_straight_clears(leg->straight);
+        next += leg->nresults;
     }
     free(stand_ins);
     line->state = serves ? DT_LINE_SERVES : DT_LINE_REFUSES;
@@ -154,9 +202,26 @@ learn(DtNative *exe, PyObject *const *inputs)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-/* Looks at the inputs: does the line serve such? */
-static bool
-serves(DtNative *exe, PyObject *const *inputs)
+static inline bool
+lies_so(const DtLineOperand *operand, PyObject *object)
+{
+    const PyArrayObject_fields *array = (const PyArrayObject_fields *)object;
+    const npy_intp *key = operand->key;
+    if (Py_TYPE(object) != &PyArray_Type || array->descr != operand->descr || array->nd != key[0]
+        || !(array->flags & NPY_ARRAY_ALIGNED)) {
+        return false;
+    }
+    for (int i = 0; i < array->nd; i++) {
+        if (array->dimensions[i] != key[1 + 2 * i] || array->strides[i] != key[2 + 2 * i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Looks at the inputs: are they as they were when the line was learnt, or does it serve such? */
+static bool __attribute__((noinline))
+looks_at(DtNative *exe, PyObject *const *inputs)
 {
     DtLine *line = exe->line;
     bool same = true;
@@ -185,6 +250,17 @@ serves(DtNative *exe, PyObject *const *inputs)
     return false;
 }
 
+static inline bool
+serves(DtNative *exe, PyObject *const *inputs)
+{
+    const DtLine *line = exe->line;
+    bool same = line->state == DT_LINE_SERVES;
+    for (uint32_t i = 0; same && i < line->noperands; i++) {
+        same = lies_so(&line->operands[i], inputs[line->operands[i].input]);
+    }
+    return DT_LIKELY(same) || looks_at(exe, inputs);
+}
+
 static PyObject *
 make_output(const DtLineResult *result, PyObject *handler)
 {
@@ -199,13 +275,15 @@ make_output(const DtLineResult *result, PyObject *handler)
 
 /* The arrays that the graph returns; or -1, and none that are missing. */
 static int
-make_outputs(const DtLine *line, DtNativeRun *run)
+make_outputs(const DtLine *line, DtNativeRun *run, PyObject **outputs)
 {
     PyObject *handler = line->nmade > 0 ? dt_memory_handler() : NULL;
     bool ok = true;
     for (uint32_t i = 0; i < line->nmade; i++) {
-        PyObject *made = ok ? make_output(line->made[i], handler) : NULL;
-        run->values[line->made[i]->node->index] = made;
+        const DtLineResult *result = line->made[i];
+        PyObject *made = ok ? make_output(result, handler) : NULL;
+        run->values[result->node->index] = made;
+        outputs[result->given] = made;
         ok = made != NULL;
     }
     Py_XDECREF(handler);
@@ -214,31 +292,29 @@ make_outputs(const DtLine *line, DtNativeRun *run)
 
 /* Runs a stage up to its results: numbers go to their cells, outputs of the graph to their arrays.
  */
-static bool
+static inline bool
 run_leg(const DtLeg *leg, DtNativeRun *run, PyObject *const *inputs, unsigned *flags)
 {
-    const DtFused *fused = leg->fused;
-    char *slots[DT_FUSED_MAX_SLOTS];
-    uint64_t cells[DT_FUSED_MAX_SCALARS][2];
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        const DtLineSource *source = &leg->sources[i];
-        const char *start = source->operand != NULL
-                                ? PyArray_BYTES((PyArrayObject *)inputs[source->operand->input])
-                                : source->result->place;
-        slots[fused->inputs[i].slot] = (char *)start + leg->few->inputs[i].first;
+    for (uint32_t i = 0; i < leg->nmoves; i++) {
+        const DtLineMove *move = &leg->moves[i];
+        leg->slots[move->slot] = PyArray_BYTES((PyArrayObject *)inputs[move->input]) + move->first;
     }
-    if ((fused->nvarying > 0 && dt_fused_take_scalars(fused, run, slots, cells) != DT_FUSED_OK)
-        || !dt_straight_go(leg->straight, leg->few, slots, flags)) {
+    for (uint32_t i = 0; i < leg->nvarying; i++) {
+        uint16_t number = leg->varying[i];
+        const DtFusedScalar *scalar = &leg->fused->scalars[number];
+        if (dt_scalar_fill(scalar, run, leg->numbers[number]) != DT_FUSED_OK) {
+            return false;
+        }
+    }
+    if (!dt_straight_go(leg->straight, leg->few, leg->slots, flags)) {
         return false;
     }
-    for (uint32_t i = 0; i < leg->nresults; i++) {
-        const DtLineResult *result = &leg->results[i];
-        char *to = result->cell != DT_NO_CELL ? (char *)&run->cells[result->cell]
-                   : result->is_output
-                       ? PyArray_BYTES((PyArrayObject *)run->values[result->node->index])
-                       : NULL;
-        if (to != NULL
-            && !dt_straight_take(result->place, result->descr->type_num, to, result->bytes)) {
+    for (uint32_t i = 0; i < leg->nwanted; i++) {
+        const DtLineResult *result = leg->wanted[i];
+        char *to = result->cell != DT_NO_CELL
+                       ? (char *)&run->cells[result->cell]
+                       : PyArray_BYTES((PyArrayObject *)run->values[result->node->index]);
+        if (!result->take(result->place, to, result->bytes)) {
             return false;
         }
     }
@@ -254,7 +330,7 @@ run_legs(const DtLine *line, DtNativeRun *run, PyObject *const *inputs, unsigned
             *flags |= dt_fpflags_read();
         }
         bool ok = leg->fused != NULL ? run_leg(leg, run, inputs, flags)
-                                     : dt_cells_go(leg->cells, run, flags);
+                                     : dt_cells_go(&leg->left, run, flags);
         if (!ok) {
             return false;
         }
@@ -288,68 +364,74 @@ failure(void)
     return dt_eager_failure(false) == DT_RUN_ERROR ? DT_FUSED_ERROR : DT_FUSED_REPLAY;
 }
 
-/* Outputs of the graph from the values, or none; what the line made is let go of. */
-static DtFusedRun
-give_outputs(const DtNative *exe, DtNativeRun *run, DtFusedRun result, PyObject **outputs)
+/* Outputs that are no arrays of the line's; -1: there is none of them. */
+static int
+give_others(const DtNative *exe, DtNativeRun *run, PyObject **outputs)
 {
     const DtGraph *graph = exe->base.graph;
     const DtLine *line = exe->line;
     uint32_t given = 0;
-    if (result == DT_FUSED_OK && dt_cells_box_all(exe->stages.boxes, exe->stages.nboxes, run) < 0) {
-        result = failure();
-    }
-    for (; result == DT_FUSED_OK && given < graph->noutputs; given++) {
-        const DtOperand *output = &graph->outputs[given];
-        if (line->taken[given]) {
-            outputs[given] = run->values[output->u.node->index];
-            run->values[output->u.node->index] = NULL;
-            continue;
-        }
-        outputs[given] = dt_eager_operand(output, run->values, run->symbols);
-        if (outputs[given] == NULL) {
-            result = failure();
+    bool ok = dt_cells_box_all(exe->stages.boxes, exe->stages.nboxes, run) == 0;
+    for (; ok && given < graph->noutputs; given++) {
+        if (!line->taken[given]) {
+            outputs[given] = dt_eager_operand(&graph->outputs[given], run->values, run->symbols);
+            ok = outputs[given] != NULL;
         }
     }
-    if (DT_UNLIKELY(result != DT_FUSED_OK)) {
-        while (given > 0) {
-            given--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
+    while (!ok && given > 0) {
+        given--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
+        if (!line->taken[given]) {
             Py_CLEAR(outputs[given]);
-        }
-        for (uint32_t i = 0; i < line->nmade; i++) {
-            Py_XDECREF(run->values[line->made[i]->node->index]);
         }
     }
     for (uint32_t i = 0; i < exe->stages.nboxes; i++) {
         Py_CLEAR(run->values[exe->stages.boxes[i].node->index]); /* it may be there twice */
     }
-    return result;
+    return ok ? 0 : -1;
+}
+
+/* What the line made is let go of. */
+static void __attribute__((noinline))
+drop_outputs(const DtLine *line, PyObject **outputs)
+{
+    for (uint32_t i = 0; i < line->nmade; i++) {
+        uint32_t given = line->made[i]->given;
+        Py_CLEAR(outputs[given]);
+    }
 }
 
 DtFusedRun
 dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
 {
     DtLine *line = exe->line;
-    const DtGraph *graph = exe->base.graph;
     PyObject *values[DT_NATIVE_STACK_VALUES];
     DtNumber symbols[DT_NATIVE_STACK_SYMBOLS];
-    DtCell cells[DT_NATIVE_STACK_CELLS];
-    DtNativeRun run = {.exe = exe, .values = values, .symbols = symbols, .cells = cells};
     if (!serves(exe, inputs)) {
         return DT_FUSED_CALL;
     }
-    if (exe->needs_symbols && !dt_graph_read_symbols(graph, inputs, symbols)) {
+    if (!line->keeps_symbols && exe->needs_symbols
+        && !dt_graph_read_symbols(exe->base.graph, inputs, symbols)) {
         return DT_FUSED_REPLAY;
     }
-    take_inputs(exe, inputs, values);
+    if (line->asks_values) {
+        take_inputs(exe, inputs, values);
+    }
+    DtNativeRun run;
+    run.exe = exe;
+    run.values = values;
+    run.symbols = line->keeps_symbols ? line->symbols : symbols;
+    run.cells = line->cells;
+    run.strayed = false;
     unsigned turn = line->turn;
     DtFusedRun result = DT_FUSED_CALL;
-    if (make_outputs(line, &run) < 0) {
+    if (make_outputs(line, &run, outputs) < 0) {
         result = DT_FUSED_ERROR;
     }
     /* A handler of memory that is the program's may have run the line, over others. */
     else if (line->turn == turn && line->state == DT_LINE_SERVES && run_usual(line, &run, inputs)) {
         line->in_vain = 0;
-        result = DT_FUSED_OK;
+        result =
+            !line->gives_others || give_others(exe, &run, outputs) == 0 ? DT_FUSED_OK : failure();
     }
     else if (run.strayed) {
         result = DT_FUSED_OTHER_WAY;
@@ -357,5 +439,8 @@ dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs)
     else if (++line->in_vain >= GIVES_UP) {
         line->state = DT_LINE_REFUSES;
     }
-    return give_outputs(exe, &run, result, outputs);
+    if (DT_UNLIKELY(result != DT_FUSED_OK)) {
+        drop_outputs(line, outputs);
+    }
+    return result;
 }

@@ -3,6 +3,7 @@
 #define DT_BACKEND_NATIVE_LINE_H
 
 #include "backend/native/cells.h"
+#include "backend/native/fills.h"
 #include "backend/native/memory.h"
 #include "backend/native/straight.h"
 
@@ -10,6 +11,7 @@
 typedef struct DtLineOperand {
     uint32_t input;
     int type_num;
+    const PyArray_Descr *descr; /* that arrays of the type mostly have: NumPy's own, immortal */
     const DtNode *node;
     npy_intp key[1 + 2 * DT_FUSED_MAX_NDIM];
 } DtLineOperand;
@@ -23,8 +25,10 @@ typedef struct DtLineResult {
     uint16_t cell;        /* of a number, or DT_NO_CELL: an array */
     bool is_output;       /* of the graph */
     int32_t output;       /* of the stage; or ~row */
+    uint32_t given;       /* the output of the graph that takes a new array */
     /* Learnt: */
-    const char *place;
+    char *place;
+    DtTake *take;
     npy_intp bytes;
     int ndim;
     int order;
@@ -39,6 +43,15 @@ typedef struct DtLineSource {
     const DtLineResult *result;   /* of an earlier stage */
 } DtLineSource;
 
+typedef uint64_t DtLineNumber[2];
+
+/* An array operand whose memory is another one at each run. */
+typedef struct DtLineMove {
+    npy_intp first; /* element: bytes from the array's first one */
+    uint32_t input;
+    uint16_t slot;
+} DtLineMove;
+
 typedef struct DtLeg {
     const DtFused *fused;     /* or NULL: */
     const DtCellStage *cells; /* numbers */
@@ -48,6 +61,14 @@ typedef struct DtLeg {
     DtLineSource *sources; /* of each input */
     DtLineResult *results;
     uint32_t nresults;
+    /* Learnt: */
+    char **slots;      /* where operands and numbers are */
+    DtLineMove *moves; /* those of slots that change */
+    uint16_t *varying; /* numbers that do */
+    DtLineNumber *numbers;
+    DtLineResult **wanted; /* results that go to a cell or an array */
+    uint32_t nmoves, nvarying, nwanted;
+    DtCellStage left; /* of `cells`, what is not known beforehand */
 } DtLeg;
 
 typedef struct DtLine {
@@ -65,12 +86,21 @@ typedef struct DtLine {
     uint32_t nlegs;
     DtLineResult **made; /* results that are arrays which the graph returns */
     uint32_t nmade;
-    bool *taken; /* per output of the graph: such an array, and none behind it is the same */
+    bool *taken;        /* per output of the graph: such an array, and none behind it is the same */
+    bool gives_others;  /* outputs that are no such arrays */
+    bool asks_values;   /* somebody does, of inputs */
+    bool keeps_symbols; /* they follow from shapes, so they are learnt: */
+    DtNumber *symbols;
+    DtCell *cells; /* of a run, and what is known beforehand */
 } DtLine;
 
 /* line_plan.c: whether the graph may have one: exe->line is made. */
 DtStatus dt_line_plan(DtNative *exe) DT_MUST_CHECK;
 void dt_line_free(DtLine *line); /* what it has kept */
+
+/* line_cells.c: finds out what of the numbers is known beforehand, and computes it; `known` is for
+ * each cell.  False: it is not sure. */
+bool dt_line_know_cells(const DtLine *line, DtLeg *leg, DtNativeRun *run, bool *known);
 
 /* DT_FUSED_CALL: nothing has happened, and the stages are to be run one by one. */
 DtFusedRun dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs);

@@ -43,6 +43,14 @@ is_input(const DtGraph *graph, const DtNode *node, uint32_t *index)
     return false;
 }
 
+static const PyArray_Descr *
+usual_descr(int type_num)
+{
+    PyArray_Descr *descr = PyArray_DescrFromType(type_num);
+    Py_DECREF(descr); /* NumPy keeps it */
+    return descr;
+}
+
 /* The operand that an input of the graph is; NULL: no input, or one of another type. */
 static const DtLineOperand *
 find_operand(const DtNative *exe, DtLine *line, const DtNode *node, int type_num)
@@ -58,6 +66,7 @@ find_operand(const DtNative *exe, DtLine *line, const DtNode *node, int type_num
     }
     operand->node = node;
     operand->type_num = type_num;
+    operand->descr = usual_descr(type_num);
     line->noperands++;
     return operand;
 }
@@ -138,6 +147,14 @@ plan_results(const DtNative *exe, DtLeg *leg)
 }
 
 static DtStatus
+plan_cells(DtNative *exe, DtLeg *leg)
+{
+    leg->left = *leg->cells;
+    leg->left.ops = DT_ARENA_ARRAY(&exe->arena, DtCellOp, leg->cells->nops + 1);
+    return leg->left.ops != NULL ? DT_OK : dt_no_memory();
+}
+
+static DtStatus
 plan_leg(DtNative *exe, DtLine *line, const DtStage *stage, bool *ok)
 {
     DtLeg *leg = &line->legs[line->nlegs];
@@ -146,18 +163,29 @@ plan_leg(DtNative *exe, DtLine *line, const DtStage *stage, bool *ok)
     leg->cells = stage->cells;
     if (fused == NULL) {
         *ok = stage->cells != NULL;
+        line->asks_values = true;
         line->nlegs++;
-        return DT_OK;
+        return *ok ? plan_cells(exe, leg) : DT_OK;
     }
     *ok = !fused->writes && !fused->raises && !fused->tells_nans && fused->ninputs > 0
           && has_numbers(exe, fused);
     if (!*ok) {
         return DT_OK;
     }
+    uint32_t most = fused->noutputs + fused->nrows + 1;
     leg->sources = DT_ARENA_ARRAY(&exe->arena, DtLineSource, fused->ninputs);
-    leg->results = DT_ARENA_ARRAY(&exe->arena, DtLineResult, fused->noutputs + fused->nrows + 1);
-    if (leg->sources == NULL || leg->results == NULL) {
+    leg->moves = DT_ARENA_ARRAY(&exe->arena, DtLineMove, fused->ninputs);
+    leg->slots = DT_ARENA_ARRAY(&exe->arena, char *, fused->nslots);
+    leg->varying = DT_ARENA_ARRAY(&exe->arena, uint16_t, fused->nvarying + 1);
+    leg->numbers = DT_ARENA_ARRAY(&exe->arena, DtLineNumber, fused->nvarying + 1);
+    leg->results = DT_ARENA_ARRAY(&exe->arena, DtLineResult, most);
+    leg->wanted = DT_ARENA_ARRAY(&exe->arena, DtLineResult *, most);
+    if (leg->sources == NULL || leg->moves == NULL || leg->slots == NULL || leg->varying == NULL
+        || leg->numbers == NULL || leg->results == NULL || leg->wanted == NULL) {
         return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < fused->nvarying; i++) {
+        line->asks_values = line->asks_values || fused->scalars[i].kind != DT_SCALAR_SYM;
     }
     *ok = plan_sources(exe, line, leg) && plan_results(exe, leg);
     line->nlegs++;
@@ -184,10 +212,32 @@ plan_outputs(DtNative *exe, DtLine *line)
         }
         line->taken[i] = taken;
         if (taken) {
+            result->given = i;
             line->made[line->nmade++] = result;
         }
+        line->gives_others = line->gives_others || !taken;
     }
     return DT_OK;
+}
+
+/* Symbols that are all sizes of operands need not be read at each run. */
+static DtStatus
+plan_symbols(DtNative *exe, DtLine *line)
+{
+    const DtGraph *graph = exe->base.graph;
+    bool keeps = true;
+    for (uint32_t i = 0; i < graph->symbols.count; i++) {
+        const DtGraphSymbol *symbol = &graph->symbols.items[i];
+        bool found = symbol->input == DT_NO_INPUT;
+        for (uint32_t j = 0; !found && symbol->dim >= 0 && j < line->noperands; j++) {
+            found = line->operands[j].input == symbol->input;
+        }
+        keeps = keeps && found;
+    }
+    line->keeps_symbols = keeps;
+    line->symbols = DT_ARENA_ARRAY(&exe->arena, DtNumber, graph->symbol_limit + 1);
+    line->cells = DT_ARENA_ARRAY(&exe->arena, DtCell, exe->stages.ncells + 1);
+    return line->symbols != NULL && line->cells != NULL ? DT_OK : dt_no_memory();
 }
 
 DtStatus
@@ -219,6 +269,8 @@ dt_line_plan(DtNative *exe)
     }
     if (ok && line->noperands > 0) {
         DT_TRY(plan_outputs(exe, line));
+        DT_TRY(plan_symbols(exe, line));
+        line->asks_values = line->asks_values || line->gives_others;
         exe->line = line;
     }
     return DT_OK;

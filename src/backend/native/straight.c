@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/native/by_size.h"
+#include "backend/native/fills.h"
 #include "backend/native/fpflags.h"
 #include "backend/native/walk.h"
 
@@ -31,11 +31,20 @@ enum {
 };
 
 typedef struct Step {
-    DtQuads *quads; /* or NULL: NumPy's loop */
+    DtQuads *quads; /* or NULL: NumPy's loop, or one from elements to rows or the other way round */
+    npy_intp count; /* of groups; of elements for NumPy's loop */
     char *args[DT_LOOP_MAX_ARGS];
     const DtStep *step;
     bool reads; /* flags, before the loop */
 } Step;
+
+/* What a run of the line is over. */
+typedef struct Extent {
+    const DtFew *few; /* NULL: operands are dense, and nothing is reduced */
+    unsigned turn;    /* of it */
+    npy_intp total, whole;
+    npy_intp rows, whole_rows;
+} Extent;
 
 struct DtStraight {
     const DtFused *fused;
@@ -46,6 +55,9 @@ struct DtStraight {
     char *frame;    /* a place for each slot */
     bool clears;    /* flags that were there before may get lost */
     DtFew *few;     /* or NULL: none has been needed */
+    Extent extent;  /* that the counts of steps and the fills are for */
+    DtFill *fills;  /* of operands, and of numbers that are not constant */
+    uint32_t nfills;
 };
 
 static char *
@@ -55,22 +67,6 @@ place_of(const DtStraight *straight, uint16_t slot)
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */
-
-#define REPEAT(T)                                                                                  \
-    {                                                                                              \
-        T element;                                                                                 \
-        memcpy(&element, from, sizeof(T));                                                         \
-        for (npy_intp i = start; i < end; i++) {                                                   \
-            memcpy(to + i * (npy_intp)sizeof(T), &element, sizeof(T));                             \
-        }                                                                                          \
-    }
-
-/* The element at `from` becomes those of `to` from `start` on. */
-static inline void
-repeat(char *to, const char *from, npy_intp start, npy_intp end, uint8_t size)
-{
-    DT_BY_SIZE(size, REPEAT);
-}
 
 /* Our functions clear no flags, and raise some where they are in doubt, so that there may be some
  * where the blocks of the stage have none. */
@@ -82,7 +78,8 @@ make_steps(DtStraight *straight)
     for (uint32_t i = 0; i < fused->nsteps; i++) {
         const DtStep *step = &fused->steps[i];
         Step *own = &straight->steps[i];
-        *own = (Step){.quads = step->flags & DT_STEP_REDUCE ? NULL : step->quads, .step = step};
+        bool between = step->flags & (DT_STEP_REDUCE | DT_STEP_EXPAND);
+        *own = (Step){.quads = between ? NULL : step->quads, .step = step};
         uint8_t quiet = own->quads != NULL ? DT_STEP_SILENT : DT_STEP_SILENT | DT_STEP_CLEAR;
         bool raises = !(step->flags & quiet);
         for (int j = 0; j < step->nargs; j++) {
@@ -113,10 +110,11 @@ take_frame(DtStraight *straight, npy_intp room)
     straight->frame = frame;
     straight->place = place;
     straight->room = room;
+    straight->extent.total = 0;
     for (uint32_t i = fused->nvarying; i < fused->nscalars; i++) {
         const DtFusedScalar *constant = &fused->scalars[i];
-        repeat(place_of(straight, constant->slot), (const char *)constant->cell, 0,
-               room * 8 / constant->size, constant->size);
+        dt_fill_repeat(place_of(straight, constant->slot), (const char *)constant->cell, 0,
+                       room * 8 / constant->size, constant->size);
     }
     make_steps(straight);
     return true;
@@ -125,12 +123,16 @@ take_frame(DtStraight *straight, npy_intp room)
 static DtStraight *
 make(const DtFused *fused)
 {
-    DtStraight *straight = calloc(1, sizeof(DtStraight) + fused->nsteps * sizeof(Step));
+    uint32_t nfills = fused->ninputs + fused->nvarying;
+    DtStraight *straight =
+        calloc(1, sizeof(DtStraight) + fused->nsteps * sizeof(Step) + nfills * sizeof(DtFill));
     if (straight == NULL) {
         return NULL;
     }
     straight->fused = fused;
     straight->steps = (Step *)(straight + 1);
+    straight->fills = (DtFill *)(straight->steps + fused->nsteps);
+    straight->nfills = nfills;
     straight->widest = 8;
     for (uint32_t i = 0; i < fused->nsteps; i++) {
         if (fused->steps[i].widest > straight->widest) {
@@ -171,7 +173,7 @@ dt_straight_clears(const DtStraight *straight)
     return straight->clears;
 }
 
-const char *
+char *
 dt_straight_place(const DtStraight *straight, uint16_t slot)
 {
     return place_of(straight, slot);
@@ -210,75 +212,6 @@ dt_straight_free(DtStraight *straight)
 
 /* ---- Running it ------------------------------------------------------------------------------ */
 
-/* Small numbers of elements: a call of memcpy would take longer. */
-static inline void
-copy(char *to, const char *from, npy_intp bytes)
-{
-    for (; bytes >= 16; bytes -= 16, to += 16, from += 16) {
-        memcpy(to, from, 16);
-    }
-    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
-        memcpy(to, from, 4);
-    }
-    for (; bytes > 0; bytes--) {
-        *to++ = *from++;
-    }
-}
-
-static inline void
-fill(char *place, const char *from, npy_intp total, npy_intp whole, uint8_t size)
-{
-    copy(place, from, total * size);
-    if (DT_UNLIKELY(total < whole)) {
-        repeat(place, place, total, whole, size);
-    }
-}
-
-/* Copies results; false: one is a NaN. */
-#define TAKE(T, BITS)                                                                              \
-    {                                                                                              \
-        typedef T Group __attribute__((vector_size(16)));                                          \
-        typedef BITS Found __attribute__((vector_size(16)));                                       \
-        Found nans = {0};                                                                          \
-        for (; bytes >= 16; bytes -= 16, to += 16, place += 16) {                                  \
-            Group group;                                                                           \
-            memcpy(&group, place, 16);                                                             \
-            nans |= group != group;                                                                \
-            memcpy(to, &group, 16);                                                                \
-        }                                                                                          \
-        BITS found = 0;                                                                            \
-        for (size_t i = 0; i < 16 / sizeof(T); i++) {                                              \
-            found |= nans[i];                                                                      \
-        }                                                                                          \
-        for (; bytes > 0; bytes -= (npy_intp)sizeof(T), to += sizeof(T), place += sizeof(T)) {     \
-            T item;                                                                                \
-            memcpy(&item, place, sizeof(T));                                                       \
-            found |= item != item;                                                                 \
-            memcpy(to, &item, sizeof(T));                                                          \
-        }                                                                                          \
-        return found == 0;                                                                         \
-    }
-
-bool
-dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes)
-{
-    if (type_num == NPY_DOUBLE || type_num == NPY_CDOUBLE) {
-        TAKE(double, int64_t)
-    }
-    if (type_num == NPY_FLOAT || type_num == NPY_CFLOAT) {
-        TAKE(float, int32_t)
-    }
-    copy(to, place, bytes);
-    return true;
-}
-
-/* What a run of the line is over. */
-typedef struct Extent {
-    const DtFew *few; /* of a stage that reduces */
-    npy_intp total, whole;
-    npy_intp rows, whole_rows;
-} Extent;
-
 /* NumPy's loops need no whole groups. */
 static inline npy_intp
 whole_groups(const DtFused *fused, npy_intp count)
@@ -286,14 +219,64 @@ whole_groups(const DtFused *fused, npy_intp count)
     return fused->nquads == 0 ? count : (count + GROUP - 1) & ~(npy_intp)(GROUP - 1);
 }
 
+/* Steps learn how many elements there are, and fills how those lie. */
+static void __attribute__((noinline))
+prepare(DtStraight *straight, const DtFew *few, npy_intp total)
+{
+    const DtFused *fused = straight->fused;
+    Extent *extent = &straight->extent;
+    *extent = (Extent){.few = few, .total = total, .whole = whole_groups(fused, total)};
+    if (few != NULL) {
+        extent->turn = few->turn;
+        extent->rows = few->rows;
+        extent->whole_rows = whole_groups(fused, few->rows);
+    }
+    for (uint32_t i = 0; i < fused->nsteps; i++) {
+        Step *own = &straight->steps[i];
+        bool rows = own->step->flags & DT_STEP_ROWS;
+        npy_intp count = rows ? extent->whole_rows : extent->whole;
+        own->count = own->quads != NULL ? (npy_intp)((size_t)count / GROUP) : count;
+    }
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        const DtFusedInput *input = &fused->inputs[i];
+        bool dense = few == NULL || few->inputs[i].dense;
+        straight->fills[i] = (DtFill){.place = place_of(straight, input->slot),
+                                      .offsets = dense ? NULL : few->inputs[i].offsets,
+                                      .total = total,
+                                      .whole = extent->whole,
+                                      .slot = input->slot,
+                                      .size = input->size};
+        dt_fill_choose(&straight->fills[i]);
+    }
+    for (uint32_t i = 0; i < fused->nvarying; i++) {
+        const DtFusedScalar *scalar = &fused->scalars[i];
+        DtFill *fill = &straight->fills[fused->ninputs + i];
+        *fill = (DtFill){.place = place_of(straight, scalar->slot),
+                         .whole = extent->whole,
+                         .slot = scalar->slot,
+                         .size = scalar->size};
+        dt_fill_choose(fill);
+    }
+}
+
 static inline void
-run_loop(const Step *own, npy_intp count, DtOutcome *outcome)
+fill(const DtStraight *straight, char *const *slots)
+{
+    const DtFill *fill = straight->fills;
+    for (const DtFill *end = fill + straight->nfills; fill < end; fill++) {
+        fill->copy(fill, slots[fill->slot]);
+    }
+}
+
+static inline void
+run_loop(const Step *own, DtOutcome *outcome)
 {
     const DtStep *step = own->step;
+    npy_intp count = own->count;
     if (own->reads) {
         outcome->flags |= dt_fpflags_read();
     }
-    if (step->call(step->context, own->args, &count, step->strides, step->auxdata) < 0) {
+    if (step->call(step->context, (char **)own->args, &count, step->strides, step->auxdata) < 0) {
         outcome->failed = true;
     }
     if (step->flags & DT_STEP_CLEAR) {
@@ -303,17 +286,18 @@ run_loop(const Step *own, npy_intp count, DtOutcome *outcome)
 
 /* A step from elements to rows or the other way round. */
 static void
-run_between(const DtFused *fused, const Step *own, const Extent *extent, DtOutcome *outcome)
+run_between(const DtStraight *straight, const Step *own, DtOutcome *outcome)
 {
     const DtStep *step = own->step;
+    const Extent *extent = &straight->extent;
     const DtFew *few = extent->few;
     if (step->flags & DT_STEP_EXPAND) {
         uint8_t size = (uint8_t)step->strides[1];
         dt_copy_expanded(own->args[1], own->args[0], few->rows, few->length, size);
-        repeat(own->args[1], own->args[1], extent->total, extent->whole, size);
+        dt_fill_repeat(own->args[1], own->args[1], extent->total, extent->whole, size);
         return;
     }
-    const DtFusedReduce *reduce = &fused->reduce[step->reduce];
+    const DtFusedReduce *reduce = &straight->fused->reduce[step->reduce];
     if (own->reads) {
         outcome->flags |= dt_fpflags_read();
     }
@@ -323,58 +307,29 @@ run_between(const DtFused *fused, const Step *own, const Extent *extent, DtOutco
     }
     else {
         dt_reduced_rows(reduce, own->args[0], own->args[1], few->rows, few->length, outcome);
-        repeat(own->args[0], own->args[0], extent->rows, extent->whole_rows,
-               reduce->loop->sizes[0]);
+        dt_fill_repeat(own->args[0], own->args[0], extent->rows, extent->whole_rows,
+                       reduce->loop->sizes[0]);
     }
     if (step->flags & DT_STEP_CLEAR) {
         dt_fpflags_clear();
     }
 }
 
-/* A step over `count` elements or rows, a multiple of four. */
-static inline void
-run_step(const Step *own, npy_intp count, DtOutcome *outcome)
-{
-    if (DT_LIKELY(own->quads != NULL)) {
-        own->quads(own->args, (npy_intp)((size_t)count / GROUP));
-    }
-    else {
-        run_loop(own, count, outcome);
-    }
-}
-
-/* Steps of a stage that reduces. */
-static void
-run_reducing(const DtStraight *straight, const Extent *extent, DtOutcome *outcome)
-{
-    const Step *own = straight->steps;
-    for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
-        uint8_t other = own->step->flags & DT_STEP_OTHER;
-        if (other == 0) {
-            run_step(own, extent->whole, outcome);
-        }
-        else if (other == DT_STEP_ROWS) {
-            run_step(own, extent->whole_rows, outcome);
-        }
-        else {
-            run_between(straight->fused, own, extent, outcome);
-        }
-    }
-}
-
 /* False: a step failed, or is not sure.  Flags are those that were read on the way. */
 static inline bool
-run_steps(const DtStraight *straight, const Extent *extent, unsigned *flags)
+run_steps(const DtStraight *straight, unsigned *flags)
 {
     DtOutcome outcome = {.flags = *flags};
-    if (straight->fused->nreduce > 0) {
-        run_reducing(straight, extent, &outcome);
-    }
-    else {
-        const Step *own = straight->steps;
-        npy_intp whole = extent->whole;
-        for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
-            run_step(own, whole, &outcome);
+    const Step *own = straight->steps;
+    for (const Step *end = own + straight->fused->nsteps; own < end; own++) {
+        if (DT_LIKELY(own->quads != NULL)) {
+            own->quads(own->args, own->count);
+        }
+        else if (own->step->flags & (DT_STEP_REDUCE | DT_STEP_EXPAND)) {
+            run_between(straight, own, &outcome);
+        }
+        else {
+            run_loop(own, &outcome);
         }
     }
     *flags = outcome.flags;
@@ -385,11 +340,11 @@ run_steps(const DtStraight *straight, const Extent *extent, unsigned *flags)
  * out whether there are any takes as long as three steps, and mostly there are none when a run
  * begins: that is looked at where there are some at its end. */
 static inline bool
-run_alone(const DtStraight *straight, const Extent *extent)
+run_alone(const DtStraight *straight)
 {
     for (int turn = 0; turn < 2; turn++) {
         unsigned flags = 0;
-        if (!run_steps(straight, extent, &flags)) {
+        if (!run_steps(straight, &flags)) {
             return false;
         }
         flags |= dt_fpflags_read();
@@ -401,14 +356,11 @@ run_alone(const DtStraight *straight, const Extent *extent)
     return false;
 }
 
-static inline void
-fill_scalars(const DtStraight *straight, char *const *slots, npy_intp whole)
+static inline bool
+take(const DtStraight *straight, uint16_t slot, const PyArray_Descr *descr, char *const *slots,
+     npy_intp bytes)
 {
-    const DtFused *fused = straight->fused;
-    for (uint32_t i = 0; i < fused->nvarying; i++) {
-        const DtFusedScalar *scalar = &fused->scalars[i];
-        repeat(place_of(straight, scalar->slot), slots[scalar->slot], 0, whole, scalar->size);
-    }
+    return dt_take_choose(descr->type_num, bytes)(place_of(straight, slot), slots[slot], bytes);
 }
 
 static inline bool
@@ -418,9 +370,7 @@ take_outputs(const DtStraight *straight, char *const *slots, npy_intp total)
     bool usual = true;
     for (uint32_t i = 0; i < fused->noutputs; i++) {
         const DtFusedOutput *output = &fused->outputs[i];
-        usual = usual
-                && dt_straight_take(place_of(straight, output->slot), output->descr->type_num,
-                                    slots[output->slot], total * output->size);
+        usual = usual && take(straight, output->slot, output->descr, slots, total * output->size);
     }
     return usual;
 }
@@ -428,68 +378,42 @@ take_outputs(const DtStraight *straight, char *const *slots, npy_intp total)
 bool
 dt_straight_run(DtStraight *straight, char *const *slots, npy_intp total)
 {
-    const DtFused *fused = straight->fused;
-    Extent extent = {.total = total, .whole = whole_groups(fused, total)};
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        const DtFusedInput *input = &fused->inputs[i];
-        fill(place_of(straight, input->slot), slots[input->slot], total, extent.whole, input->size);
+    if (DT_UNLIKELY(straight->extent.few != NULL || straight->extent.total != total)) {
+        prepare(straight, NULL, total);
     }
-    fill_scalars(straight, slots, extent.whole);
-    return run_alone(straight, &extent) && take_outputs(straight, slots, total);
+    fill(straight, slots);
+    return run_alone(straight) && take_outputs(straight, slots, total);
 }
 
-#define GATHER(T)                                                                                  \
-    for (npy_intp i = 0; i < total; i++) {                                                         \
-        memcpy(place + i * (npy_intp)sizeof(T), from + offsets[i], sizeof(T));                     \
-    }
-
-/* Copies elements from where they lie. */
 static inline void
-gather(char *place, const char *from, const npy_intp *offsets, npy_intp total, uint8_t size)
+fill_few(DtStraight *straight, const DtFew *few, char *const *slots)
 {
-    DT_BY_SIZE(size, GATHER);
-}
-
-static inline Extent
-fill_few(const DtStraight *straight, const DtFew *few, char *const *slots)
-{
-    const DtFused *fused = straight->fused;
-    Extent extent = {few, few->total, whole_groups(fused, few->total), few->rows,
-                     whole_groups(fused, few->rows)};
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        const DtFusedInput *input = &fused->inputs[i];
-        const DtFewInput *lies = &few->inputs[i];
-        char *place = place_of(straight, input->slot), *from = slots[input->slot];
-        if (lies->dense) {
-            fill(place, from, extent.total, extent.whole, input->size);
-            continue;
-        }
-        gather(place, from, lies->offsets, extent.total, input->size);
-        repeat(place, place, extent.total, extent.whole, input->size);
+    const Extent *extent = &straight->extent;
+    if (DT_UNLIKELY(extent->few != few || extent->turn != few->turn || extent->total == 0)) {
+        prepare(straight, few, few->total);
     }
-    fill_scalars(straight, slots, extent.whole);
-    return extent;
+    fill(straight, slots);
 }
 
 bool
 dt_straight_go(DtStraight *straight, const DtFew *few, char *const *slots, unsigned *flags)
 {
-    Extent extent = fill_few(straight, few, slots);
-    return run_steps(straight, &extent, flags);
+    fill_few(straight, few, slots);
+    return run_steps(straight, flags);
 }
 
 bool
 dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots)
 {
     const DtFused *fused = straight->fused;
-    Extent extent = fill_few(straight, few, slots);
-    bool usual = run_alone(straight, &extent) && take_outputs(straight, slots, few->total);
+    fill_few(straight, few, slots);
+    bool usual = run_alone(straight) && take_outputs(straight, slots, few->total);
     for (uint32_t i = 0; i < fused->nrows; i++) {
         const DtFusedRow *row = &fused->rows[i];
-        usual = usual
-                && (row->equal >= 0
-                    || dt_straight_take(place_of(straight, row->slot), row->descr->type_num,
-                                        slots[row->slot], dt_few_results(few) * row->size));
+        usual =
+            usual
+            && (row->equal >= 0
+                || take(straight, row->slot, row->descr, slots, dt_few_results(few) * row->size));
     }
     return usual;
 }

@@ -51,13 +51,12 @@ DtFew *dt_straight_few(DtStraight *straight);
 /* Runs it over such operands, which begin where slots say. */
 bool dt_straight_run_few(DtStraight *straight, const DtFew *few, char *const *slots);
 
-/* The same in parts: the steps, false if they were in vain; then each result, taken out of its
- * place, false if it has a NaN.  Flags that are looked at on the way are added to `flags`; those at
- * the beginning are the caller's to look at, if the line clears any. */
+/* The steps alone; false: they were in vain.  Results are in their places (fills.h).  Flags that
+ * are looked at on the way are added to `flags`; those at the beginning are the caller's to look
+ * at, if the line clears any. */
 bool dt_straight_go(DtStraight *straight, const DtFew *few, char *const *slots, unsigned *flags);
 bool dt_straight_clears(const DtStraight *straight);
-const char *dt_straight_place(const DtStraight *straight, uint16_t slot);
-bool dt_straight_take(const char *place, int type_num, char *to, npy_intp bytes);
+char *dt_straight_place(const DtStraight *straight, uint16_t slot);
 
 /* Results of what is reduced: rows, or columns. */
 static inline npy_intp
