@@ -349,11 +349,19 @@ same_dtype(const PyArray_Descr *wanted, const PyArray_Descr *found)
 }
 
 /* Of an instance of a class derived from ndarray, too. */
-static bool
+static bool __attribute__((noinline))
 dtype_holds(const ArraySpec *spec, PyObject *object)
 {
     return PyArray_Check(object)
            && (PyArray_DESCR((PyArrayObject *)object) == spec->descr) == (spec->of_dtype == 1);
+}
+
+/* What arrays rarely have to be asked; not inlined, so that the usual questions need no stack. */
+static int __attribute__((noinline))
+check_further(const ArraySpec *spec, PyArrayObject *array)
+{
+    return (PyArray_DESCR(array) == spec->descr || same_dtype(spec->descr, PyArray_DESCR(array)))
+           && (!spec->strides_checked || strides_hold(spec, array));
 }
 
 int
@@ -378,11 +386,8 @@ dt_np_check(const DtAdapter *adapter, const void *data, PyObject *object)
             return 0;
         }
     }
-    if (DT_UNLIKELY(PyArray_DESCR(array) != spec->descr)
-        && !same_dtype(spec->descr, PyArray_DESCR(array))) {
-        return 0;
-    }
-    return !spec->strides_checked || strides_hold(spec, array);
+    return DT_LIKELY(PyArray_DESCR(array) == spec->descr && !spec->strides_checked)
+           || check_further(spec, array);
 }
 
 uint64_t

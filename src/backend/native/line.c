@@ -226,7 +226,7 @@ looks_at(DtNative *exe, PyObject *const *inputs)
     DtLine *line = exe->line;
     bool same = true;
     PyArrayObject *first = (PyArrayObject *)inputs[line->operands[0].input];
-    if (PyArray_Check(first) && PyArray_SIZE(first) > DT_STRAIGHT_MOST) {
+    if (PyArray_Check(first) && PyArray_SIZE(first) > line->most) {
         line->state = DT_LINE_UNKNOWN;
         return false;
     }

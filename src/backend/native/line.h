@@ -72,6 +72,7 @@ typedef struct DtLeg {
 } DtLeg;
 
 typedef struct DtLine {
+    npy_intp most; /* elements of an operand */
     enum {
         DT_LINE_UNKNOWN,
         DT_LINE_SEEN,
@@ -102,7 +103,20 @@ void dt_line_free(DtLine *line); /* what it has kept */
  * each cell.  False: it is not sure. */
 bool dt_line_know_cells(const DtLine *line, DtLeg *leg, DtNativeRun *run, bool *known);
 
-/* DT_FUSED_CALL: nothing has happened, and the stages are to be run one by one. */
+/* For inputs of which dt_line_is_for() does not say that they are too large.  DT_FUSED_CALL: nothing
+ * has happened, and the stages are to be run one by one. */
 DtFusedRun dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs);
+
+static inline bool
+dt_line_is_for(DtLine *line, PyObject *const *inputs)
+{
+    const PyArrayObject_fields *first =
+        (const PyArrayObject_fields *)inputs[line->operands[0].input];
+    if (Py_TYPE(first) == &PyArray_Type && first->nd == 1 && first->dimensions[0] > line->most) {
+        line->state = DT_LINE_UNKNOWN; /* the stages may move their frames */
+        return false;
+    }
+    return true;
+}
 
 #endif

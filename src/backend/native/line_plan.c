@@ -4,9 +4,11 @@
  *
  * All stages have to be fused or compute numbers, and write nothing; what one finds outside of
  * itself is an input of the graph, or made by an earlier one. A stage that is all there is, and
- * has few steps, takes less time without.
+ * has few steps of ours, takes less time without, unless there are very few elements.
  */
 #include "backend/native/line.h"
+
+enum { MOST_OF_SHORT = 24 /* elements, of such a stage */ };
 
 static bool
 is_output(const DtGraph *graph, const DtNode *node)
@@ -245,7 +247,8 @@ dt_line_plan(DtNative *exe)
 {
     const DtGraph *graph = exe->base.graph;
     const DtStages *stages = &exe->stages;
-    bool ok = (exe->lone == NULL || exe->lone->nquads >= DT_STRAIGHT_PAYS) && exe->nwritten == 0
+    bool short_one = exe->lone != NULL && exe->lone->nquads < DT_STRAIGHT_PAYS;
+    bool ok = (!short_one || exe->lone->nquads > 0) && exe->nwritten == 0
               && stages->count > 0 && graph->nodes.count <= DT_NATIVE_STACK_VALUES
               && graph->symbol_limit <= DT_NATIVE_STACK_SYMBOLS
               && stages->ncells <= DT_NATIVE_STACK_CELLS;
@@ -259,6 +262,7 @@ dt_line_plan(DtNative *exe)
     if (line == NULL) {
         return dt_no_memory();
     }
+    line->most = short_one ? MOST_OF_SHORT : DT_STRAIGHT_MOST;
     line->legs = DT_ARENA_ARRAY(&exe->arena, DtLeg, stages->count);
     line->operands = DT_ARENA_ARRAY(&exe->arena, DtLineOperand, graph->inputs.count + 1);
     if (line->legs == NULL || line->operands == NULL) {

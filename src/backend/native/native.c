@@ -258,7 +258,7 @@ static DtRun
 native_run(DtExecutable *base, PyObject *const *inputs, PyObject **outputs)
 {
     DtNative *exe = (DtNative *)base;
-    if (exe->line != NULL) {
+    if (exe->line != NULL && dt_line_is_for(exe->line, inputs)) {
         switch (dt_line_run(exe, inputs, outputs)) {
         case DT_FUSED_OK:
             return DT_RUN_OK;
