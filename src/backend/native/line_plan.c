@@ -248,8 +248,8 @@ dt_line_plan(DtNative *exe)
     const DtGraph *graph = exe->base.graph;
     const DtStages *stages = &exe->stages;
     bool short_one = exe->lone != NULL && exe->lone->nquads < DT_STRAIGHT_PAYS;
-    bool ok = (!short_one || exe->lone->nquads > 0) && exe->nwritten == 0
-              && stages->count > 0 && graph->nodes.count <= DT_NATIVE_STACK_VALUES
+    bool ok = (!short_one || exe->lone->nquads > 0) && exe->nwritten == 0 && stages->count > 0
+              && graph->nodes.count <= DT_NATIVE_STACK_VALUES
               && graph->symbol_limit <= DT_NATIVE_STACK_SYMBOLS
               && stages->ncells <= DT_NATIVE_STACK_CELLS;
     for (uint32_t i = 0; ok && i < stages->count; i++) {
