@@ -2,6 +2,7 @@
 #include "eval_frame/investment.h"
 
 #include "eval_frame/broken.h"
+#include "eval_frame/resting.h"
 #include "eval_frame/running_loops.h"
 
 /* Given to every program: what tracing needs is read, and two or three attempts are made. */
@@ -19,6 +20,18 @@
 #define CALLS_IN_SERIES 32
 #define CALLS_UNASKED 15
 #define SHORT_CALL_NS 100000
+/* Short enough to be nothing but a branch or an item; and what makes a function rest (resting.h):
+ * so many such calls in a row, or calls that are short and reach no array.  For how long it rests
+ * first, twice as long each time, and how often. */
+#define TINY_CALL_NS 300
+#define IDLE_CALL_NS 10000
+#define IDLE_CALLS 4
+#define FIRST_REST_NS 20000000
+#define MOST_DOUBLED 6
+/* Functions that rest have calls as short as that: of longer ones the way through C is a small
+ * part. For the account they rest when it takes so long. */
+#define RESTING_CALL_NS 20000
+#define LEAST_WAIT_NS 1000000
 /* Calls that run unasked when an attempt was put off: twice as many each time, up to these. */
 #define MOST_PUT_OFF 1023
 
@@ -50,6 +63,7 @@ dt_investment_gain(int64_t ns)
 {
     dt_state.gained_ns += ns;
     dt_state.paused_until_ns = 0; /* it was reckoned without */
+    dt_resting_hurry();
 }
 
 int64_t
@@ -71,6 +85,7 @@ dt_investment_is_spent(DtCodeCache *cache, int64_t now)
     if (!has_account(cache)) {
         return false;
     }
+    dt_resting_look(now);
     if (now < dt_state.paused_until_ns || now < cache->paused_until_ns) {
         return true;
     }
@@ -133,17 +148,77 @@ dt_investment_begin(const DtCodeCache *cache)
     return cache->early_ns < dt_state.hot_ns ? dt_investment_clock() : 0;
 }
 
-void
+int64_t
 dt_investment_end(DtCodeCache *cache, int64_t began)
 {
     if (began == 0) {
-        return;
+        return 0;
     }
-    int64_t taken = dt_investment_clock() - began;
+    int64_t now = dt_investment_clock(), taken = now - began;
     cache->early_ns += taken;
     if (dt_state.hot_ns > 0 && cache->seen >= CALLS_IN_SERIES && taken < SHORT_CALL_NS) {
         /* The next ones will take as long. */
         cache->skips = CALLS_UNASKED;
         cache->early_ns += CALLS_UNASKED * taken;
+        cache->seen += cache->seen < UINT32_MAX - CALLS_UNASKED ? CALLS_UNASKED : 0;
     }
+    dt_resting_look(now + dt_state.compile_ns);
+    return taken > 0 ? taken : 1;
+}
+
+/* ---- Calls that need not be asked for a while ------------------------------------------------ */
+
+bool
+dt_investment_is_short(const DtCodeCache *cache, int64_t taken)
+{
+    return taken != 0 && taken < IDLE_CALL_NS && cache->seen > CALLS_IN_SERIES
+           && has_account(cache);
+}
+
+bool
+dt_investment_is_asked(const DtCodeCache *cache)
+{
+    return has_account(cache) && cache->tried_ns == 0;
+}
+
+int64_t
+dt_investment_give_up(DtCodeCache *cache, int64_t taken)
+{
+    int64_t now = dt_clock_ns(), pause = (int64_t)FIRST_REST_NS << cache->rests;
+    cache->idle = 0;
+    if (now < cache->idle_until_ns) {
+        return cache
+            ->idle_until_ns; /* a call that others are made in, which have said it already */
+    }
+    cache->rests += cache->rests < MOST_DOUBLED;
+    if (taken < RESTING_CALL_NS) {
+        return cache->idle_until_ns = now + pause;
+    }
+    int64_t calls = pause / taken;
+    cache->skips = calls < MOST_PUT_OFF ? (uint32_t)calls : MOST_PUT_OFF;
+    return 0;
+}
+
+int64_t
+dt_investment_idle_until(DtCodeCache *cache, int64_t taken, bool reaches)
+{
+    bool idle = !reaches || taken < TINY_CALL_NS;
+    cache->idle = idle ? cache->idle + 1 : 0;
+    if (cache->idle < IDLE_CALLS) {
+        return 0;
+    }
+    return dt_investment_give_up(cache, taken);
+}
+
+int64_t
+dt_investment_waits_until(const DtCodeCache *cache)
+{
+    if (!dt_investment_has_to_wait(cache) || !has_account(cache)
+        || cache->early_ns < dt_state.hot_ns
+        || cache->early_ns > (int64_t)cache->seen * RESTING_CALL_NS) {
+        return 0;
+    }
+    int64_t until = dt_state.paused_until_ns > cache->paused_until_ns ? dt_state.paused_until_ns
+                                                                      : cache->paused_until_ns;
+    return until > dt_clock_ns() + LEAST_WAIT_NS ? until : 0;
 }

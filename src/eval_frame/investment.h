@@ -36,9 +36,30 @@ dt_investment_busy_clock(void)
  * for the account?  Then it is counted, and runs between the two that follow. */
 bool dt_investment_is_early(DtCodeCache *cache);
 
-/* When it began; 0: it is not timed. */
+/* When it began; 0: it is not timed.  And how long it took, or 0. */
 int64_t dt_investment_begin(const DtCodeCache *cache);
-void dt_investment_end(DtCodeCache *cache, int64_t began);
+int64_t dt_investment_end(DtCodeCache *cache, int64_t began);
+
+/* An early call took so long: is it so short that what it reaches says whether it is idle, one of
+ * which nothing is to be had?  When several were, the time on dt_clock_ns() up to which no call of
+ * `cache` has to be asked; else 0. */
+bool dt_investment_is_short(const DtCodeCache *cache, int64_t taken);
+int64_t dt_investment_idle_until(DtCodeCache *cache, int64_t taken, bool reaches);
+
+/* Is it asked of `cache` whether it comes to arrays (horizon.h) before the first attempt is made?
+ * If it does not, it is left alone, longer each time: up to the time that is returned; or, where
+ * that is 0 because the call of now took long, for some calls, unasked. */
+bool dt_investment_is_asked(const DtCodeCache *cache);
+int64_t dt_investment_give_up(DtCodeCache *cache, int64_t taken);
+
+/* Was an attempt put off in the call that has just ended?  If calls are short: until when there is
+ * none; else 0. */
+static inline bool
+dt_investment_has_to_wait(const DtCodeCache *cache)
+{
+    return cache != NULL && cache->skips > 0;
+}
+int64_t dt_investment_waits_until(const DtCodeCache *cache);
 
 /* An attempt of `cache` was put off: if nothing serves its calls, the next ones run unasked. */
 void dt_investment_put_off(DtCodeCache *cache);

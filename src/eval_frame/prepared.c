@@ -8,42 +8,52 @@
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
+#include "eval_frame/horizon.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
 #include "variables/rules.h"
 
-typedef struct Prepared {
+/* Of a function that is not timed any more: who rests is woken by others, too. */
+#define CALLS_BETWEEN_LOOKS 16
+
+struct DtPrepared {
     PyObject *compiled; /* DtCompiledFunction, made at the first call; DT_OWNED */
     DtRegion *region;   /* DT_OWNED */
     bool hot;           /* calls go to `compiled`; before, they are counted */
     uint64_t calls;
     uint32_t version; /* of the plain function ... */
     PyObject *code;   /* ... with this code (borrowed, only compared) */
-} Prepared;
+};
 
 static PyTypeObject prepared_function_type;
 
-static inline Prepared *
+static inline DtPrepared *
 row_of(PyObject *function)
 {
     return dt_map_get(&dt_state.prepared, function);
 }
 
 static void
+free_row(DtPrepared *row)
+{
+    PyObject *compiled = row->compiled;
+    DtRegion *region = row->region;
+    PyMem_Free(row);
+    Py_XDECREF(compiled);
+    Py_DECREF(region);
+}
+
+static void
 drop_row(PyObject *function)
 {
-    Prepared *row = dt_map_remove(&dt_state.prepared, function);
+    DtPrepared *row = dt_map_remove(&dt_state.prepared, function);
     if (row != NULL) {
-        PyObject *compiled = row->compiled;
-        DtRegion *region = row->region;
-        PyMem_Free(row);
-        Py_XDECREF(compiled);
-        Py_DECREF(region);
+        free_row(row);
     }
 }
 
 static DtCompiledFunction *
-compiled_of(Prepared *row, PyObject *function)
+compiled_of(DtPrepared *row, PyObject *function)
 {
     PyFunctionObject *parts = (PyFunctionObject *)function;
     if (DT_UNLIKELY(row->compiled == NULL)) {
@@ -56,7 +66,7 @@ compiled_of(Prepared *row, PyObject *function)
 }
 
 static DtCodeCache *
-cache_of(const Prepared *row)
+cache_of(const DtPrepared *row)
 {
     return row->compiled != NULL ? ((DtCompiledFunction *)row->compiled)->cache : NULL;
 }
@@ -64,7 +74,7 @@ cache_of(const Prepared *row)
 /* ---- What a list of them says -------------------------------------------------------------- */
 
 static PyObject *
-describe(PyObject *function, const Prepared *row, const char *state)
+describe(PyObject *function, const DtPrepared *row, const char *state)
 {
     PyCodeObject *code = (PyCodeObject *)((PyFunctionObject *)function)->func_code;
     DtCodeCache *cache = cache_of(row);
@@ -85,15 +95,24 @@ append_taken(PyObject *list, DT_STEALS PyObject *item)
     return failed ? -1 : 0;
 }
 
+static int
+append_resting(PyObject *function, DtPrepared *row, void *list)
+{
+    return append_taken(list, describe(function, row, "resting"));
+}
+
 PyObject *
 dt_prepared_list(void)
 {
     PyObject *list = PySequence_List(dt_state.given_back);
+    if (list != NULL && dt_resting_visit(append_resting, list) < 0) {
+        Py_CLEAR(list);
+    }
     for (uint32_t i = 0; list != NULL && i <= dt_state.prepared.mask && dt_state.prepared.mask;
          i++) {
         const DtMapSlot *slot = &dt_state.prepared.slots[i];
         if (slot->key != NULL) {
-            const Prepared *row = slot->value;
+            const DtPrepared *row = slot->value;
             const DtCodeCache *cache = cache_of(row);
             bool loops =
                 cache != NULL && cache->broken != NULL && dt_broken_has_entries(cache->broken);
@@ -113,7 +132,7 @@ dt_prepared_list(void)
 static int
 give_back(PyObject *function, const char *why)
 {
-    Prepared *row = row_of(function);
+    DtPrepared *row = row_of(function);
     if (row == NULL || append_taken(dt_state.given_back, describe(function, row, why)) < 0) {
         return -1;
     }
@@ -124,11 +143,33 @@ give_back(PyObject *function, const char *why)
     return 0;
 }
 
+/* Plain for a while, at a call's end, if nothing is to be had of the next ones: because the last
+ * ones were idle, or because the account has to be waited for. */
+static void
+let_rest(PyObject *function, DtCodeCache *cache, int64_t idle_until)
+{
+    int64_t until = idle_until != 0 ? idle_until : dt_investment_waits_until(cache);
+    DtPrepared *row =
+        until != 0 && Py_IS_TYPE(function, &prepared_function_type) ? row_of(function) : NULL;
+    if (row == NULL) {
+        return;
+    }
+    DtRest rest = idle_until != 0 ? DT_REST_IDLE : DT_REST_ACCOUNT;
+    if (dt_resting_add(function, row, rest, until) < 0) {
+        PyErr_Clear(); /* no memory: it is asked on */
+        return;
+    }
+    dt_map_remove(&dt_state.prepared, function);
+    dt_function_restore(function, dt_function_plain_entry(), 0);
+    cache->skips = 0;
+    Py_CLEAR(row->compiled);
+}
+
 /* The function of a call that has just ended: does it stay prepared? */
 static int
 settle(PyObject *function)
 {
-    Prepared *row = Py_IS_TYPE(function, &prepared_function_type) ? row_of(function) : NULL;
+    DtPrepared *row = Py_IS_TYPE(function, &prepared_function_type) ? row_of(function) : NULL;
     if (row == NULL || row->compiled == NULL) {
         return 0; /* the call itself has changed that */
     }
@@ -148,16 +189,45 @@ settle(PyObject *function)
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
+static bool
+sees_arrays(const DtCompiledFunction *compiled, PyObject *const *args, size_t nargsf,
+            PyObject *kwnames, uint32_t most)
+{
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    return dt_horizon_of_call(&compiled->base, args, PyVectorcall_NARGS(nargsf) + named, most);
+}
+
 /* Before the function is worth compiling, its loops may be. */
 static PyObject *
+call_uncompiled(DtCompiledFunction *compiled, const DtCodeCache *cache, PyObject *const *args,
+                size_t nargsf, PyObject *kwnames)
+{
+    return cache->loops ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
+                        : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
+}
+
+static PyObject *
 call_early(DtCompiledFunction *compiled, DtCodeCache *cache, PyObject *const *args, size_t nargsf,
-           PyObject *kwnames)
+           PyObject *kwnames, int64_t *idle_until)
 {
     int64_t began = dt_investment_begin(cache);
-    PyObject *answer = cache->loops
-                           ? dt_compiled_function_call_looping(compiled, args, nargsf, kwnames)
-                           : dt_compiled_function_call_plainly(compiled, args, nargsf, kwnames);
-    dt_investment_end(cache, began);
+    PyObject *answer = call_uncompiled(compiled, cache, args, nargsf, kwnames);
+    int64_t taken = dt_investment_end(cache, began);
+    if (dt_investment_is_short(cache, taken)) {
+        bool reaches = sees_arrays(compiled, args, nargsf, kwnames, DT_HORIZON_SHORT);
+        *idle_until = dt_investment_idle_until(cache, taken, reaches);
+    }
+    return answer;
+}
+
+/* An attempt would find nothing. */
+static PyObject *
+call_without_arrays(DtCompiledFunction *compiled, DtCodeCache *cache, PyObject *const *args,
+                    size_t nargsf, PyObject *kwnames, int64_t *idle_until)
+{
+    int64_t began = dt_clock_ns();
+    PyObject *answer = call_uncompiled(compiled, cache, args, nargsf, kwnames);
+    *idle_until = dt_investment_give_up(cache, dt_clock_ns() - began);
     return answer;
 }
 
@@ -177,7 +247,7 @@ call_unasked(PyObject *function, PyObject *const *args, size_t nargsf, PyObject 
 static PyObject *
 call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-    Prepared *row = row_of(function);
+    DtPrepared *row = row_of(function);
     DtCodeCache *known = cache_of(row);
     if (known != NULL && dt_investment_skips(known) && !dt_hook_is_installed()) {
         row->calls++;
@@ -191,15 +261,23 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     Py_INCREF(compiled);
     row->calls++;
     PyObject *answer;
+    int64_t idle_until = 0;
     DtCodeCache *cache; /* lives as long as its region, and that as `compiled` */
     if (DT_LIKELY(row->hot)) {
+        if (dt_state.rest_until_ns != INT64_MAX && row->calls % CALLS_BETWEEN_LOOKS == 0) {
+            dt_resting_look(dt_clock_ns());
+        }
         answer = compiled->base.vectorcall((PyObject *)compiled, args, nargsf, kwnames);
     }
     else if ((cache = dt_compiled_function_cache(compiled)) == NULL) {
         answer = NULL;
     }
     else if (dt_investment_is_early(cache)) {
-        answer = call_early(compiled, cache, args, nargsf, kwnames);
+        answer = call_early(compiled, cache, args, nargsf, kwnames, &idle_until);
+    }
+    else if (dt_investment_is_asked(cache)
+             && !sees_arrays(compiled, args, nargsf, kwnames, DT_HORIZON_LONG)) {
+        answer = call_without_arrays(compiled, cache, args, nargsf, kwnames, &idle_until);
     }
     else {
         row->hot = true;
@@ -207,6 +285,10 @@ call_prepared(PyObject *function, PyObject *const *args, size_t nargsf, PyObject
     }
     if (answer != NULL && settle(function) < 0) {
         Py_CLEAR(answer);
+    }
+    if (DT_UNLIKELY(idle_until != 0 || dt_investment_has_to_wait(compiled->cache))
+        && answer != NULL) {
+        let_rest(function, compiled->cache, idle_until);
     }
     Py_DECREF(compiled);
     Py_DECREF(function);
@@ -240,7 +322,7 @@ dt_prepared_add(PyObject *function, DtRegion *region)
     if (candidate <= 0) {
         return candidate;
     }
-    Prepared *row = PyMem_Calloc(1, sizeof(Prepared));
+    DtPrepared *row = PyMem_Calloc(1, sizeof(DtPrepared));
     if (row == NULL
         || dt_map_set(&dt_state.prepared_arena, &dt_state.prepared, function, row) < 0) {
         PyMem_Free(row);
@@ -252,6 +334,20 @@ dt_prepared_add(PyObject *function, DtRegion *region)
     row->code = ((PyFunctionObject *)function)->func_code;
     row->version = dt_function_redirect(function, &prepared_function_type, call_prepared);
     return 1;
+}
+
+void
+dt_prepared_again(PyObject *function, DtPrepared *row)
+{
+    if (!PyFunction_Check(function) || is_candidate(function) <= 0
+        || dt_map_set(&dt_state.prepared_arena, &dt_state.prepared, function, row) < 0) {
+        PyErr_Clear(); /* no memory: it stays plain */
+        free_row(row);
+        return;
+    }
+    row->code = ((PyFunctionObject *)function)->func_code;
+    row->version = 0;
+    dt_function_redirect(function, &prepared_function_type, call_prepared);
 }
 
 static void
@@ -266,7 +362,7 @@ prepared_dealloc(PyObject *self)
 static int
 prepared_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    Prepared *row = row_of(self);
+    DtPrepared *row = row_of(self);
     if (row != NULL) {
         Py_VISIT(row->compiled);
         Py_VISIT(row->region);
@@ -277,7 +373,7 @@ prepared_traverse(PyObject *self, visitproc visit, void *arg)
 static int
 prepared_clear(PyObject *self)
 {
-    Prepared *row = row_of(self);
+    DtPrepared *row = row_of(self);
     if (row != NULL) {
         Py_CLEAR(row->compiled);
     }

@@ -116,8 +116,8 @@ is_of_arrays(const DtAdapter *adapter)
     return adapter != NULL && !is_in_standard_library(adapter->name);
 }
 
-static bool
-is_of_adapter(PyObject *value)
+bool
+dt_reach_is_of_adapter(PyObject *value)
 {
     if (PyModule_CheckExact(value)) {
         char package[64];
@@ -138,7 +138,8 @@ dt_reach_code(PyCodeObject *code, PyObject *globals)
     PyObject *names = dt_code_names(code);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         PyObject *value;
-        if (dt_dict_get(globals, PyTuple_GET_ITEM(names, i), &value) == 1 && is_of_adapter(value)) {
+        if (dt_dict_get(globals, PyTuple_GET_ITEM(names, i), &value) == 1
+            && dt_reach_is_of_adapter(value)) {
             return true;
         }
     }
@@ -171,7 +172,7 @@ dt_reach_namespace(PyObject *globals)
     PyObject *value;
     Py_ssize_t at = 0;
     while (PyDict_Next(globals, &at, NULL, &value)) {
-        if (is_of_adapter(value)) {
+        if (dt_reach_is_of_adapter(value)) {
             return true;
         }
     }

@@ -26,6 +26,9 @@ bool dt_reach_is_left_alone(PyCodeObject *callee, PyObject *globals, PyCodeObjec
 /* A module that a trace may need itself: dyntrace's own, and the import system. */
 bool dt_reach_is_in_the_way(PyObject *globals);
 
+/* Does the value: an array, a function or the module of its library? */
+bool dt_reach_is_of_adapter(PyObject *value);
+
 /* Does a global that the code names belong to an adapter's library? */
 bool dt_reach_code(PyCodeObject *code, PyObject *globals);
 

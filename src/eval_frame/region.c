@@ -6,6 +6,7 @@
 #include "compat/code.h"
 #include "core/clock.h"
 #include "eval_frame/broken.h"
+#include "eval_frame/resting.h"
 #include "eval_frame/verify.h"
 
 static void
@@ -169,6 +170,8 @@ dt_cache_reset(DtCodeCache *cache)
     memset(&cache->scale, 0, sizeof(cache->scale));
     cache->spent_ns = cache->tried_ns = 0;
     cache->skips = cache->put_off = 0;
+    cache->idle = cache->rests = 0;
+    cache->idle_until_ns = 0;
     cache->verify.quarantined = false;
     while (entry != NULL) { /* one by one: a long chain must not recurse */
         DtEntry *next = entry->next;
@@ -189,6 +192,7 @@ dt_region_reset(DtRegion *region)
 void
 dt_region_reset_all(void)
 {
+    dt_resting_wake(INT64_MAX);
     /* Releasing entries can run anything, the end of regions included: both neighbours are held. */
     DtRegion *region = dt_state.regions;
     Py_XINCREF(region);

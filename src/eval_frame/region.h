@@ -106,6 +106,9 @@ struct DtCodeCache {
     int64_t early_ns;        /* ... took too little time together */
     uint32_t skips;          /* calls (of a point: visits) ahead at which nothing is asked */
     uint32_t put_off;        /* how many they were when an attempt was put off last */
+    uint8_t idle;            /* calls in a row that were timed, short, and reached no array ... */
+    uint8_t rests;           /* ... how often it has rested because of such ones ... */
+    int64_t idle_until_ns;   /* ... and until when, on dt_clock_ns() */
     int64_t paused_until_ns; /* what needs more than usual waits for itself, on dt_clock_ns() */
     uint32_t made;           /* entries published since the last reset */
     PyObject *varied;        /* DT_OWNED set of numbers that have varied (policy.c), or NULL */

@@ -3,8 +3,10 @@
 
 #include "bytecode/decode.h"
 #include "bytecode/loops.h"
+#include "eval_frame/horizon.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/reach.h"
+#include "eval_frame/resting.h"
 
 /* Iterations, as multiples of config.hot_count, after which a loop is hot in any case, where time
  * does not count (config.hot_ns); and how long hot_count of them may take before it is. */
@@ -153,11 +155,59 @@ begin_compiling(DtPoint *point, PyObject *globals)
     return false;
 }
 
+/* What an instruction of the loop takes from elsewhere. */
+static void
+add_operand(DtHorizon *horizon, const DtBytecode *bytecode, const DtInstr *instr,
+            PyObject *const *memory, PyObject *globals)
+{
+    switch (instr->op) {
+    case DT_OP_LOAD_FAST:
+    case DT_OP_LOAD_CLOSURE:
+    case DT_OP_LOAD_DEREF:
+        dt_horizon_add(horizon, memory[bytecode->layout.memory[instr->arg]]);
+        break;
+    case DT_OP_LOAD_GLOBAL:
+    case DT_OP_LOAD_NAME:
+    case DT_OP_IMPORT_NAME:
+        dt_horizon_add_name(horizon, dt_decode_name(bytecode, instr), globals);
+        break;
+    case DT_OP_LOAD_CONST:
+        dt_horizon_add_code(horizon, PyTuple_GET_ITEM(bytecode->consts, instr->arg), globals);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Does the loop come to arrays, as far as can be seen from its iteration of now? */
+static bool
+sees_arrays(const DtPoint *point, DtPyFrame *frame, PyObject *globals)
+{
+    const DtBytecode *bytecode = point->broken->bytecode;
+    PyObject *const *memory = dt_pyframe_memory(frame);
+    PyObject *const *stack = memory + bytecode->layout.stack_start;
+    int32_t head, last;
+    if (!dt_loop_around(bytecode, point->at, &head, &last)) {
+        return true;
+    }
+    DtHorizon horizon;
+    dt_horizon_begin(&horizon, DT_HORIZON_LONG);
+    dt_horizon_add_attributes(&horizon, bytecode->names);
+    for (int32_t i = head; i <= last; i++) {
+        add_operand(&horizon, bytecode, &bytecode->instrs[i], memory, globals);
+    }
+    for (int32_t i = 0; i < bytecode->instrs[point->at].depth; i++) {
+        dt_horizon_add(&horizon, stack[i]);
+    }
+    return dt_horizon_end(&horizon);
+}
+
 /* The time; the first that asks for it in a call says that it began now. */
 static int64_t
 clock_of(DtBroken *broken)
 {
     int64_t now = dt_investment_clock();
+    dt_resting_look(now + dt_state.compile_ns);
     if (broken->entered == 0) {
         broken->entered = now;
     }
@@ -198,7 +248,7 @@ has_become_hot(DtPoint *point)
     if (dt_state.hot_ns == 0 && point->visits > (uint64_t)dt_state.hot_count * PATIENT_ROUNDS) {
         return true;
     }
-    int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns : SLOW_NS;
+    int64_t slow = dt_state.hot_ns > SLOW_NS ? dt_state.hot_ns << point->cache.rests : SLOW_NS;
     int64_t taken = time_of(point);
     if (taken <= slow && dt_state.hot_ns > 0 && point->visits < UINT32_MAX / 2) {
         point->cache.skips = visits_to_skip(point, taken, slow);
@@ -218,5 +268,13 @@ dt_running_loops_is_hot(DtPoint *point, DtPyFrame *frame)
     if (DT_LIKELY(point->visits == UINT32_MAX || !point->first)) {
         return true;
     }
-    return has_become_hot(point) && begin_compiling(point, globals);
+    if (!has_become_hot(point)) {
+        return false;
+    }
+    if (dt_investment_is_asked(&point->cache) && !sees_arrays(point, frame, globals)) {
+        (void)dt_investment_give_up(&point->cache, 0);
+        point->visits = 0; /* counted anew, for longer */
+        return false;
+    }
+    return begin_compiling(point, globals);
 }

@@ -58,6 +58,7 @@ int
 dt_state_init(void)
 {
     dt_state.trace_options = dt_trace_default_options;
+    dt_state.rest_until_ns = INT64_MAX;
     dt_state.recompile_limit = 8;
     dt_state.recompile_total_limit = 256;
     dt_state.guess_limit = 8;

@@ -63,6 +63,7 @@ typedef struct DtState {
     DtRegion *regions;         /* all live ones, linked; DT_BORROWED */
     DtMap prepared;            /* function -> what prepared.c keeps of it */
     DtArena prepared_arena;    /* of the map */
+    int64_t rest_until_ns;     /* on dt_clock_ns(), when the first that rests (resting.h) wakes */
     PyObject *given_back;      /* list of dicts: functions that were prepared and are plain again */
     bool loaded;               /* what tracing needs is there (dt_state_load); then, too: */
     PyObject *unsupported;     /* dyntrace.Unsupported */

@@ -1,7 +1,8 @@
-/* For tests: scales (eval_frame/scale.h) with times that the test makes up.
+/* For tests: scales (eval_frame/scale.h) with times that the test makes up; how far a call sees.
  *
  * What is in here never runs outside of tests.
  */
+#include "eval_frame/horizon.h"
 #include "eval_frame/investment.h"
 #include "module/testing.h"
 
@@ -94,10 +95,30 @@ account_misses(PyObject *Py_UNUSED(module), PyObject *args)
     return PyLong_FromLongLong(dt_investment_missing(wanted, gained, ran));
 }
 
+static PyObject *
+sees_arrays(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *function, *arguments;
+    int far;
+    if (!PyArg_ParseTuple(args, "OO!p:sees_arrays", &function, &PyTuple_Type, &arguments, &far)) {
+        return NULL;
+    }
+    if (!PyObject_TypeCheck(function, &PyFunction_Type)) {
+        PyErr_SetString(PyExc_TypeError, "function: expected a Python function");
+        return NULL;
+    }
+    return PyBool_FromLong(
+        dt_horizon_of_call((PyFunctionObject *)function, PySequence_Fast_ITEMS(arguments),
+                           PyTuple_GET_SIZE(arguments), far ? DT_HORIZON_LONG : DT_HORIZON_SHORT));
+}
+
 PyMethodDef dt_testing_scale_methods[] = {
     {"account_misses", account_misses, METH_VARARGS,
      "account_misses(wanted, gained, ran)\n--\n\n"
      "How much longer a program has to run until attempts may have cost `wanted` ns."},
+    {"sees_arrays", sees_arrays, METH_VARARGS,
+     "sees_arrays(function, arguments, far)\n--\n\n"
+     "Does such a call come to arrays, as far as a short look or a long one can tell?"},
     {"scale_verdict", scale_verdict, METH_VARARGS,
      "scale_verdict(part, early, compiled_ns, plain_ns, most, calls)\n--\n\n"
      "What a scale says of such samples, given by turns and again from the first, `most` of them;\n"
