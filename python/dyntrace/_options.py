@@ -7,6 +7,8 @@ working directory.
 import os
 import sys
 
+from dyntrace._script import Options, mentions_options
+
 TYPE_CHECKING = False  # what starts with every interpreter imports as little as it can
 if TYPE_CHECKING:
     import argparse
@@ -65,13 +67,12 @@ def _mode(text: str) -> "str | None":
 class Option:
     """One row: ``--name``, ``DYNTRACE_NAME`` and a key of the file."""
 
-    __slots__ = ("alone", "default", "help", "metavar", "name", "parse")
+    __slots__ = ("alone", "help", "metavar", "name", "parse")
 
     def __init__(
         self,
         name: str,
         parse: "Callable[[str], Any]",
-        default: "Any",
         metavar: "str | None",  # None: a flag
         help: str,
         alone: "str | None" = None,  # what --name without a value stands for, if that is allowed
@@ -79,27 +80,27 @@ class Option:
         self.alone = alone
         self.name = name
         self.parse = parse
-        self.default = default
         self.metavar = metavar
         self.help = help
 
 
+#: What they are without a word is said by `Options`, which has an attribute for each.
 OPTIONS = (
-    Option("backend", str, "native", "NAME", "backend of the compiled functions"),
-    Option("modules", _patterns, (), "PATTERNS",
+    Option("backend", str, "NAME", "backend of the compiled functions"),
+    Option("modules", _patterns, "PATTERNS",
            "modules or MODULE:FUNCTION to compile, besides the program's own"),
-    Option("skip", _patterns, (), "PATTERNS", "modules or MODULE:FUNCTION that are left alone"),
-    Option("hot_count", _count, 3, "N", "plain calls of a function before it is compiled"),
-    Option("hot_time", _count, 5, "MS", "milliseconds that these calls took before, or a loop"),
-    Option("num_threads", _count, 0, "N",
+    Option("skip", _patterns, "PATTERNS", "modules or MODULE:FUNCTION that are left alone"),
+    Option("hot_count", _count, "N", "plain calls of a function before it is compiled"),
+    Option("hot_time", _count, "MS", "milliseconds that these calls took before, or a loop"),
+    Option("num_threads", _count, "N",
            "threads that share the work on large arrays; 0: as the processors allow"),
-    Option("logs", str, "", "NAMES", "artifacts that are written to standard error, by comma"),
-    Option("report", str, "", "PATH", "write a summary at exit; - is standard error"),
-    Option("verify", parse_share, 0.0, "SHARE",
+    Option("logs", str, "NAMES", "artifacts that are written to standard error, by comma"),
+    Option("report", str, "PATH", "write a summary at exit; - is standard error"),
+    Option("verify", parse_share, "SHARE",
            "run calls (of SHARE=1, all) plainly and compiled in copies, and compare", alone="1"),
-    Option("verify_dir", str, "dyntrace-verify", "PATH", "where reproducers of differences go"),
-    Option("strict", _flag, False, None, "raise internal faults instead of logging them"),
-    Option("everything", _flag, False, None,
+    Option("verify_dir", str, "PATH", "where reproducers of differences go"),
+    Option("strict", _flag, None, "raise internal faults instead of logging them"),
+    Option("everything", _flag, None,
            "compile every function at its first call, arrays or not"),
 )  # fmt: skip
 
@@ -134,27 +135,6 @@ OTHER_VARIABLES = frozenset(
 )
 
 
-class Options:
-    """What whole-script mode does: an attribute per row of `OPTIONS`."""
-
-    backend: str
-    modules: "Sequence[str]"
-    skip: "Sequence[str]"
-    hot_count: int
-    hot_time: int
-    num_threads: int
-    logs: str
-    report: str
-    verify: float
-    verify_dir: str
-    strict: bool
-    everything: bool
-
-    def __init__(self) -> None:
-        for option in OPTIONS:
-            setattr(self, option.name, option.default)
-
-
 def _parse(option: Option, value: object, where: str) -> "Any":
     if isinstance(value, list):
         value = ",".join(str(part) for part in value)
@@ -167,12 +147,8 @@ def _parse(option: Option, value: object, where: str) -> "Any":
 
 
 def _read_file(path: str) -> "Mapping[str, Any]":
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-    except OSError:
-        return {}
-    if b"tool.dyntrace" not in data:
+    data = mentions_options(path)
+    if not data:
         return {}
     if sys.version_info >= (3, 11):
         import tomllib

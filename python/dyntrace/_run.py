@@ -11,7 +11,7 @@ from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
-from dyntrace._options import Options
+from dyntrace._script import Options
 
 
 class NoProgram(Exception):

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import CodeType, FunctionType, ModuleType
     from typing import Any
-
-    from dyntrace._options import Options
 else:
     FunctionType = type(lambda: None)
     CodeType = type(FunctionType.__code__.__get__(lambda: None))
@@ -49,6 +47,51 @@ def _exec_module_of(loader: object) -> "tuple[type, object]":
         if function is not None:
             return kind, function
     return type(loader), None
+
+
+class Options:
+    """What whole-script mode does, and what it does without a word: an attribute per row of `OPTIONS`."""
+
+    backend: str = "native"
+    modules: "Sequence[str]" = ()
+    skip: "Sequence[str]" = ()
+    hot_count: int = 3
+    hot_time: int = 5
+    num_threads: int = 0
+    logs: str = ""
+    report: str = ""
+    verify: float = 0.0
+    verify_dir: str = "dyntrace-verify"
+    strict: bool = False
+    everything: bool = False
+
+
+def mentions_options(path: str) -> bytes:
+    """The contents of the file if it may have a table of ours; else nothing."""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return b""
+    return data if b"tool.dyntrace" in data else b""
+
+
+def options_around() -> Options:
+    """Those of the file and the environment; where neither says a word, nothing of theirs is loaded.
+
+    Raises
+    ------
+    OptionError
+        See ``_options.from_surroundings``.
+    """
+    said = os.environ.get("DYNTRACE", "1") != "1" or any(
+        name.startswith("DYNTRACE_") for name in os.environ
+    )
+    if not said and not mentions_options("pyproject.toml"):
+        return Options()
+    from dyntrace import _options
+
+    return _options.from_surroundings()
 
 
 class Script:

@@ -16,7 +16,7 @@ def _complain(text: str) -> None:
 
 def _activate() -> None:
     try:
-        from dyntrace import _options, _script
+        from dyntrace import _script
         from dyntrace._support import _reason, core
     except ImportError as error:
         _complain(f"the program runs plainly: {error}")
@@ -25,8 +25,12 @@ def _activate() -> None:
         _complain(f"the program runs plainly: {_reason}")
         return
     try:
-        script = _script.start(_options.from_surroundings())
-    except _options.OptionError as error:
+        script = _script.start(_script.options_around())
+    except ValueError as error:
+        from dyntrace._options import OptionError
+
+        if not isinstance(error, OptionError):
+            raise
         _complain(str(error))
         os._exit(2)  # an exception here would be printed as one of site's own
     _script.watch_main(script)

@@ -698,6 +698,22 @@ def test_what_is_imported_at_the_start(run, tmp_path):
     assert "dyntrace.api" not in tried
 
 
+def test_options_that_nobody_has_set_are_not_loaded(run, tmp_path):
+    (tmp_path / "program.py").write_text("import sys\nprint(*sys.modules)\n")
+    (tmp_path / "start.py").write_text(
+        "import os, subprocess, sys\n"
+        "env = {k: v for k, v in os.environ.items() if not k.startswith('DYNTRACE_')}\n"
+        "subprocess.run([sys.executable, 'program.py'], env={**env, 'DYNTRACE': '1'})\n"
+    )
+    modules = run("start.py", DYNTRACE="0")[1].split()
+    assert "dyntrace._script" in modules and "dyntrace._options" not in modules
+    assert "dyntrace._options" in run("program.py", DYNTRACE="1")[1].split()  # a variable is set
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nhot_count = 4\n")
+    assert "dyntrace._options" not in run("start.py", DYNTRACE="0")[1].split()
+    (tmp_path / "pyproject.toml").write_text("[tool.dyntrace]\nhot_count = 4\n")
+    assert "dyntrace._options" in run("start.py", DYNTRACE="0")[1].split()
+
+
 def test_memory_of_temporaries_is_kept(run, tmp_path):
     # Plainly each block goes back to the system, and its pages are fetched anew.
     if platform.libc_ver()[0] != "glibc":
