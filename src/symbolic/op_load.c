@@ -4,6 +4,7 @@
  * first; reading what existed before installs the guards.
  */
 #include "compat/dict.h"
+#include "compat/type.h"
 #include "symbolic/frame.h"
 #include "variables/kinds.h"
 #include "variables/classes/payloads.h"
@@ -188,6 +189,59 @@ push_callable(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *calla
     }
 }
 
+/* The descriptor and the object of an attribute that is a method of C, bound just now.  Methods of
+ * builtin values stay what they are, unless another class than theirs defines them. */
+static DtStatus
+unbind(DtTrace *trace, PyObject *name, DtVar *object, DtVar *value, DtVar **function, DtVar **self)
+{
+    PyTypeObject *type = NULL;
+    *function = NULL;
+    if (value->type->kind == DT_KIND_BOUND_METHOD && value->source == NULL) {
+        *self = ((DtMethodVar *)value)->self;
+        if (dt_method_is_of_c(dt_var_peek(((DtMethodVar *)value)->function))) {
+            *function = ((DtMethodVar *)value)->function;
+        }
+    }
+    else if (value->type->kind == DT_KIND_METHOD_ROW && ((DtMethodRowVar *)value)->row != NULL) {
+        *self = ((DtMethodRowVar *)value)->self;
+        type = dt_var_python_type(trace, *self);
+    }
+    else if (value->type->kind == DT_KIND_BUILTIN
+             && PyCFunction_CheckExact(dt_payload_object(value))
+             && PyCFunction_GET_SELF(dt_payload_object(value)) != NULL) {
+        *self = object;
+        type = dt_var_python_type(trace, object);
+        type = Py_IS_TYPE(PyCFunction_GET_SELF(dt_payload_object(value)), type) ? type : NULL;
+    }
+    PyObject *found = type != NULL ? dt_type_lookup(type, name) : NULL;
+    if (found != NULL && Py_IS_TYPE(found, &PyMethodDescr_Type)
+        && ((PyDescrObject *)found)->d_type != type) {
+        DT_TRY(dt_build_known(trace, found, function));
+    }
+    if (*function != NULL && dt_var_peek(*self) != dt_var_peek(object)) {
+        *function = NULL;
+    }
+    return DT_OK;
+}
+
+/* An attribute that a CALL follows.  A method of C goes as the interpreter pushes it, [descriptor,
+ * self]: whoever is called with arguments that do not fit says so of the class that defines the
+ * method, and of that of `self` where it was bound before. */
+static DtStatus
+push_method(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *object, DtVar *value)
+{
+    DtVar *function, *self;
+    PyObject *name = dt_decode_name(frame->bytecode, instr);
+    DT_TRY(unbind(trace, name, object, value, &function, &self));
+    if (function == NULL) {
+        push_callable(trace, frame, instr, value);
+        return DT_OK;
+    }
+    dt_frame_push(frame, function);
+    dt_frame_push(frame, self);
+    return DT_OK;
+}
+
 static void
 push_attribute(DtTrace *trace, DtFrame *frame, const DtInstr *instr, DtVar *value)
 {
@@ -206,7 +260,10 @@ dt_op_load_attr(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     DtVar *value;
     DtVar *object = dt_frame_pop(frame);
     DT_TRY(dt_var_getattr(trace, object, dt_decode_name(frame->bytecode, instr), &value));
-    push_attribute(trace, frame, instr, value);
+    if (instr->op == DT_OP_LOAD_METHOD) {
+        return push_method(trace, frame, instr, object, value);
+    }
+    dt_frame_push(frame, value);
     return DT_OK;
 }
 

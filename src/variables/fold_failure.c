@@ -110,6 +110,28 @@ stand_ins(DtTrace *trace, const DtArgs *args, PyObject *values, PyObject *keywor
     return DT_OK;
 }
 
+/* A method of C asks its first argument for its class before anything else, so what stands for it
+ * has to be as much of that class.  One that is inherited says which class defines it, and where it
+ * was bound before, that of the object. */
+static DtStatus
+check_receiver(DtTrace *trace, PyObject *callable, const DtArgs *args, PyObject *values)
+{
+    bool is_method = Py_IS_TYPE(callable, &PyMethodDescr_Type);
+    if (args->npos == 0 || !(is_method || Py_IS_TYPE(callable, &PyWrapperDescr_Type))) {
+        return DT_OK;
+    }
+    PyTypeObject *of = ((PyDescrObject *)callable)->d_type;
+    PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
+    bool inherits = type != NULL && type != of && PyType_IsSubtype(type, of);
+    bool stands = PyObject_TypeCheck(PyTuple_GET_ITEM(values, 0), of);
+    if (type != NULL && !(inherits && is_method) && stands == (type == of || inherits)) {
+        return DT_OK;
+    }
+    return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() of a %s",
+                    dt_kinds_text(((PyDescrObject *)callable)->d_name),
+                    dt_kinds_type_name(trace, args->pos[0]));
+}
+
 /* `result` of something that should have raised. */
 static DtStatus
 expect_failure(DtTrace *trace, PyObject *result, const char *what)
@@ -129,6 +151,9 @@ dt_fold_failure(DtTrace *trace, PyObject *callable, const DtArgs *args)
     DtStatus status = DT_ERROR;
     if (values != NULL && (args->nkw == 0 || keywords != NULL)) {
         status = stand_ins(trace, args, values, keywords);
+    }
+    if (status == DT_OK) {
+        status = check_receiver(trace, callable, args, values);
     }
     if (status == DT_OK) {
         char buffer[DT_FOLD_NAME_SIZE];

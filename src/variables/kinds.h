@@ -40,6 +40,7 @@ bool dt_kinds_is_among(PyObject *str, const char *const *names); /* the last one
 
 /* Rows. */
 const DtMethodRow *dt_kinds_find_method(const DtVarType *type, PyObject *name);
+bool dt_kinds_row_fits(const DtMethodRow *row, const DtArgs *args);
 DtStatus dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args,
                            DtVar **out) DT_MUST_CHECK;
 DtStatus dt_kinds_method_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, PyObject *name,
@@ -474,6 +475,8 @@ DtStatus dt_function_as_called(DtTrace *trace, DtFunctionVar *self,
 DtStatus dt_build_trusted(DtTrace *trace, PyObject *object, const DtSource *source,
                           DtVar **out) DT_MUST_CHECK;
 DtStatus dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out) DT_MUST_CHECK;
+/* Is the function of a bound method a descriptor of C?  Those bind in a way of their own. */
+bool dt_method_is_of_c(DtVar *function);
 DtStatus dt_object_new(DtTrace *trace, DtKind kind, PyObject *object, const DtSource *source,
                        DtObjectVar **out) DT_MUST_CHECK;
 /* Guards that the class, its bases and a metaclass of Python stay as they are. */

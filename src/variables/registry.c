@@ -345,6 +345,17 @@ dt_kinds_find_method(const DtVarType *type, PyObject *name)
     return NULL;
 }
 
+/* Does the class itself define the method?  What it inherits names one class where it is called,
+ * and another where it was bound before. */
+static bool
+is_own_method(PyTypeObject *type, const char *name)
+{
+    PyObject *text = PyUnicode_InternFromString(name);
+    PyObject *found = type != NULL && text != NULL ? dt_type_own_lookup(type, text) : NULL;
+    Py_XDECREF(text);
+    return found != NULL;
+}
+
 DtStatus
 dt_kinds_mismatch(DtTrace *trace, DtVar *self, const char *name, const DtArgs *args)
 {
@@ -354,8 +365,9 @@ dt_kinds_mismatch(DtTrace *trace, DtVar *self, const char *name, const DtArgs *a
         callable = Py_NewRef(((DtObjectVar *)self)->object);
     }
     else {
+        PyTypeObject *type = dt_var_python_type(trace, self);
         DT_TRY(dt_fold_stand_in(trace, self, &receiver));
-        callable = PyObject_GetAttrString(receiver, name);
+        callable = is_own_method(type, name) ? PyObject_GetAttrString(receiver, name) : NULL;
         Py_DECREF(receiver);
         PyErr_Clear(); /* a method that only we have: breaks below */
     }
@@ -367,15 +379,20 @@ dt_kinds_mismatch(DtTrace *trace, DtVar *self, const char *name, const DtArgs *a
     return status;
 }
 
+bool
+dt_kinds_row_fits(const DtMethodRow *row, const DtArgs *args)
+{
+    return args->npos >= (uint32_t)row->min_args
+           && (row->max_args < 0 || args->npos <= (uint32_t)row->max_args)
+           && (args->nkw == 0 || row->keywords);
+}
+
 DtStatus
 dt_kinds_call_row(DtTrace *trace, DtVar *self, const DtMethodRow *row, const DtArgs *args,
                   DtVar **out)
 {
-    bool fits = args->npos >= (uint32_t)row->min_args
-                && (row->max_args < 0 || args->npos <= (uint32_t)row->max_args)
-                && (args->nkw == 0 || row->keywords);
-    return fits ? row->call(trace, self, args, out)
-                : dt_kinds_mismatch(trace, self, row->name, args);
+    return dt_kinds_row_fits(row, args) ? row->call(trace, self, args, out)
+                                        : dt_kinds_mismatch(trace, self, row->name, args);
 }
 
 DtStatus

@@ -70,12 +70,18 @@ ask_wrapper(DtTrace *trace, const char *name, DtVar *self, DtVar *other, DtVar *
     return status;
 }
 
+static bool
+row_fits(const DtSlotRow *row, const DtArgs *args)
+{
+    return row->max_args < 0
+           || (args->nkw == 0 && args->npos >= (uint32_t)row->min_args
+               && args->npos <= (uint32_t)row->max_args);
+}
+
 static DtStatus
 call_row(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    if (row->max_args >= 0
-        && (args->nkw > 0 || args->npos < (uint32_t)row->min_args
-            || args->npos > (uint32_t)row->max_args)) {
+    if (!row_fits(row, args)) {
         return dt_kinds_mismatch(trace, self, row->name, args);
     }
     DT_TRY(row->call(trace, row, self, args, out));
@@ -219,6 +225,13 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
     bool is_method = Py_IS_TYPE(descriptor, &PyMethodDescr_Type);
     const DtMethodRow *method =
         is_method && subject != NULL ? dt_kinds_find_method(subject->type, name) : NULL;
+    if (self->type->kind == DT_KIND_INSTANCE
+        && (method != NULL ? !dt_kinds_row_fits(method, &rest)
+                           : row != NULL && !row_fits(row, &rest))) {
+        /* It names the class that defines it, or that of an object that it is bound to. */
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s.%s() of a %s", of->tp_name, text,
+                        dt_kinds_type_name(trace, self));
+    }
     if (method != NULL) {
         DT_TRY(dt_kinds_call_row(trace, subject, method, &rest, out));
     }
@@ -234,7 +247,11 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
              && subject->type->kind != DT_KIND_CLASS) {
         DtVar *bound;
         DT_TRY(dt_var_getattr(trace, subject, name, &bound));
-        DT_TRY(dt_var_call(trace, bound, &rest, out));
+        DtStatus status = dt_var_call(trace, bound, &rest, out);
+        if (of != type && status == DT_RAISE && dt_raised_matches(trace, PyExc_TypeError)) {
+            return dt_raised_break(trace); /* it may name the class, which is another one here */
+        }
+        DT_TRY(status);
     }
     else {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,

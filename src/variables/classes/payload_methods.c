@@ -167,6 +167,11 @@ last_argument(DtTrace *trace, const DtArgs *args, uint32_t at, bool *last)
 {
     DtVar *given = dt_args_at(args, at, "last");
     *last = true;
+    if (args->nkw > (given != NULL && args->npos <= at)) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH,
+                        "an OrderedDict's method is called with a "
+                        "name that it has not");
+    }
     return given != NULL ? dt_var_truth(trace, given, last) : DT_OK;
 }
 

@@ -71,9 +71,8 @@ method_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
     return dt_var_call(trace, self->function, &with_self, out);
 }
 
-/* A method that C defines binds in a way of its own. */
-static bool
-is_descriptor(DtVar *function)
+bool
+dt_method_is_of_c(DtVar *function)
 {
     PyObject *object = function->type->kind == DT_KIND_BUILTIN ? dt_payload_object(function) : NULL;
     return object != NULL
@@ -102,7 +101,7 @@ method_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
         return DT_OK;
     }
     DtVar *function = dt_var_peek(self->function);
-    if (is_descriptor(function)) {
+    if (dt_method_is_of_c(function)) {
         return is_said_by_descriptor(name) ? dt_var_getattr(trace, function, name, out)
                                            : dt_kind_base.tp_getattro(trace, var, name, out);
     }
@@ -166,7 +165,7 @@ method_type(DtTrace *trace, DtVar *self)
 {
     (void)trace;
     DtVar *function = dt_var_peek(((DtMethodVar *)self)->function);
-    return !is_descriptor(function)                                        ? &PyMethod_Type
+    return !dt_method_is_of_c(function)                                    ? &PyMethod_Type
            : Py_IS_TYPE(dt_payload_object(function), &PyWrapperDescr_Type) ? bound_wrapper_type()
                                                                            : &PyCFunction_Type;
 }
@@ -181,7 +180,7 @@ method_reconstruct(DtCodegen *codegen, DtVar *var)
     }
     DtMethodVar *self = (DtMethodVar *)var;
     DtVar *function = dt_var_peek(self->function);
-    if (is_descriptor(function)) {
+    if (dt_method_is_of_c(function)) {
         PyObject *bind = PyObject_GetAttrString(dt_payload_object(function), "__get__");
         bind = dt_trace_keep_take(dt_codegen_trace(codegen), bind);
         if (bind == NULL) {
