@@ -41,3 +41,14 @@ const char dt_messages_match_class[] = "called match pattern must be a type";
 #else
 const char dt_messages_match_class[] = "called match pattern must be a class";
 #endif
+
+PyObject *
+dt_messages_slot_owner(PyTypeObject *type)
+{
+    /* PyMember_GetOne() prints tp_name, and "%T" since 3.13. */
+#if DT_PY_AT_LEAST(3, 13)
+    return PyType_GetFullyQualifiedName(type);
+#else
+    return PyUnicode_FromString(type->tp_name);
+#endif
+}

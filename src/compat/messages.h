@@ -25,6 +25,10 @@ extern const DtWithMessages dt_messages_with, dt_messages_async_with;
 /* A local variable, and a free one, without a value: with the variable's name (%U). */
 extern const char dt_messages_unbound_local[], dt_messages_unbound_free[];
 
+/* An empty slot of an object of this class: what the text calls the class; NULL with an exception.
+ */
+PyObject *dt_messages_slot_owner(PyTypeObject *type);
+
 /* A class pattern with something that is no class. */
 extern const char dt_messages_match_class[];
 

@@ -428,6 +428,9 @@ DtStatus dt_exception_set_context(DtTrace *trace, DtVar *self, DtVar *context) D
  * now on. */
 DtStatus dt_exception_lengthen(DtTrace *trace, DtVar *exception) DT_MUST_CHECK;
 DtStatus dt_exception_traceback(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
+/* Has the interpreter told it of which name and object it is, when it left what was asked for that?
+ * An exception that had said so itself is left alone. */
+bool dt_exception_was_told(const DtExceptionState *state);
 DtStatus dt_exception_children(DtTrace *trace, DtVar *self,
                                DtStatus (*visit)(DtTrace *, DtVar *, void *),
                                void *arg) DT_MUST_CHECK;

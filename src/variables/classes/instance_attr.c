@@ -10,6 +10,7 @@
  * Not in here: what a found descriptor gives (descriptors.c), operators
  * (instance_ops.c), attributes of classes (v_class.c).
  */
+#include "compat/messages.h"
 #include "compat/object.h"
 #include "compat/type.h"
 #include "variables/classes/array_part.h"
@@ -61,6 +62,16 @@ no_attribute(DtTrace *trace, DtVar *self, PyObject *name)
 {
     return dt_raise(trace, PyExc_AttributeError, "'%s' object has no attribute '%s'",
                     instance_of(self)->cls->tp_name, dt_kinds_text(name));
+}
+
+static DtStatus
+empty_slot(DtTrace *trace, DtVar *self, PyObject *name)
+{
+    PyObject *owner = dt_trace_keep_take(trace, dt_messages_slot_owner(instance_of(self)->cls));
+    return owner == NULL
+               ? DT_ERROR
+               : dt_raise(trace, PyExc_AttributeError, "'%s' object has no attribute '%s'",
+                          dt_kinds_text(owner), dt_kinds_text(name));
 }
 
 /* A store or deletion that can't be done: object.__setattr__ raises the error that this version
@@ -199,7 +210,7 @@ read_data_descriptor(DtTrace *trace, DtVar *self, const DtClassAttr *attr, PyObj
         bool found;
         DT_TRY(check_slot(trace, self, attr->found, name));
         DT_TRY(read_own(trace, self, name, attr->found, &found, out));
-        return found ? DT_OK : no_attribute(trace, self, name);
+        return found ? DT_OK : empty_slot(trace, self, name);
     }
     if (Py_IS_TYPE(attr->found, &PyGetSetDescr_Type)) {
         if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {

@@ -171,6 +171,18 @@ dt_exception_keeps(DtVar *self, PyObject *found)
            && PyExceptionClass_Check((PyObject *)PyDescr_TYPE(found));
 }
 
+bool
+dt_exception_was_told(const DtExceptionState *state)
+{
+    bool told = state->raised && state->nfields > 0 && state->prototype == NULL;
+    for (uint32_t i = 0; i < state->nfields && told; i++) {
+        const DtExceptionField *field = &state->fields[i];
+        bool context = strcmp(field->name, "name") == 0 || strcmp(field->name, "obj") == 0;
+        told = context && dt_var_peek_constant(field->value) == Py_None;
+    }
+    return told;
+}
+
 DtStatus
 dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
@@ -189,7 +201,10 @@ dt_exception_get(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     const DtExceptionField *field = dt_exception_field(dt_exception_state(self), name);
     if (field != NULL) {
         *out = field->value;
-        return DT_OK;
+        return !dt_exception_was_told(dt_exception_state(self))
+                   ? DT_OK
+                   : dt_break(trace, DT_BREAK_RAISES, "the name that a %s is about",
+                              dt_exception_instance(self)->cls->tp_name);
     }
     PyObject *prototype = dt_exception_state(self)->prototype;
     if (prototype != NULL) {

@@ -93,6 +93,16 @@ has_no_traceback(const DtExceptionState *state)
                                     : !state->raised;
 }
 
+/* What the interpreter has told it is lost where it is made again. */
+static bool
+was_told(const DtExceptionState *state)
+{
+    return dt_exception_was_told(state)
+           || (state->raised && state->prototype != NULL
+               && (PyErr_GivenExceptionMatches(state->prototype, PyExc_AttributeError)
+                   || PyErr_GivenExceptionMatches(state->prototype, PyExc_NameError)));
+}
+
 /* Called like that, it has no effect: a class of C, and constants. */
 static DtStatus
 emit_prototype(DtCodegen *codegen, const DtExceptionState *state)
@@ -137,7 +147,7 @@ emit_made(DtCodegen *codegen, DtVar *self)
 {
     const DtExceptionState *state = state_of(self);
     PyTypeObject *cls = ((DtInstanceVar *)self)->cls;
-    if (has_no_traceback(state)) {
+    if (has_no_traceback(state) && !was_told(state)) {
         if (state->made_by != NULL) {
             return emit_prototype(codegen, state);
         }
