@@ -183,9 +183,16 @@ call_ex(DtTrace *trace, DtFrame *frame, const DtInstr *instr, bool with_null)
     if (instr->arg & 1) {
         DT_TRY(unpack_mapping(trace, dt_frame_pop(frame), &args));
     }
-    DtVar **items;
+    DtVar **items, *iterable;
     uint32_t count;
-    DT_TRY(dt_collect_list(trace, dt_frame_pop(frame), &items, &count));
+    DT_TRY(dt_var_realize(trace, dt_frame_pop(frame), &iterable));
+    PyTypeObject *type = dt_var_python_type(trace, iterable);
+    if (type != NULL && type->tp_iter == NULL
+        && (type->tp_as_sequence == NULL || type->tp_as_sequence->sq_item == NULL)) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "* of a %s in a call",
+                        dt_kinds_type_name(trace, iterable)); /* the error names the callable */
+    }
+    DT_TRY(dt_collect_list(trace, iterable, &items, &count));
     int32_t first = frame->sp, base = frame->sp - (with_null ? 2 : 1);
     DtVar *callable = frame->stack[base];
     if (with_null) {

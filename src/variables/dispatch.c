@@ -315,7 +315,7 @@ dt_var_subscript(DtTrace *trace, DtVar *var, DtVar *key, DtVar **out)
     DT_TRY(dt_var_receiver(trace, var, &var));
     DT_TRY(dt_var_realize(trace, key, &key));
     if (var->type->kind != DT_KIND_INSTANCE && var->type->kind != DT_KIND_DICT
-        && var->type->kind != DT_KIND_GROWING_DICT) {
+        && var->type->kind != DT_KIND_GROWING_DICT && var->type->kind != DT_KIND_CLASS) {
         key = dt_payload_index(key);
     }
     if (var->type->mp_subscript == NULL) {

@@ -211,13 +211,27 @@ dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg)
     return fail_and_drop(trace, callable, &arg, 1);
 }
 
+/* An operand of an operator that fails: one of a class derived from a builtin type inherits
+ * operators, which have errors of their own; its namesake has none. */
+static DtStatus
+stand_in_operand(DtTrace *trace, DtVar *var, PyObject **out)
+{
+    DT_TRY(dt_fold_stand_in(trace, var, out));
+    PyTypeObject *type = dt_var_python_type(trace, var);
+    PyTypeObject *layout = type != NULL ? dt_build_layout(type) : NULL;
+    return layout == NULL || PyObject_TypeCheck(*out, layout)
+               ? DT_OK
+               : dt_break(trace, DT_BREAK_MISSING_SLOT, "an operator that a %s inherits",
+                          dt_kinds_type_name(trace, var));
+}
+
 DtStatus
 dt_fold_binary_failure(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right)
 {
     PyObject *a = NULL, *b = NULL;
-    DtStatus status = dt_fold_stand_in(trace, left, &a);
+    DtStatus status = stand_in_operand(trace, left, &a);
     if (status == DT_OK) {
-        status = dt_fold_stand_in(trace, right, &b);
+        status = stand_in_operand(trace, right, &b);
     }
     if (status == DT_OK) {
         status = expect_failure(trace, dt_constant_operate(op, a, b),

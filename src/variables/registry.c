@@ -327,9 +327,7 @@ dt_kinds_type_name(DtTrace *trace, DtVar *var)
     if (type == NULL) {
         return var->type->name;
     }
-    /* Python prints the last part of a static type's dotted name. */
-    const char *dot = strrchr(type->tp_name, '.');
-    return dot != NULL && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) ? dot + 1 : type->tp_name;
+    return type->tp_name;
 }
 
 /* ---- Rows of methods ------------------------------------------------------------------------- */

@@ -346,7 +346,7 @@ def isscalar(element: Any) -> Any:
         return False
     if element is None:
         return False
-    if isinstance(element, (np.generic, int, float, complex, str, bytes)):
+    if isinstance(element, (np.generic, int, float, complex)) or type(element) in (str, bytes, memoryview):
         return True
     return isinstance(element, Number)
 

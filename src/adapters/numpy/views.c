@@ -150,16 +150,26 @@ dt_np_m_copy(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 
 /* copy.copy() and copy.deepcopy() keep the order in memory: of one that is known to be C's. */
 DtStatus
-dt_np_m_copy_as_is(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+dt_np_m_shallow(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
 {
     DtArgs none = {0};
-    if (args->npos > 1 || args->nkw > 0) {
+    if (args->npos + args->nkw > 0) {
         return dt_break(trace, DT_BREAK_CALL_MISMATCH, "a copy of an array with such arguments");
     }
     if (self->meta->ndim > 1 && !(self->meta->layout & DT_LAYOUT_C)) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "a copy of an array that is not in C order");
     }
     return dt_np_m_copy(trace, self, &none, out);
+}
+
+DtStatus
+dt_np_m_deepcopy(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
+{
+    DtArgs none = {0};
+    if (args->npos != 1 || args->nkw > 0) {
+        return dt_break(trace, DT_BREAK_CALL_MISMATCH, "a copy of an array with such arguments");
+    }
+    return dt_np_m_shallow(trace, self, &none, out);
 }
 
 DtStatus

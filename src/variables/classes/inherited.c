@@ -82,7 +82,10 @@ static DtStatus
 call_row(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
     if (!row_fits(row, args)) {
-        return dt_kinds_mismatch(trace, self, row->name, args);
+        bool is_callable = self->type->kind == DT_KIND_BUILTIN || self->type->kind == DT_KIND_CLASS;
+        return is_callable ? dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() of a %s", row->name,
+                                      dt_kinds_type_name(trace, self))
+                           : dt_kinds_mismatch(trace, self, row->name, args);
     }
     DT_TRY(row->call(trace, row, self, args, out));
     bool is_operator = row->sort == DT_SLOT_OPERATOR;
@@ -252,6 +255,11 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
             return dt_raised_break(trace); /* it may name the class, which is another one here */
         }
         DT_TRY(status);
+        if (subject != self && dt_var_peek_constant(*out) == dt_var_peek_constant(subject)
+            && PyUnicode_CompareWithASCIIString(name, "format") == 0) {
+            /* Other methods give a plain copy; a format without fields is the object itself. */
+            return dt_break(trace, DT_BREAK_MISSING_SLOT, "a format without fields");
+        }
     }
     else {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s.%s() of a %s", of->tp_name, text,

@@ -196,7 +196,8 @@ try_builtin(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **ou
     case DT_SLOT_OF_NO_NUMBER:
         break;
     }
-    return left->type->nb_binary(trace, op, left, payload, out);
+    DtStatus status = left->type->nb_binary(trace, op, left, payload, out);
+    return dt_payload_raised(trace, status, right, payload);
 }
 
 static DtStatus
@@ -232,9 +233,12 @@ try_builtin_in_place(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, D
 {
     PyTypeObject *type =
         left->type->kind != DT_KIND_INSTANCE ? dt_var_python_type(trace, left) : NULL;
-    return type == &PyDict_Type || type == &PySet_Type
-               ? left->type->nb_binary(trace, op, left, dt_payload_of(right), out)
-               : DT_OK;
+    if (type != &PyDict_Type && type != &PySet_Type) {
+        return DT_OK;
+    }
+    DtVar *payload = dt_payload_of(right);
+    DtStatus status = left->type->nb_binary(trace, op, left, payload, out);
+    return dt_payload_raised(trace, status, right, payload);
 }
 
 /* Whether the left operand's type has a number's slot for the operator.  What a sequence says of +

@@ -150,6 +150,14 @@ dt_payload_index(DtVar *var)
 }
 
 DtStatus
+dt_payload_raised(DtTrace *trace, DtStatus status, const DtVar *var, const DtVar *payload)
+{
+    return status == DT_RAISE && payload != var && dt_raised_matches(trace, PyExc_TypeError)
+               ? dt_raised_break(trace)
+               : status;
+}
+
+DtStatus
 dt_payload_adopt(DtTrace *trace, DtInstanceVar *owner, DtVar *payload)
 {
     owner->payload = payload;

@@ -254,6 +254,9 @@ typedef struct DtInstanceVar { /* DT_KIND_INSTANCE */
 
 /* An instance of a subclass of int as a plain index; any other tracker as it is. */
 DtVar *dt_payload_index(DtVar *var);
+/* What became of an operation on `payload` in the place of `var`: its TypeError would name the
+ * class of the builtin part, which is a break where that is another one. */
+DtStatus dt_payload_raised(DtTrace *trace, DtStatus status, const DtVar *var, const DtVar *payload);
 /* The instance whose builtin part a tracker is, or NULL. */
 DtInstanceVar *dt_payload_owner(const DtTrace *trace, const DtVar *payload);
 /* What a view or iterator over `var` keeps: the whole instance of which `var` is the mutable

@@ -6,6 +6,7 @@
 
 #include "compat/type.h"
 #include "variables/fold.h"
+#include "variables/numbers/array_numbers.h"
 #include "variables/pure.h"
 #include "variables/text.h"
 #include "variables/classes/slot_rows.h"
@@ -28,6 +29,9 @@ static DtStatus
 array_slot(DtTrace *trace, DtVar *self, DtVar *other, ArraySlot *out)
 {
     bool known = dt_slot_is_number(trace, other) || other->type->kind == DT_KIND_ARRAY;
+    if (dt_array_is_number(self) && other->type->kind == DT_KIND_ARRAY) {
+        known = false; /* its slots refuse wider numbers, which have the next turn */
+    }
     PyTypeObject *type = dt_var_python_type(trace, other);
     *out = NO_ARRAY;
     if (self->type->kind == DT_KIND_ARRAY && known) {
@@ -77,10 +81,13 @@ slot_binary(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *arg
 {
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
+    DtVar *payload = other;
     if (row->op != DT_BINARY_INPLACE_ADD || self->type->kind != DT_KIND_LIST) {
-        other = dt_payload_of(other); /* a list goes over it */
+        payload = dt_payload_of(other); /* a list goes over it */
     }
-    return call_binary_slot(trace, (DtBinaryOp)row->op, self, other, self, other, out);
+    DtStatus status =
+        call_binary_slot(trace, (DtBinaryOp)row->op, self, payload, self, payload, out);
+    return dt_payload_raised(trace, status, other, payload);
 }
 
 static DtStatus
@@ -88,8 +95,10 @@ slot_reflected(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *
 {
     DtVar *other;
     DT_TRY(dt_var_realize(trace, args->pos[0], &other));
-    other = dt_payload_of(other);
-    return call_binary_slot(trace, (DtBinaryOp)row->op, self, other, other, self, out);
+    DtVar *payload = dt_payload_of(other);
+    DtStatus status =
+        call_binary_slot(trace, (DtBinaryOp)row->op, self, payload, payload, self, out);
+    return dt_payload_raised(trace, status, other, payload);
 }
 
 DtStatus
@@ -243,6 +252,17 @@ slot_round(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *args
     return slot_by_builtin(trace, row, self, args, out);
 }
 
+/* format() refuses what is no text in words of its own. */
+static DtStatus
+slot_format(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    PyObject *spec = dt_var_as_constant(trace, args->pos[0]);
+    if (spec == NULL || !PyUnicode_CheckExact(spec)) {
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "a format that is no known text");
+    }
+    return slot_by_builtin(trace, row, self, args, out);
+}
+
 static DtStatus
 slot_divmod(DtTrace *trace, const DtSlotRow *row, DtVar *self, const DtArgs *args, DtVar **out)
 {
@@ -307,7 +327,7 @@ static const DtSlotRow builtin_rows[] = {
     {"__abs__", slot_by_builtin, 0, 0, 0, DT_SLOT_OTHER},
     {"__divmod__", slot_divmod, 1, 1, 0, DT_SLOT_OTHER},
     {"__float__", slot_by_builtin, 0, 0, 0, DT_SLOT_OTHER},
-    {"__format__", slot_by_builtin, 1, 1, 0, DT_SLOT_OTHER},
+    {"__format__", slot_format, 1, 1, 0, DT_SLOT_OTHER},
     {"__hash__", slot_by_builtin, 0, 0, 0, DT_SLOT_OTHER},
     {"__int__", slot_by_builtin, 0, 0, 0, DT_SLOT_OTHER},
     {"__index__", slot_by_builtin, 0, 0, 0, DT_SLOT_OTHER},
