@@ -86,9 +86,28 @@ make_exhausted(PyObject *subject, int reversed)
     return iterator;
 }
 
+/* The iterators of listobject.c, tupleobject.c, bytearrayobject.c and enumobject.c. */
+typedef struct SequenceIterator {
+    PyObject_HEAD Py_ssize_t index;
+    PyObject *sequence; /* NULL: exhausted */
+} SequenceIterator;
+
+/* Does its __setstate__ cut the index to a length?  An iterator whose list has become shorter
+ * stands beyond its end. */
+static bool
+cuts_index(PyObject *iterator)
+{
+    return Py_IS_TYPE(iterator, &PyListIter_Type) || Py_IS_TYPE(iterator, &PyListRevIter_Type)
+           || Py_IS_TYPE(iterator, &PyByteArrayIter_Type) || Py_IS_TYPE(iterator, &PyReversed_Type);
+}
+
 static int
 move_to(PyObject *iterator, PyObject *index)
 {
+    if (cuts_index(iterator)) {
+        ((SequenceIterator *)iterator)->index = PyLong_AsSsize_t(index);
+        return PyErr_Occurred() ? -1 : 0;
+    }
     PyObject *method = PyObject_GetAttrString(iterator, "__setstate__");
     if (method != NULL) {
         PyObject *none = PyObject_CallOneArg(method, index);
@@ -136,12 +155,6 @@ dt_iterators_restore(void)
 }
 
 /* ---- Iterators that exist already ------------------------------------------------------------ */
-
-/* The iterators of listobject.c, tupleobject.c and iterobject.c. */
-typedef struct SequenceIterator {
-    PyObject_HEAD Py_ssize_t index;
-    PyObject *sequence; /* NULL: exhausted */
-} SequenceIterator;
 
 /* itertools.count, Modules/itertoolsmodule.c. */
 typedef struct Count {
