@@ -270,30 +270,52 @@ guard_aliases(DtTrace *trace, const DtVar *changed)
     return DT_OK;
 }
 
-/* An object and its __dict__ came in by ways of their own, and one of them was changed: the other
- * tracker has not seen it. */
+/* The existing instance whose attributes a dict is, which its changes change; else the object. */
+static const DtVar *
+owner_of(DtTrace *trace, const DtVar *changed)
+{
+    const DtInstanceVar *owner = dt_payload_owner(trace, changed);
+    if (owner != NULL) {
+        return &owner->base;
+    }
+    bool attributes = dt_dict_is(changed) && changed->source->kind == DT_SOURCE_ATTR_DICT;
+    for (uint32_t i = 0; attributes && i <= trace->by_object.mask; i++) {
+        const DtVar *other = trace->by_object.slots[i].key != NULL
+                                 ? dt_var_peek(trace->by_object.slots[i].value)
+                                 : NULL;
+        owner = (const DtInstanceVar *)other;
+        if (other != NULL && other->type->kind == DT_KIND_INSTANCE
+            && (const DtVar *)owner->attributes == changed) {
+            return other;
+        }
+    }
+    return changed;
+}
+
+/* An object and its __dict__ came in by ways of their own, or another object that has the same one,
+ * and one of them was changed: the other tracker has not seen it. */
 static DtStatus
 check_dict(DtTrace *trace, const DtVar *changed)
 {
     const DtInstanceVar *instance = (const DtInstanceVar *)changed;
+    PyObject *real = dt_dict_is(changed) ? ((const DtDictVar *)changed)->object : NULL;
     if (changed->type->kind == DT_KIND_INSTANCE && instance->object != NULL) {
-        PyObject *dict = dt_object_existing_dict(instance->object);
-        DtVar *other = dict != NULL ? dt_map_get(&trace->by_object, dict) : NULL;
+        real = dt_object_existing_dict(instance->object);
+        DtVar *other = real != NULL ? dt_map_get(&trace->by_object, real) : NULL;
         if (other != NULL && dt_var_peek(other) != (DtVar *)instance->attributes) {
             return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
                             "a %s and its __dict__ are inputs, and one is changed",
                             instance->cls->tp_name);
         }
     }
-    PyObject *real = dt_dict_is(changed) ? ((const DtDictVar *)changed)->object : NULL;
     for (uint32_t i = 0; real != NULL && trace->by_object.count > 0 && i <= trace->by_object.mask;
          i++) {
         DtVar *other = trace->by_object.slots[i].key != NULL
                            ? dt_var_peek(trace->by_object.slots[i].value)
                            : NULL;
         instance = (const DtInstanceVar *)other;
-        if (other != NULL && other->type->kind == DT_KIND_INSTANCE && instance->object != NULL
-            && dt_object_existing_dict(instance->object) == real
+        if (other != NULL && other != changed && other->type->kind == DT_KIND_INSTANCE
+            && instance->object != NULL && dt_object_existing_dict(instance->object) == real
             && (DtVar *)instance->attributes != changed) {
             return dt_break(trace, DT_BREAK_OBJECT_MUTATION,
                             "a %s and its __dict__ are inputs, and one is changed",
@@ -328,9 +350,7 @@ dt_journal_finish(DtTrace *trace, DtVar *result)
         if (dt_map_set(&trace->arena, &guarded, object, (void *)object) != 0) {
             return dt_no_memory();
         }
-        const DtInstanceVar *owner = dt_payload_owner(trace, object);
-        object = owner != NULL ? &owner->base : object;
-        DT_TRY(guard_aliases(trace, object));
+        DT_TRY(guard_aliases(trace, owner_of(trace, object)));
     }
     return DT_OK;
 }
