@@ -10,7 +10,24 @@ import pytest
 from graphs import REPLAY, UFUNCS, call, compile_graph, plain, umath, v
 
 VALUES = np.array(
-    [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1e308, -1e308, 1e-308, np.inf, -np.inf, np.nan, 1e5, -750, 750, 3]
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        2.0,
+        0.5,
+        1e308,
+        -1e308,
+        1e-308,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e5,
+        -750,
+        750,
+        3,
+    ]
 )
 
 
@@ -37,7 +54,10 @@ def test_every_ufunc_followed_by_every_other(name):
         followers = UFUNCS if trial == 0 else rng.choice(UFUNCS, 2)
         for follower in followers:
             nin = getattr(umath, follower).nin
-            nodes = [call(name, *map(v, range(ufunc.nin))), call(str(follower), *[v(ufunc.nin)] * nin)]
+            nodes = [
+                call(name, *map(v, range(ufunc.nin))),
+                call(str(follower), *[v(ufunc.nin)] * nin),
+            ]
             try:
                 compiled = compile_graph(inputs, nodes, [ufunc.nin + 1, ufunc.nin + 2])
             except (TypeError, ValueError):
@@ -141,3 +161,33 @@ def test_interrupts_come_through_and_errors_are_replayed():
             compiled = compile_graph([a], [("f", fail(error), (v(0),))], [1], backend)
             armed = True
             assert compiled(a) is REPLAY
+
+
+OPERATORS = (
+    "x ** y",
+    "(x > 0.75) ** y",
+    "x % y",
+    "x // y",
+    "(x > 0.75) / y",
+    "(x > 0.75) % y",
+    "x * y - y / x",
+    "y ** (x > 0.75)",
+)
+
+
+@pytest.mark.parametrize("make", [np.float64, np.float32, np.array, lambda x: np.array([x])])
+@pytest.mark.parametrize("text", OPERATORS)
+def test_operators_of_numbers_tell_of_what_numpy_tells(text, make):
+    """A bool has no arithmetic of its own: its power is the ufunc's, whose loop tells of 0 ** -inf."""
+    import dyntrace
+
+    function = eval(f"lambda x, y: {text}")
+    compiled = dyntrace.compile(function)
+    for x, y in itertools.product([*VALUES[:6], *VALUES[9:12]], repeat=2):
+        seen = []
+        for target in (function, compiled):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = np.asarray(target(make(x), make(y)))
+            seen.append((result.dtype, result.tobytes(), [str(w.message) for w in caught]))
+        assert seen[0] == seen[1], (x, y)

@@ -255,6 +255,9 @@ choose_operator(const DtNode *node, const DtCellOperand *operands, DtCellChoice 
         if (type == DT_CELL_BOOL && row->nargs == 1) {
             return false;
         }
+        if (row->doubles == DT_CELLS_POW_D && !python && operands[0].type == DT_CELL_BOOL) {
+            return false; /* a bool's power is the ufunc's, whose loop tells of 0 ** -inf */
+        }
         choice->code = code_for(row, type);
         if (python) {
             choice->code = python_code(choice->code);
