@@ -49,6 +49,8 @@ def build(recipes, namespace):
             values.append(dict(rest[0]))
         elif kind == "box":
             values.append(namespace[rest[0]](*rest[1:]))
+        elif kind == "object":
+            values.append(namespace[rest[0]](np.arange(float(rest[1])), rest[2]))
         elif kind == "array":
             values.append(_array(*rest))
         elif kind == "overlap":
@@ -279,9 +281,10 @@ class _Description:
             self.lines.append(f"{path}: {kind.__name__} {_without_addresses(repr(list(value)))}")
         elif hasattr(value, "__dict__"):
             self.lines.append(f"{path}: {kind.__name__}")
-            items = [(f".{k}", v) for k, v in vars(value).items()]
+            items = [(f".{k}", v) for k, v in (*vars(value).items(), *_in_slots(value))]
         else:
             self.lines.append(f"{path}: {kind.__name__}")
+            items = [(f".{k}", v) for k, v in _in_slots(value)]
         for label, part in items:
             self.add(path + label, part)
 
@@ -296,6 +299,15 @@ class _Description:
 
 def _without_addresses(text):
     return re.sub("(?i)0x[0-9a-f]{6,}", "0x", text) if "0x" in text or "0X" in text else text
+
+
+def _in_slots(value):
+    """The names and values of what lies in slots that the classes of a program have."""
+    for kind in type(value).__mro__:
+        names = vars(kind).get("__slots__", ()) if kind.__module__ == "program" else ()
+        for name in (names,) if isinstance(names, str) else names:
+            if not name.startswith("__") and hasattr(value, name):
+                yield name, getattr(value, name)
 
 
 def _contents(cell):

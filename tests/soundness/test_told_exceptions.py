@@ -70,7 +70,13 @@ def show(got):
     y, rest = got
     if isinstance(rest, Exception):
         obj = getattr(rest, "obj", None)
-        rest = type(rest), rest.args, rest.name, type(obj), repr(obj) if isinstance(obj, (int, str)) else None
+        rest = (
+            type(rest),
+            rest.args,
+            rest.name,
+            type(obj),
+            repr(obj) if isinstance(obj, (int, str)) else None,
+        )
     return repr((y, rest))
 
 
