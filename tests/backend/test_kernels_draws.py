@@ -24,6 +24,14 @@ LEGACY = {
     "g.uniform(-1, n)": True,
     "g.uniform(x[0], x[1] + 3)": True,
     "g.uniform(high=n)": False,
+    "g.randn()": True,
+    "g.standard_normal()": True,
+    "g.normal()": True,
+    "g.normal(2)": True,
+    "g.normal(x[0], n)": True,
+    "g.normal(n, 0.0)": False,
+    "g.normal(n, -x[0])": False,
+    "g.normal(scale=n)": False,
     "g.randint(1)": True,
     "g.randint(2)": True,
     "g.randint(n)": True,
@@ -51,6 +59,8 @@ MODERN = {
     "g.uniform()": True,
     "g.uniform(1.0, n)": True,
     "g.uniform(3.0, 1.0)": False,
+    "g.standard_normal()": False,
+    "g.normal(2, n)": False,
     "g.integers(7)": False,
     "g.choice(INTS)": False,
 }
@@ -155,7 +165,7 @@ def f(g, x, n):
         x[g.randint(3)] += 1
     if g.choice(INTS) == 4 and g.random() < x[0] / 50:
         return g.choice(x)
-    return g.uniform(0, x[2] + 1)
+    return g.uniform(0, x[2] + 1) if g.normal(0.5, 2) > 0 else g.randn()
 """
 
 

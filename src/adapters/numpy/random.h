@@ -16,6 +16,9 @@ int dt_np_random_class(PyObject *object);
 /* The bit generator in it, or NULL without an error: it has to be asked for (random_bits.c).
  * DT_BORROWED. */
 PyObject *dt_np_random_bit_generator(PyObject *object, DtRandomClass);
+/* Where a RandomState keeps the second of a pair of normal numbers, see random_bits.h; 0: that was
+ * not found. */
+Py_ssize_t dt_np_random_half_at(void);
 /* The type of that class, known once an object of it was seen. DT_BORROWED. */
 PyTypeObject *dt_np_random_type(DtRandomClass);
 /* The generator behind numpy.random's functions, or NULL. DT_BORROWED. */

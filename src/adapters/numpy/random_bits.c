@@ -14,17 +14,18 @@
  */
 #include "adapters/numpy/random_bits.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "adapters/numpy/random.h"
 #include "compat/locks.h"
 
-enum { TWISTER_WORDS = 624, PCG_SIZE = 32, MANY = 1 << 30, TRIES = 700 };
+enum { TWISTER_WORDS = 624, PCG_SIZE = 32, MANY = 1 << 30, TRIES = 90, BEFORE = 280 };
 
 /* Where things lie in an object of a class. */
 typedef struct Parts {
     enum { UNTRIED, KNOWN, UNKNOWN } answer;
-    Py_ssize_t bits, gen, lock;
+    Py_ssize_t bits, gen, lock, half;
     PyTypeObject *type; /* of its bit generator; kept by the process */
 } Parts;
 
@@ -53,7 +54,7 @@ pointer_at(PyObject *object, Py_ssize_t at)
 }
 
 static bool
-find_parts(Parts *parts, PyObject *object)
+find_parts(Parts *parts, DtRandomClass cls, PyObject *object)
 {
     PyObject *bits = PyObject_GetAttrString(object, "_bit_generator");
     PyObject *lock = bits != NULL ? PyObject_GetAttrString(bits, "lock") : NULL;
@@ -65,7 +66,9 @@ find_parts(Parts *parts, PyObject *object)
         parts->lock = find_part(object, &lock, sizeof(lock));
         parts->gen = find_part(object, gen, sizeof(*gen));
         parts->type = Py_TYPE(bits);
-        good = parts->bits > 0 && parts->lock > 0 && parts->gen > 0;
+        parts->half = cls == DT_RANDOM_LEGACY ? dt_np_random_half_at() : 0;
+        good = parts->bits > 0 && parts->lock > 0 && parts->gen > 0
+               && (cls == DT_RANDOM_MODERN || parts->half > 0);
     }
     Py_XDECREF(capsule);
     Py_XDECREF(lock);
@@ -83,13 +86,14 @@ read_bits(const Parts *parts, DtRandomClass cls, PyObject *object, DtRandomBits 
         return false;
     }
     if (cls == DT_RANDOM_MODERN) {
-        *bits = (DtRandomBits){gen, *(char **)gen->state, PCG_SIZE, MANY, false};
+        *bits = (DtRandomBits){gen, *(char **)gen->state, PCG_SIZE, MANY, false, NULL};
         return true;
     }
     int32_t next;
     char *place = (char *)gen->state + TWISTER_WORDS * sizeof(uint32_t);
     memcpy(&next, place, sizeof(next));
-    *bits = (DtRandomBits){gen, place, sizeof(next), TWISTER_WORDS - next, true};
+    *bits = (DtRandomBits){
+        gen, place, sizeof(next), TWISTER_WORDS - next, true, (char *)object + parts->half};
     return next >= 0;
 }
 
@@ -128,48 +132,104 @@ dt_np_random_below(DtRandomBits *bits, uint64_t max, uint64_t *out)
     return true;
 }
 
+/* The polar method makes two numbers, of which the second comes next time. */
+bool
+dt_np_random_normal(DtRandomBits *bits, double *out)
+{
+    int32_t has, before;
+    double x, y, square, second = 0;
+    if (bits->half == NULL) {
+        return false;
+    }
+    memcpy(&has, bits->half, sizeof(has));
+    memcpy(&before, bits->place, sizeof(before));
+    if (has) {
+        memcpy(out, bits->half + 8, sizeof(*out));
+    }
+    else {
+        do {
+            if (!dt_np_random_double(bits, &x) || !dt_np_random_double(bits, &y)) {
+                memcpy(bits->place, &before, sizeof(before));
+                return false;
+            }
+            x = 2.0 * x - 1.0;
+            y = 2.0 * y - 1.0;
+            square = x * x + y * y;
+        } while (square >= 1.0 || square == 0.0);
+        double factor = sqrt(-2.0 * log(square) / square);
+        second = factor * x;
+        *out = factor * y;
+    }
+    has = !has;
+    memcpy(bits->half, &has, sizeof(has));
+    memcpy(bits->half + 8, &second, sizeof(second));
+    return true;
+}
+
 /* ---- Trying it out --------------------------------------------------------------------------- */
 
+/* One whose words are used up after some of the tries. */
 static PyObject *
 make(DtRandomClass cls)
 {
     PyObject *maker = cls == DT_RANDOM_LEGACY ? (PyObject *)dt_np_random_type(DT_RANDOM_LEGACY)
                                               : dt_np_random_attr(cls, "default_rng");
-    return maker != NULL ? PyObject_CallFunction(maker, "i", 7654321) : NULL;
+    PyObject *object = maker != NULL ? PyObject_CallFunction(maker, "i", 7654321) : NULL;
+    PyObject *drawn =
+        object != NULL ? PyObject_CallMethod(object, "random", "i", (int)BEFORE) : NULL;
+    if (drawn == NULL) {
+        Py_CLEAR(object);
+    }
+    Py_XDECREF(drawn);
+    return object;
 }
 
-/* What NumPy draws: a float, or an int up to `max`.  False with an exception. */
+/* What is tried out: random(), standard_normal(), or ints up to that. */
+enum { UNIFORM, NORMAL };
+
+/* What NumPy draws.  False with an exception. */
 static bool
-draw_plainly(PyObject *object, uint64_t max, double *out)
+draw_plainly(PyObject *object, uint64_t what, double *out)
 {
-    PyObject *number = max == 0 ? PyObject_CallMethod(object, "random", NULL)
-                                : PyObject_CallMethod(object, "randint", "K", max + 1);
+    PyObject *number = what == UNIFORM  ? PyObject_CallMethod(object, "random", NULL)
+                       : what == NORMAL ? PyObject_CallMethod(object, "standard_normal", NULL)
+                                        : PyObject_CallMethod(object, "randint", "K", what + 1);
     *out = number != NULL ? PyFloat_AsDouble(number) : -1;
     Py_XDECREF(number);
     return !PyErr_Occurred();
 }
 
-/* The same number from one's words, and from the other by NumPy, which draws it where no words are
- * left; and is it the same again when the place is put back? */
 static bool
-is_same(const Parts *parts, DtRandomClass cls, PyObject *own, PyObject *plain, uint64_t max)
+draw_own(DtRandomBits bits, uint64_t what, double *out)
+{
+    uint64_t below = 0;
+    bool drawn = what == UNIFORM  ? dt_np_random_double(&bits, out)
+                 : what == NORMAL ? dt_np_random_normal(&bits, out)
+                                  : dt_np_random_below(&bits, what, &below);
+    if (what > NORMAL) {
+        *out = (double)below;
+    }
+    return drawn;
+}
+
+/* The same number from one's words, and from the other by NumPy, which draws it where no words are
+ * left; and is it the same again when what has changed is put back? */
+static bool
+is_same(const Parts *parts, DtRandomClass cls, PyObject *own, PyObject *plain, uint64_t what)
 {
     DtRandomBits bits;
-    char before[PCG_SIZE];
+    char before[PCG_SIZE], half[DT_RANDOM_HALF_SIZE];
     double number, expected;
-    if (!read_bits(parts, cls, own, &bits) || !draw_plainly(plain, max, &expected)) {
+    if (!read_bits(parts, cls, own, &bits) || !draw_plainly(plain, what, &expected)) {
         return false;
     }
     memcpy(before, bits.place, bits.size);
+    memcpy(half, bits.half != NULL ? bits.half : before, sizeof(half));
     for (int i = 0; i < 2; i++) {
-        uint64_t below = 0;
-        DtRandomBits copy = bits;
         memcpy(bits.place, before, bits.size);
-        bool drawn =
-            max == 0 ? dt_np_random_double(&copy, &number) : dt_np_random_below(&copy, max, &below);
-        number = max == 0 ? number : (double)below;
-        if (!drawn) {
-            return draw_plainly(own, max, &number) && number == expected;
+        memcpy(bits.half != NULL ? bits.half : half, half, sizeof(half));
+        if (!draw_own(bits, what, &number)) {
+            return draw_plainly(own, what, &number) && number == expected;
         }
         if (number != expected) {
             return false;
@@ -181,12 +241,13 @@ is_same(const Parts *parts, DtRandomClass cls, PyObject *own, PyObject *plain, u
 static bool
 try_out(Parts *parts, DtRandomClass cls)
 {
-    static const uint64_t ranges[] = {0, 1, 2, 0, 9, 99, 1023, 1024, 123456789, 4000000000};
+    static const uint64_t draws[] = {UNIFORM, NORMAL, 2,    NORMAL, UNIFORM,   9,
+                                     NORMAL,  1023,   1024, 99,     123456789, 4000000000};
     PyObject *own = make(cls), *plain = own != NULL ? make(cls) : NULL;
-    bool good = plain != NULL && find_parts(parts, own);
+    bool good = plain != NULL && find_parts(parts, cls, own);
     for (int i = 0; i < TRIES && good; i++) {
-        uint64_t max = cls == DT_RANDOM_LEGACY ? ranges[i % (int)Py_ARRAY_LENGTH(ranges)] : 0;
-        good = is_same(parts, cls, own, plain, max);
+        uint64_t what = cls == DT_RANDOM_LEGACY ? draws[i % (int)Py_ARRAY_LENGTH(draws)] : 0;
+        good = is_same(parts, cls, own, plain, what);
     }
     PyErr_Clear(); /* whatever went wrong, NumPy draws */
     Py_XDECREF(own);

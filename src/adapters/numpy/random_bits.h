@@ -27,7 +27,12 @@ typedef struct DtRandomBits {
     uint8_t size; /* ... so many bytes, a multiple of eight or four */
     int ready;    /* words of 32 bits that lie ready */
     bool words;   /* they may be drawn one by one */
+    /* Where a RandomState keeps the second of a pair of normal numbers: a flag of four bytes, and
+     * eight bytes behind it the number.  NULL: it is no RandomState. */
+    char *half;
 } DtRandomBits;
+
+enum { DT_RANDOM_HALF_SIZE = 16 };
 
 /* Is it an instance of RandomState (1), of Generator (2), or of neither (0)? */
 int dt_np_random_bits_class(PyObject *generator);
@@ -39,5 +44,7 @@ bool dt_np_random_bits(PyObject *generator, DtRandomBits *bits);
 bool dt_np_random_double(DtRandomBits *bits, double *out);
 /* RandomState.randint(0, max + 1); false as above, or another range than this knows. */
 bool dt_np_random_below(DtRandomBits *bits, uint64_t max, uint64_t *out);
+/* RandomState.standard_normal(); false as above. */
+bool dt_np_random_normal(DtRandomBits *bits, double *out);
 
 #endif

@@ -342,6 +342,12 @@ twister_way(void)
     return found.twister_way;
 }
 
+Py_ssize_t
+dt_np_random_half_at(void)
+{
+    return twister_way() == WAY_TWISTER ? found.gauss_at : 0;
+}
+
 static Way
 pcg_way(void)
 {

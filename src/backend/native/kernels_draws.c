@@ -1,4 +1,5 @@
-/* Kernels of single random numbers: random(), uniform(), randint() and an item chosen of a few.
+/* Kernels of single random numbers: random(), uniform(), normal(), randint() and an item chosen of
+ * a few.
  *
  * The generator's own bits are drawn, without a call of NumPy, which takes far longer than the
  * draw. Of a generator's state only what the draw changes is saved, whoever has saved it before.
@@ -17,17 +18,37 @@ find_bits(const DtKernel *kernel, DtNativeRun *run, PyObject **generator, DtRand
     return *generator != NULL && dt_np_random_bits(*generator, bits);
 }
 
-/* Notes what a draw is about to change. */
 static int
-save(DtNativeRun *run, PyObject *generator, const DtRandomBits *bits)
+save_bytes(DtNativeRun *run, PyObject *generator, char *place, uint8_t size)
 {
-    for (uint8_t at = 0; at < bits->size && !run->committed; at += 8) {
-        uint8_t size = bits->size - at < 8 ? bits->size - at : 8;
-        if (dt_written_save_bytes(&run->log, generator, bits->place + at, size) < 0) {
+    for (uint8_t at = 0; at < size && !run->committed; at += 8) {
+        uint8_t part = size - at < 8 ? size - at : 8;
+        if (dt_written_save_bytes(&run->log, generator, place + at, part) < 0) {
             return -1;
         }
     }
     return 0;
+}
+
+/* Notes what a draw is about to change. */
+static int
+save(DtNativeRun *run, PyObject *generator, const DtRandomBits *bits)
+{
+    return save_bytes(run, generator, bits->place, bits->size);
+}
+
+/* The numbers beside the generator in the call. */
+static bool
+read_numbers(const DtKernel *kernel, const DtNativeRun *run, double *numbers)
+{
+    for (uint32_t i = 0; i < kernel->nscalars; i++) {
+        uint64_t cell[2];
+        if (dt_scalar_fill(&kernel->scalars[i], run, cell) != DT_FUSED_OK) {
+            return false;
+        }
+        memcpy(&numbers[i], cell, sizeof(numbers[i]));
+    }
+    return true;
 }
 
 static DtFusedRun
@@ -37,12 +58,8 @@ run_uniform(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     DtRandomBits bits;
     double bounds[2] = {0, 1}, number;
     (void)stage;
-    for (uint32_t i = 0; i < kernel->nscalars; i++) {
-        uint64_t cell[2];
-        if (dt_scalar_fill(&kernel->scalars[i], run, cell) != DT_FUSED_OK) {
-            return DT_FUSED_CALL;
-        }
-        memcpy(&bounds[i], cell, sizeof(bounds[i]));
+    if (!read_numbers(kernel, run, bounds)) {
+        return DT_FUSED_CALL;
     }
     double range = bounds[1] - bounds[0];
     if (!isfinite(range) || range < 0 || !find_bits(kernel, run, &generator, &bits)
@@ -55,6 +72,43 @@ run_uniform(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     (void)dt_np_random_double(&bits, &number); /* enough lies ready */
     run->cells[kernel->cell].d = kernel->nscalars == 0 ? number : bounds[0] + range * number;
     return DT_FUSED_OK;
+}
+
+static DtFusedRun
+draw_normal(const DtKernel *kernel, DtNativeRun *run, double *out)
+{
+    PyObject *generator;
+    DtRandomBits bits;
+    if (!find_bits(kernel, run, &generator, &bits) || bits.half == NULL) {
+        return DT_FUSED_CALL;
+    }
+    if (save(run, generator, &bits) < 0
+        || save_bytes(run, generator, bits.half, DT_RANDOM_HALF_SIZE) < 0) {
+        return DT_FUSED_ERROR;
+    }
+    return dt_np_random_normal(&bits, out) ? DT_FUSED_OK : DT_FUSED_CALL;
+}
+
+static DtFusedRun
+run_standard_normal(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    (void)stage;
+    return draw_normal(kernel, run, &run->cells[kernel->cell].d);
+}
+
+static DtFusedRun
+run_normal(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
+{
+    double numbers[2] = {0, 1}, drawn; /* the mean and the deviation */
+    (void)stage;
+    if (!read_numbers(kernel, run, numbers) || !(numbers[1] > 0)) {
+        return DT_FUSED_CALL;
+    }
+    DtFusedRun made = draw_normal(kernel, run, &drawn);
+    if (made == DT_FUSED_OK) {
+        run->cells[kernel->cell].d = numbers[0] + numbers[1] * drawn;
+    }
+    return made;
 }
 
 /* A number from 0 to `count` - 1. */
@@ -128,21 +182,49 @@ take_generator(const DtNode *node, DtKernel *kernel)
            && dt_written_is_draw(node);
 }
 
+/* Of up to `most` numbers beside the generator. */
 static DtStatus
-choose_uniform(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+choose_float(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, uint32_t most,
+             bool *ok)
 {
-    kernel->run = run_uniform;
     kernel->scalars = DT_ARENA_ARRAY(&exe->arena, DtFusedScalar, 2);
     if (kernel->scalars == NULL) {
         return dt_no_memory();
     }
-    bool bounds = strstr(node->target, ".uniform") != NULL;
-    *ok = take_generator(node, kernel) && node->nargs <= (bounds ? 3 : 1);
+    *ok = take_generator(node, kernel) && node->nargs <= 1 + most;
     for (uint32_t i = 1; *ok && i < node->nargs; i++) {
         *ok = dt_kernel_scalar(plan, &node->args[i], NPY_DOUBLE,
                                &kernel->scalars[kernel->nscalars++]);
     }
     return DT_OK;
+}
+
+static DtStatus
+choose_random(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_uniform;
+    return choose_float(exe, plan, node, kernel, 0, ok);
+}
+
+static DtStatus
+choose_uniform(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_uniform;
+    return choose_float(exe, plan, node, kernel, 2, ok);
+}
+
+static DtStatus
+choose_standard_normal(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_standard_normal;
+    return choose_float(exe, plan, node, kernel, 0, ok);
+}
+
+static DtStatus
+choose_normal(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel, bool *ok)
+{
+    kernel->run = run_normal;
+    return choose_float(exe, plan, node, kernel, 2, ok);
 }
 
 static DtStatus
@@ -174,12 +256,15 @@ choose_choice(DtNative *exe, DtPlan *plan, const DtNode *node, DtKernel *kernel,
 }
 
 const DtKernelRow dt_kernels_draws[] = {
-    {"numpy.random.RandomState.rand", choose_uniform},
-    {"numpy.random.RandomState.random", choose_uniform},
-    {"numpy.random.RandomState.random_sample", choose_uniform},
+    {"numpy.random.RandomState.rand", choose_random},
+    {"numpy.random.RandomState.random", choose_random},
+    {"numpy.random.RandomState.random_sample", choose_random},
     {"numpy.random.RandomState.uniform", choose_uniform},
-    {"numpy.random.Generator.random", choose_uniform},
+    {"numpy.random.Generator.random", choose_random},
     {"numpy.random.Generator.uniform", choose_uniform},
+    {"numpy.random.RandomState.randn", choose_standard_normal},
+    {"numpy.random.RandomState.standard_normal", choose_standard_normal},
+    {"numpy.random.RandomState.normal", choose_normal},
     {"numpy.random.RandomState.randint", choose_randint},
     {"numpy.random.RandomState.choice", choose_choice},
     {NULL, NULL},
