@@ -9,23 +9,36 @@
 
 #include "variables/kinds.h"
 
-/* Some of the functions can write an argument when told to. */
+/* Functions that write an argument, and how many arguments come by place before one can say so. */
+static const struct {
+    DtNpOp op;
+    uint32_t before;
+} writers[] = {
+    {DT_NP_choose, 2},      {DT_NP_nan_to_num, 1}, {DT_NP_nanargmax, 2},     {DT_NP_nanargmin, 2},
+    {DT_NP_nancumprod, 3},  {DT_NP_nancumsum, 3},  {DT_NP_nanmax, 2},        {DT_NP_nanmean, 3},
+    {DT_NP_nanmedian, 2},   {DT_NP_nanmin, 2},     {DT_NP_nanpercentile, 3}, {DT_NP_nanprod, 3},
+    {DT_NP_nanquantile, 3}, {DT_NP_nanstd, 3},     {DT_NP_nansum, 3},        {DT_NP_nanvar, 3},
+    {DT_NP_percentile, 3},  {DT_NP_quantile, 3},
+};
+
+/* Is a function told, or may it be, to write an argument? */
 static bool
 may_write(DtNpOp op, const DtArgs *args)
 {
+    static const char *const options[] = {"out", "overwrite_input", "copy"};
     for (uint32_t i = 0; i < args->nkw; i++) {
-        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "out") == 0
-            || PyUnicode_CompareWithASCIIString(args->kwnames[i], "overwrite_input") == 0
-            || PyUnicode_CompareWithASCIIString(args->kwnames[i], "copy") == 0) {
-            return true;
+        for (size_t j = 0; j < Py_ARRAY_LENGTH(options); j++) {
+            if (PyUnicode_CompareWithASCIIString(args->kwnames[i], options[j]) == 0) {
+                return true;
+            }
         }
     }
-    return (op == DT_NP_percentile || op == DT_NP_quantile || op == DT_NP_nan_to_num
-            || op == DT_NP_choose || op == DT_NP_nansum || op == DT_NP_nanprod
-            || op == DT_NP_nancumsum || op == DT_NP_nancumprod)
-           && args->npos > (op == DT_NP_nan_to_num ? 1
-                            : op == DT_NP_choose   ? 2
-                                                   : 3);
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(writers); i++) {
+        if (writers[i].op == op) {
+            return args->npos > writers[i].before;
+        }
+    }
+    return false;
 }
 
 /* Calls the row's own function; `how` says what is known of its results. */
@@ -329,29 +342,6 @@ dt_np_fn_about(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     DtNpDry how = {.counted = op != DT_NP_einsum_path, .about = true};
     return call_row(trace, op, how, args, out);
-}
-
-/* Functions that warn about the data. */
-DtStatus
-dt_np_fn_quiet(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    static const struct {
-        DtNpOp op;
-        uint32_t before_out; /* arguments by place */
-    } rows[] = {
-        {DT_NP_nanmax, 2},      {DT_NP_nanmin, 2},    {DT_NP_nanargmax, 2},
-        {DT_NP_nanargmin, 2},   {DT_NP_nanmedian, 2}, {DT_NP_nanmean, 3},
-        {DT_NP_nanstd, 3},      {DT_NP_nanvar, 3},    {DT_NP_nanpercentile, 3},
-        {DT_NP_nanquantile, 3},
-    };
-    bool overwrites = false;
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(rows); i++) {
-        overwrites = overwrites || (rows[i].op == op && args->npos > rows[i].before_out);
-    }
-    if (may_write(op, args) || overwrites) {
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "%s into an argument", dt_np_target(op));
-    }
-    return call_row(trace, op, (DtNpDry){0}, args, out);
 }
 
 /* With copy=False the array itself is written, and comes back. */
