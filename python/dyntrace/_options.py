@@ -110,7 +110,6 @@ _PREFIX = "DYNTRACE_"
 OTHER_VARIABLES = frozenset(
     [
         # CMake's options
-        "DYNTRACE_ALLOW_UNDEFINED",
         "DYNTRACE_ASAN",
         "DYNTRACE_FORCE_CORE",
         "DYNTRACE_LTO",
