@@ -9,6 +9,7 @@
 #include "eval_frame/policy.h"
 #include "eval_frame/record.h"
 #include "eval_frame/scalar_loop.h"
+#include "variables/kinds.h"
 
 /* Calls without news before another driver is built, and how many drivers a code object gets. */
 #define CALM_CALLS 2
@@ -18,18 +19,15 @@
  * object (an array is resized only if no other does). */
 static const char *const looking_names[] = {
     "locals",     "vars",      "dir",   "eval",         "exec",   "_getframe",  "stack",
-    "breakpoint", "set_trace", "embed", "currentframe", "resize", "getrefcount"};
+    "breakpoint", "set_trace", "embed", "currentframe", "resize", "getrefcount", NULL};
 
 static bool
 looks_at_locals(PyCodeObject *code)
 {
     PyObject *names = dt_code_names(code);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        for (size_t k = 0; k < sizeof(looking_names) / sizeof(looking_names[0]); k++) {
-            PyObject *name = PyTuple_GET_ITEM(names, i);
-            if (PyUnicode_CompareWithASCIIString(name, looking_names[k]) == 0) {
-                return true;
-            }
+        if (dt_kinds_is_among(PyTuple_GET_ITEM(names, i), looking_names)) {
+            return true;
         }
     }
     return false;

@@ -347,17 +347,12 @@ opaque_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
 static bool
 is_fixed_part(PyObject *object, PyObject *name)
 {
-    static const char *const parts[] = {"fget",     "fset",       "fdel",
-                                        "__func__", "__origin__", "__args__"};
+    static const char *const parts[] = {"fget",       "fset",     "fdel", "__func__",
+                                        "__origin__", "__args__", NULL};
     PyTypeObject *type = Py_TYPE(object);
-    bool fixed = false;
-    if (type == &PyProperty_Type || type == &PyStaticMethod_Type || type == &PyClassMethod_Type
-        || type == &Py_GenericAliasType) {
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !fixed; i++) {
-            fixed = PyUnicode_CompareWithASCIIString(name, parts[i]) == 0;
-        }
-    }
-    return fixed && dt_type_lookup(type, name) != NULL;
+    bool fixed = type == &PyProperty_Type || type == &PyStaticMethod_Type
+                 || type == &PyClassMethod_Type || type == &Py_GenericAliasType;
+    return fixed && dt_kinds_is_among(name, parts) && dt_type_lookup(type, name) != NULL;
 }
 
 /* A member of an object of an array library that never changes. */

@@ -273,6 +273,20 @@ dt_np_items(DtTrace *trace, DtVar *var, DtVar ***items, uint32_t *count, bool *i
 }
 
 DtStatus
+dt_np_need_text(DtTrace *trace, const char *function, const char *name, DtVar *var,
+                const char *value)
+{
+    PyObject *given = var != NULL ? dt_var_as_constant(trace, var) : NULL;
+    if (var == NULL
+        || (given != NULL && PyUnicode_Check(given)
+            && PyUnicode_CompareWithASCIIString(given, value) == 0)) {
+        return DT_OK;
+    }
+    return PyErr_Occurred() ? DT_ERROR
+                            : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %s=", function, name);
+}
+
+DtStatus
 dt_np_order_arg(DtTrace *trace, const char *function, DtVar *var, const DtMeta *meta, bool *fortran)
 {
     PyObject *order = NULL;

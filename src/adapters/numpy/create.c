@@ -48,19 +48,6 @@ dt_np_new_meta(DtTrace *trace, PyObject *dtype, const DtSym *const *shape, uint3
     return dt_np_fresh_c(trace, *out);
 }
 
-static DtStatus
-need_order(DtTrace *trace, const char *function, DtVar *var, const char *value)
-{
-    PyObject *given = var != NULL ? dt_var_as_constant(trace, var) : NULL;
-    if (var != NULL
-        && (given == NULL || !PyUnicode_Check(given)
-            || PyUnicode_CompareWithASCIIString(given, value) != 0)) {
-        return PyErr_Occurred() ? DT_ERROR
-                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with order=", function);
-    }
-    return DT_OK;
-}
-
 /* The dtype that NumPy gives to a Python number that stands alone. */
 PyObject *
 dt_np_strong_dtype(PyObject *dtype)
@@ -81,6 +68,12 @@ dt_np_drops_imaginary(PyObject *from, PyObject *to)
 }
 
 /* ---- zeros, ones, empty, full ---------------------------------------------------------------- */
+
+static DtStatus
+need_order(DtTrace *trace, const char *function, DtVar *var, const char *value)
+{
+    return dt_np_need_text(trace, function, "order", var, value);
+}
 
 DtStatus
 dt_np_fn_filled(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)

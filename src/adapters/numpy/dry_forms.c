@@ -25,12 +25,10 @@ static const struct {
 static bool
 may_write(DtNpOp op, const DtArgs *args)
 {
-    static const char *const options[] = {"out", "overwrite_input", "copy"};
+    static const char *const options[] = {"out", "overwrite_input", "copy", NULL};
     for (uint32_t i = 0; i < args->nkw; i++) {
-        for (size_t j = 0; j < Py_ARRAY_LENGTH(options); j++) {
-            if (PyUnicode_CompareWithASCIIString(args->kwnames[i], options[j]) == 0) {
-                return true;
-            }
+        if (dt_kinds_is_among(args->kwnames[i], options)) {
+            return true;
         }
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(writers); i++) {
@@ -236,13 +234,10 @@ read_unique_options(DtTrace *trace, DtNpOp op, const DtArgs *args, uint32_t *ali
 DtStatus
 dt_np_fn_alike(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
-    static const char *const choices[] = {"axis", "axes", "norm"};
+    static const char *const choices[] = {"axis", "axes", "norm", NULL};
     bool alike = args->npos == 1;
     for (uint32_t i = 0; i < args->nkw && alike; i++) {
-        alike = false;
-        for (size_t j = 0; j < Py_ARRAY_LENGTH(choices); j++) {
-            alike |= PyUnicode_CompareWithASCIIString(args->kwnames[i], choices[j]) == 0;
-        }
+        alike = dt_kinds_is_among(args->kwnames[i], choices);
     }
     if (alike) {
         DtVar *var;

@@ -116,14 +116,9 @@ of_number(const DtOperand *operand)
 static bool
 has_plain_options(const DtNode *node)
 {
-    static const char *const names[] = {"casting", "order", "subok", "where"};
+    static const char *const names[] = {"casting", "order", "subok", "where", NULL};
     for (Py_ssize_t i = 0; node->kwnames != NULL && i < PyTuple_GET_SIZE(node->kwnames); i++) {
-        PyObject *name = PyTuple_GET_ITEM(node->kwnames, i);
-        bool plain = false;
-        for (size_t k = 0; k < Py_ARRAY_LENGTH(names); k++) {
-            plain = plain || PyUnicode_CompareWithASCIIString(name, names[k]) == 0;
-        }
-        if (!plain) {
+        if (!dt_kinds_is_among(PyTuple_GET_ITEM(node->kwnames, i), names)) {
             return false;
         }
     }

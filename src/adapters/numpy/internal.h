@@ -324,6 +324,9 @@ bool dt_np_is_default(DtVar *var); /* not given, None or numpy's "no value" */
 /* Breaks unless the argument was left at its default. */
 DtStatus dt_np_need_default(DtTrace *, const char *function, const char *name,
                             DtVar *var) DT_MUST_CHECK;
+/* Breaks unless it is this text, or not given. */
+DtStatus dt_np_need_text(DtTrace *, const char *function, const char *name, DtVar *var,
+                         const char *value) DT_MUST_CHECK;
 /* A dtype argument: *out = NULL when it was not given. */
 DtStatus dt_np_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject **out) DT_MUST_CHECK;
 /* The same, of dates, texts and records too. */

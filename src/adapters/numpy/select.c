@@ -229,19 +229,6 @@ dt_np_cast(DtTrace *trace, DtArrayVar *self, PyObject *dtype, DtVar **out)
     return dt_np_emit_one(trace, DT_NP_scalar_astype, args, 2, meta, out);
 }
 
-static DtStatus
-default_str(DtTrace *trace, const char *function, const char *name, DtVar *var, const char *value)
-{
-    PyObject *given = var != NULL ? dt_var_as_constant(trace, var) : NULL;
-    if (var != NULL
-        && (given == NULL || !PyUnicode_Check(given)
-            || PyUnicode_CompareWithASCIIString(given, value) != 0)) {
-        return PyErr_Occurred() ? DT_ERROR
-                                : dt_break(trace, DT_BREAK_ARRAY_OP, "%s with %s=", function, name);
-    }
-    return DT_OK;
-}
-
 /* The order that a cast keeps, or the same by another name. */
 static DtStatus
 order_of_cast(DtTrace *trace, const DtMeta *meta, DtVar *order)
@@ -279,7 +266,7 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
         return dt_break(trace, DT_BREAK_ARRAY_OP, "astype of a NumPy scalar with such a dtype");
     }
     DT_TRY(order_of_cast(trace, self->meta, slots[2]));
-    DT_TRY(default_str(trace, "astype", "casting", slots[3], "unsafe"));
+    DT_TRY(dt_np_need_text(trace, "astype", "casting", slots[3], "unsafe"));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[4], true, &subok));
     DT_TRY(dt_np_bool_arg(trace, "astype", slots[5], true, &copy));
     if (!copy && dt_np_is_ndarray(self)

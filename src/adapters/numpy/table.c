@@ -302,10 +302,9 @@ callable_name(PyObject *object)
 static bool
 names_objects(PyObject *spec)
 {
+    static const char *const names[] = {"O", "object", NULL};
     return spec == (PyObject *)&PyBaseObject_Type
-           || (spec != NULL && PyUnicode_CheckExact(spec)
-               && (PyUnicode_CompareWithASCIIString(spec, "O") == 0
-                   || PyUnicode_CompareWithASCIIString(spec, "object") == 0));
+           || (spec != NULL && PyUnicode_CheckExact(spec) && dt_kinds_is_among(spec, names));
 }
 
 /* np.dtype(...) of something constant. */

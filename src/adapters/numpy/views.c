@@ -343,13 +343,8 @@ dt_np_fn_from_dlpack(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 static bool
 names_ends(PyObject *ends)
 {
-    static const char *const known[] = {"f", "b", "fb", "bf"};
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(known); i++) {
-        if (PyUnicode_CheckExact(ends) && PyUnicode_CompareWithASCIIString(ends, known[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    static const char *const known[] = {"f", "b", "fb", "bf", NULL};
+    return PyUnicode_CheckExact(ends) && dt_kinds_is_among(ends, known);
 }
 
 /* A slice of the array, which is as long as the data says. */

@@ -13,11 +13,7 @@ bool
 dt_builtin_knows(const DtArgs *args, const char *const *allowed)
 {
     for (uint32_t i = 0; i < args->nkw; i++) {
-        bool known = false;
-        for (const char *const *name = allowed; *name != NULL && !known; name++) {
-            known = PyUnicode_CompareWithASCIIString(args->kwnames[i], *name) == 0;
-        }
-        if (!known) {
+        if (!dt_kinds_is_among(args->kwnames[i], allowed)) {
             return false;
         }
     }

@@ -270,12 +270,9 @@ static DtStatus
 builtin_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
     static const char *const fixed[] = {"__name__", "__qualname__", "__doc__", "__text_signature__",
-                                        "__objclass__"};
+                                        "__objclass__", NULL};
     PyObject *object = ((DtObjectVar *)self)->object;
-    bool is_fixed = false;
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]) && !is_fixed; i++) {
-        is_fixed = PyUnicode_CompareWithASCIIString(name, fixed[i]) == 0;
-    }
+    bool is_fixed = dt_kinds_is_among(name, fixed);
     if (PyCFunction_Check(object) && self->source != NULL
         && PyUnicode_CompareWithASCIIString(name, "__module__") == 0) {
         PyObject *module = ((PyCFunctionObject *)object)->m_module; /* which can be assigned */

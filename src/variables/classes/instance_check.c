@@ -47,11 +47,7 @@ is_from(PyObject *object, const char *const *modules)
     else if (PyType_Check(object)) {
         module = dt_type_own_lookup_text((PyTypeObject *)object, "__module__");
     }
-    bool found = false;
-    for (; module != NULL && PyUnicode_Check(module) && !found && *modules != NULL; modules++) {
-        found = PyUnicode_CompareWithASCIIString(module, *modules) == 0;
-    }
-    return found;
+    return module != NULL && PyUnicode_Check(module) && dt_kinds_is_among(module, modules);
 }
 
 static bool

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "variables/builtins/builtin_args.h"
 #include "variables/fold.h"
 
 DtStatus
@@ -225,12 +226,10 @@ dt_list_descending(DtTrace *trace, DtVar *reverse, bool *out)
 static DtStatus
 list_sort(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 {
+    static const char *const allowed[] = {"key", "reverse", NULL};
     DtSeqVar *self = (DtSeqVar *)var;
-    for (uint32_t i = 0; i < args->nkw; i++) {
-        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "key") != 0
-            && PyUnicode_CompareWithASCIIString(args->kwnames[i], "reverse") != 0) {
-            return dt_kinds_mismatch(trace, var, "sort", args);
-        }
+    if (!dt_builtin_knows(args, allowed)) {
+        return dt_kinds_mismatch(trace, var, "sort", args);
     }
     DtVar *key = dt_args_keyword(args, "key");
     bool descending;

@@ -84,12 +84,8 @@ dt_method_is_of_c(DtVar *function)
 static bool
 is_said_by_descriptor(PyObject *name)
 {
-    static const char *const names[] = {"__name__", "__doc__", "__text_signature__"};
-    bool said = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !said; i++) {
-        said = PyUnicode_CompareWithASCIIString(name, names[i]) == 0;
-    }
-    return said;
+    static const char *const names[] = {"__name__", "__doc__", "__text_signature__", NULL};
+    return dt_kinds_is_among(name, names);
 }
 
 static DtStatus
