@@ -123,7 +123,7 @@ dt_op_build_string(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
     PyObject *joined = PyUnicode_Join(empty, list);
     Py_DECREF(list);
     if (joined == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DT_TRY(dt_var_const_take(trace, joined, &value));
     dt_frame_push(frame, value);

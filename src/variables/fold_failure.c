@@ -137,7 +137,7 @@ static DtStatus
 expect_failure(DtTrace *trace, PyObject *result, const char *what)
 {
     if (result == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     Py_DECREF(result);
     return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "%s with such arguments", what);

@@ -96,7 +96,7 @@ dt_proxy_finish(DtProxyRun *run)
         PyErr_Clear(); /* a TypeError that names our type instead of the program's */
         return dt_break(run->trace, DT_BREAK_RAISES, "an object is used as it can't be");
     }
-    return dt_break_from_exception(run->trace);
+    return dt_raise_from_exception(run->trace);
 }
 
 /* ---- What a proxy is asked ------------------------------------------------------------------- */

@@ -363,7 +363,7 @@ static DtStatus
 wrap_take(DtTrace *trace, PyObject *object, bool by_identity, DtVar **out)
 {
     if (object == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DtStatus status = wrap(trace, object, by_identity, out);
     Py_DECREF(object);

@@ -149,7 +149,7 @@ dt_rules_call_constant(DtTrace *trace, DtFunctionVar *function, const DtArgs *ar
     }
     if (status == DT_OK) {
         result = PyObject_Call(function->function, pos, keywords);
-        status = result == NULL ? dt_break_from_exception(trace) : dt_trace_keep(trace, result);
+        status = result == NULL ? dt_raise_from_exception(trace) : dt_trace_keep(trace, result);
     }
     if (status == DT_OK) {
         status = dt_constant_is_safe(result) ? dt_var_const(trace, result, out)

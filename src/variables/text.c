@@ -292,7 +292,7 @@ convert(DtTrace *trace, DT_STEALS PyObject *value, Converter converter, PyObject
 {
     *out = converter(value);
     Py_DECREF(value);
-    return *out != NULL ? DT_OK : dt_break_from_exception(trace);
+    return *out != NULL ? DT_OK : dt_raise_from_exception(trace);
 }
 
 static DtStatus

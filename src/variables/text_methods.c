@@ -67,7 +67,7 @@ fail_join(DtTrace *trace, PyObject *method, DtSeqVar *parts)
     Py_XDECREF(list);
     DT_TRY(status);
     if (result == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     Py_DECREF(result);
     return dt_break(trace, DT_BREAK_MISSING_SLOT, "join() of strings that are not known");

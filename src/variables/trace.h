@@ -309,8 +309,6 @@ DtStatus dt_raise_again(DtTrace *trace, DtVar *exception);
 /* Takes the pending real exception, which an operation of the traced program on constants has
  * raised.  MemoryError, KeyboardInterrupt and others that are no Exception stay set: DT_ERROR. */
 DtStatus dt_raise_from_exception(DtTrace *trace);
-/* The old name of it. */
-DtStatus dt_break_from_exception(DtTrace *trace);
 /* After DT_RAISE: would `except type` (a class or a tuple of them) catch it? */
 bool dt_raised_matches(const DtTrace *trace, PyObject *type);
 /* Takes it: the trace goes on. */

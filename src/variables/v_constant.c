@@ -170,7 +170,7 @@ DtStatus
 dt_constant_wrap_take(DtTrace *trace, PyObject *value, DtVar **out)
 {
     if (value == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DtStatus status;
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) {
@@ -409,7 +409,7 @@ constant_bool(DtTrace *trace, DtVar *self, bool *out)
     }
     int truth = PyObject_IsTrue(value_of(self));
     if (truth < 0) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     *out = truth != 0;
     return DT_OK;
@@ -421,7 +421,7 @@ static DtStatus
 constant_length(DtTrace *trace, DtVar *self, DtVar **out)
 {
     Py_ssize_t length = PyObject_Size(value_of(self));
-    return length < 0 ? dt_break_from_exception(trace) : dt_var_int(trace, length, out);
+    return length < 0 ? dt_raise_from_exception(trace) : dt_var_int(trace, length, out);
 }
 
 static DtStatus
@@ -444,7 +444,7 @@ constant_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
                         item->type->name);
     }
     int found = PySequence_Contains(value_of(self), value);
-    return found < 0 ? dt_break_from_exception(trace) : dt_var_bool(trace, found != 0, out);
+    return found < 0 ? dt_raise_from_exception(trace) : dt_var_bool(trace, found != 0, out);
 }
 
 static DtStatus
@@ -473,7 +473,7 @@ constant_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
     }
     PyObject *found = PyObject_GetAttr(value, name);
     if (found == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     if (dt_constant_is_safe(found)) {
         return dt_constant_wrap_take(trace, found, out);

@@ -120,7 +120,7 @@ module_fallback(DtTrace *trace, DtVar *self, PyObject *dict, PyObject *name, DtV
     }
     const char *own_name = PyModule_GetName(object_of(self));
     if (own_name == NULL) { /* deleted or no str: the text is another one */
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DT_TRY(dt_guard_attr_absent(trace, self->source, hook));
     return dt_kinds_raise(trace, "AttributeError", "module '%s' has no attribute '%s'", own_name,
@@ -279,7 +279,7 @@ callable_getattro(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
     }
     PyObject *value = PyObject_GetAttr(object, name);
     if (value == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     value = dt_trace_keep_take(trace, value);
     return value != NULL ? dt_build_known(trace, value, out) : DT_ERROR;
@@ -366,7 +366,7 @@ fixed_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
         && (Py_IS_TYPE(found, &PyMemberDescr_Type) || Py_IS_TYPE(found, &PyGetSetDescr_Type));
     PyObject *value = member ? PyObject_GetAttr(object, name) : NULL;
     if (value == NULL) {
-        return member ? dt_break_from_exception(trace)
+        return member ? dt_raise_from_exception(trace)
                       : dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' of a %s",
                                  dt_kinds_text(name), Py_TYPE(object)->tp_name);
     }

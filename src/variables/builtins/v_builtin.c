@@ -152,7 +152,7 @@ dt_builtin_break(DtTrace *trace, PyObject *function, DtBreakId id, const char *b
 {
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     if (name == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DtStatus status = dt_break(trace, id, "%s%s()%s", before, dt_kinds_text(name), after);
     Py_DECREF(name);
@@ -269,8 +269,8 @@ builtin_call(DtTrace *trace, DtVar *var, const DtArgs *args, DtVar **out)
 static DtStatus
 builtin_getattro(DtTrace *trace, DtVar *self, PyObject *name, DtVar **out)
 {
-    static const char *const fixed[] = {"__name__", "__qualname__", "__doc__", "__text_signature__",
-                                        "__objclass__", NULL};
+    static const char *const fixed[] = {"__name__",           "__qualname__", "__doc__",
+                                        "__text_signature__", "__objclass__", NULL};
     PyObject *object = ((DtObjectVar *)self)->object;
     bool is_fixed = dt_kinds_is_among(name, fixed);
     if (PyCFunction_Check(object) && self->source != NULL

@@ -56,7 +56,7 @@ static DtStatus
 known(DtTrace *trace, DT_STEALS PyObject *made, DtVar **out)
 {
     if (made == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     made = dt_trace_keep_take(trace, made);
     return made != NULL ? dt_build_known(trace, made, out) : DT_ERROR;

@@ -73,7 +73,7 @@ refuse_abstract(DtTrace *trace, PyTypeObject *cls)
     PyObject *object = no_args != NULL ? PyBaseObject_Type.tp_new(cls, no_args, NULL) : NULL;
     Py_XDECREF(no_args);
     if (object == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     Py_DECREF(object);
     PyErr_SetString(PyExc_SystemError, "an abstract class has made an instance");

@@ -67,7 +67,7 @@ read_part(DtTrace *trace, PyObject *descriptor, const char *part, PyObject **out
     *out = name != NULL ? PyObject_GenericGetAttr(descriptor, name) : NULL;
     Py_XDECREF(name);
     if (*out == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     *out = dt_trace_keep_take(trace, *out);
     return *out != NULL ? DT_OK : DT_ERROR;
@@ -105,7 +105,7 @@ no_accessor(DtTrace *trace, const DtClassAttr *attr, const char *part, DtVar *se
         PyErr_SetString(PyExc_SystemError, "a property without accessor has one");
         return DT_ERROR;
     }
-    return dt_break_from_exception(trace);
+    return dt_raise_from_exception(trace);
 }
 
 /* Calls fget, fset or fdel; the class's version guards the property, whose parts never change. */

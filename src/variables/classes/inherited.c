@@ -58,7 +58,7 @@ ask_wrapper(DtTrace *trace, const char *name, DtVar *self, DtVar *other, DtVar *
     if (status == DT_OK) {
         result = PyObject_CallMethod(a, name, "(O)", b);
         if (result == NULL) {
-            status = dt_break_from_exception(trace);
+            status = dt_raise_from_exception(trace);
         }
         else if (result != Py_NotImplemented) {
             status = dt_break(trace, DT_BREAK_MISSING_SLOT, "%s of a %s", name, self->type->name);

@@ -49,7 +49,7 @@ dt_instance_stand_in(DtTrace *trace, DtVar *self, PyObject **out)
     }
     Py_DECREF(no_args);
     if (*out == NULL) {
-        return PyErr_Occurred() ? dt_break_from_exception(trace)
+        return PyErr_Occurred() ? dt_raise_from_exception(trace)
                                 : dt_break(trace, DT_BREAK_ATTRIBUTE,
                                            "an error about an attribute of a new %s", cls->tp_name);
     }
@@ -94,7 +94,7 @@ refused(DtTrace *trace, DtVar *self, PyObject *name, DtVar *value)
         return dt_break(trace, DT_BREAK_OBJECT_MUTATION, "attribute '%s' of a %s",
                         dt_kinds_text(name), cls->tp_name);
     }
-    return dt_break_from_exception(trace);
+    return dt_raise_from_exception(trace);
 }
 
 /* ---- Own attributes -------------------------------------------------------------------------- */

@@ -178,7 +178,7 @@ ask_abstract(DtTrace *trace, const Subject *subject, PyObject *cls, bool *out)
         answer = ask_abc(cls, subject->type);
     }
     if (answer < 0) {
-        return PyErr_Occurred() ? dt_break_from_exception(trace) : cannot_tell(trace, subject);
+        return PyErr_Occurred() ? dt_raise_from_exception(trace) : cannot_tell(trace, subject);
     }
     *out = answer == 1;
     return *out ? DT_OK : dt_guard_abc_token(trace, dt_abc_token());

@@ -71,7 +71,7 @@ by_identity(DtTrace *trace, DtEntry *entry)
     }
     entry->by_identity = true;
     entry->hash = PyObject_Hash(entry->key);
-    return entry->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+    return entry->hash == -1 ? dt_raise_from_exception(trace) : DT_OK;
 }
 
 /* What becomes of the int that a __hash__ has returned (as in slot_tp_hash): it is the hash, unless
@@ -123,7 +123,7 @@ instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
     if (plain != NULL && dt_constant_is_safe(plain)) { /* members of IntEnum, texts with methods */
         out->traced = true;
         out->hash = PyObject_Hash(plain);
-        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+        return out->hash == -1 ? dt_raise_from_exception(trace) : DT_OK;
     }
     if (!compares_by_identity(type)) {
         if (!dt_build_is_user_class(type)) {
@@ -196,7 +196,7 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
             return dt_break(trace, DT_BREAK_MISSING_SLOT, "a NaN as a key");
         }
         out->hash = PyObject_Hash(out->key);
-        return out->hash == -1 ? dt_break_from_exception(trace) : DT_OK;
+        return out->hash == -1 ? dt_raise_from_exception(trace) : DT_OK;
     }
     if (!compares_by_identity(Py_TYPE(out->key))) {
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "a %s as a key", Py_TYPE(out->key)->tp_name);

@@ -236,7 +236,7 @@ dt_set_from(DtTrace *trace, PyTypeObject *cls, DtVar *iterable, DtVar **out)
         PyObject *real = PyObject_CallOneArg((PyObject *)cls, value);
         Py_DECREF(value);
         DtStatus status = real != NULL ? dt_set_operation_take_entries(trace, made, real, &from, 1)
-                                       : dt_break_from_exception(trace);
+                                       : dt_raise_from_exception(trace);
         Py_XDECREF(real);
         DT_TRY(status);
     }

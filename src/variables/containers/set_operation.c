@@ -227,7 +227,7 @@ perform_real(DtTrace *trace, DtSetOperation *operation, DtVar **out)
             return dt_break(trace, DT_BREAK_RAISES, "set.%s() of several iterables raises",
                             operation->method);
         }
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     DtStatus status = wrap_result(trace, operation, result, out);
     Py_DECREF(result);

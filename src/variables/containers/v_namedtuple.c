@@ -166,7 +166,7 @@ refuse(DtTrace *trace, PyTypeObject *type, PyFunctionObject *function, const DtA
     Py_XDECREF(pos);
     Py_XDECREF(kw);
     if (made == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     Py_DECREF(made);
     return dt_break(trace, DT_BREAK_CALL_MISMATCH, "fields of %s", type->tp_name);

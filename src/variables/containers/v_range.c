@@ -154,7 +154,7 @@ dt_range_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
     if (!read_part(object, "start", &parts[0]) || !read_part(object, "stop", &parts[1])
         || !read_part(object, "step", &parts[2])) {
         return PyErr_Occurred()
-                   ? dt_break_from_exception(trace)
+                   ? dt_raise_from_exception(trace)
                    : dt_break(trace, DT_BREAK_SYMBOLIC_RANGE, "a range beyond 64 bits");
     }
     /* The three numbers have no source: the object itself is guarded. */

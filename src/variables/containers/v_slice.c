@@ -64,7 +64,7 @@ dt_slice_bounds(DtTrace *trace, DtSeqVar *slice, int64_t length, int64_t *start,
     int failed = PySlice_Unpack(real, &first, &last, &stride);
     Py_DECREF(real);
     if (failed < 0) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     *count = PySlice_AdjustIndices(length, &first, &last, stride);
     *start = first;

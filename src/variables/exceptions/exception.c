@@ -313,12 +313,6 @@ dt_raise_from_exception(DtTrace *trace)
     return dt_raise_var(trace, &self->base);
 }
 
-DtStatus
-dt_break_from_exception(DtTrace *trace)
-{
-    return dt_raise_from_exception(trace);
-}
-
 /* ---- Catching -------------------------------------------------------------------------------- */
 
 bool

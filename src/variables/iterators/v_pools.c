@@ -18,7 +18,7 @@ restart(DtTrace *trace, DtPositions *positions)
 {
     PyObject *iterator = PyObject_Call(positions->cls, positions->args, positions->kwargs);
     if (iterator == NULL) {
-        return dt_break_from_exception(trace);
+        return dt_raise_from_exception(trace);
     }
     positions->iterator = dt_trace_keep_take(trace, iterator);
     positions->taken = 0;
