@@ -210,20 +210,15 @@ compile_graph(DtAttempt *attempt, PyObject **regs)
 {
     DtEntry *entry = attempt->entry;
     DtRegion *region = attempt->cache->region;
-    PyObject **examples = PyMem_New(PyObject *, entry->ninputs + 1);
+    PyObject *examples = dt_program_hold(entry->guards, regs, entry->ninputs);
     if (examples == NULL) {
-        return dt_no_memory();
+        return DT_ERROR;
     }
-    for (uint32_t i = 0; i < entry->ninputs; i++) {
-        examples[i] = regs[entry->input_regs[i]];
-        Py_INCREF(examples[i]);
-    }
-    DtStatus status = dt_backend_compile(region->backend, attempt->trace->graph, examples,
-                                         entry->ninputs, region->options, &entry->executable);
-    for (uint32_t i = 0; i < entry->ninputs; i++) {
-        Py_DECREF(examples[i]);
-    }
-    PyMem_Free(examples);
+    DtStatus status =
+        dt_backend_compile(region->backend, attempt->trace->graph,
+                           ((PyTupleObject *)examples)->ob_item, entry->ninputs, region->options,
+                           &entry->executable);
+    Py_DECREF(examples);
     return status;
 }
 

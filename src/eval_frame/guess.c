@@ -59,7 +59,7 @@ is_large(const DtGraph *graph)
 
 /* Runs the graph on the objects that its inputs are in this call; its last node looks. */
 static DtStatus
-run_graph(DtAttempt *attempt, PyObject **inputs)
+run_graph(DtAttempt *attempt, PyObject *const *inputs)
 {
     DtGraph *graph = attempt->trace->graph;
     DtRegion *region = attempt->cache->region;
@@ -78,22 +78,17 @@ run_graph(DtAttempt *attempt, PyObject **inputs)
 static DtStatus
 read_and_run(DtAttempt *attempt, DtGuardProgram *program)
 {
-    uint32_t count = attempt->trace->graph->inputs.count, held = 0;
-    uint32_t nregs = dt_program_register_count(program);
-    PyObject **regs = PyMem_New(PyObject *, nregs + count + 1);
+    PyObject **regs = PyMem_New(PyObject *, dt_program_register_count(program) + 1);
     if (regs == NULL) {
         return dt_no_memory();
     }
-    PyObject **inputs = regs + nregs;
     int holds = dt_program_check(program, &attempt->frame, regs);
-    for (; holds > 0 && held < count; held++) {
-        inputs[held] = Py_NewRef(regs[dt_program_register(program, held)]);
-    }
-    DtStatus status = holds < 0 ? DT_ERROR : holds > 0 ? run_graph(attempt, inputs) : DT_OK;
-    while (held > 0) {
-        held--; /* the macro of 3.10 and 3.11 evaluates its argument several times */
-        Py_DECREF(inputs[held]);
-    }
+    PyObject *inputs =
+        holds > 0 ? dt_program_hold(program, regs, attempt->trace->graph->inputs.count) : NULL;
+    DtStatus status = inputs != NULL ? run_graph(attempt, ((PyTupleObject *)inputs)->ob_item)
+                      : holds == 0   ? DT_OK
+                                     : DT_ERROR;
+    Py_XDECREF(inputs);
     PyMem_Free(regs);
     return status;
 }

@@ -574,6 +574,18 @@ dt_program_register(const DtGuardProgram *program, uint32_t wanted)
     return program->wanted[wanted];
 }
 
+PyObject *
+dt_program_hold(const DtGuardProgram *program, PyObject *const *regs, uint32_t count)
+{
+    PyObject *values = PyTuple_New((Py_ssize_t)count);
+    for (uint32_t i = 0; values != NULL && i < count; i++) {
+        PyObject *value = regs[program->wanted[i]];
+        Py_INCREF(value);
+        PyTuple_SET_ITEM(values, i, value);
+    }
+    return values;
+}
+
 bool
 dt_program_runs_user_code(const DtGuardProgram *program)
 {

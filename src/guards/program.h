@@ -33,6 +33,10 @@ int dt_program_traverse(DtGuardProgram *program, visitproc visit, void *arg);
 
 uint32_t dt_program_register_count(const DtGuardProgram *program);
 uint32_t dt_program_register(const DtGuardProgram *program, uint32_t wanted);
+/* After a check that held: the first `count` values that were wanted, in a tuple that keeps them
+ * alive.  NULL with an error. */
+DT_OWNED PyObject *dt_program_hold(const DtGuardProgram *program, PyObject *const *regs,
+                                   uint32_t count);
 
 /* 1 holds, 0 fails, -1 error (only from a Python adapter).  `regs` has register_count slots; on 1
  * they hold borrowed references, valid until anything else runs. */
