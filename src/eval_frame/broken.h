@@ -27,8 +27,12 @@
 typedef struct DtScalarLoop DtScalarLoop; /* scalar_loop.h */
 
 struct DtPoint {
+<<<<<<< HEAD
     DtCodeCache cache;  /* `closed` without entries: asleep for good */
     DtScalarLoop *loop; /* whose iterations begin here, once that was asked; or NULL */
+=======
+    DtCodeCache cache; /* first; `closed` without entries: asleep for good */
+>>>>>>> b050e8e (eval_frame: a miss is compiled and looked up again by one function)
     DtBroken *broken;
     int32_t at;
     bool wanted;
@@ -40,6 +44,13 @@ struct DtPoint {
     uint64_t seen_news;
     uint64_t seen_samples; /* dt_state.samples */
 };
+
+/* The point whose cache it is (cache->point). */
+static inline DtPoint *
+dt_broken_point_of(DtCodeCache *cache)
+{
+    return (DtPoint *)cache;
+}
 
 typedef struct DtProbe {
     PyObject_HEAD DtDriverSite site;

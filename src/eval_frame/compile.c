@@ -500,23 +500,22 @@ compile(DtAttempt *attempt)
 }
 
 DtCompile
-dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function, PyObject *const *slots)
+dt_compile_attempt(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     int refusing;
-    DtGuardFrame frame = {slots, function->func_globals, function->func_builtins,
-                          (PyObject *)function};
-    int may = dt_policy_may_compile(cache, &frame);
+    int may = dt_policy_may_compile(cache, frame);
     if (may <= 0) {
         return may < 0 ? DT_COMPILE_ERROR : DT_COMPILE_PLAIN;
     }
-    if (dt_rules_refusing((PyObject *)function, &refusing) != DT_OK) {
+    if (dt_rules_refusing(frame->function, &refusing) != DT_OK) {
         return DT_COMPILE_ERROR;
     }
     cache->refusing = (int8_t)refusing;
     DtAttempt attempt = {
         .cache = cache,
-        .frame = frame,
-        .from = {.locals = slots, .closure = function->func_closure},
+        .frame = *frame,
+        .from = {.locals = frame->locals,
+                 .closure = ((PyFunctionObject *)frame->function)->func_closure},
     };
     return compile(&attempt);
 }

@@ -29,8 +29,7 @@ void dt_compile_resume(void);
  * `frame` is what guards read: its memory, globals and builtins. */
 DtCompile dt_compile_segment(DtPoint *point, const DtDriverSite *site, const DtGuardFrame *frame);
 
-/* `slots`: the bound arguments.  The caller holds them. */
-DtCompile dt_compile_attempt(DtCodeCache *cache, PyFunctionObject *function,
-                             PyObject *const *slots);
+/* A whole frame, of frame->function; the caller holds its arguments. */
+DtCompile dt_compile_attempt(DtCodeCache *cache, const DtGuardFrame *frame);
 
 #endif

@@ -7,7 +7,6 @@
 #include "eval_frame/bind.h"
 #include "eval_frame/broken.h"
 #include "eval_frame/cache_list.h"
-#include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/function_subtype.h"
 #include "eval_frame/hook.h"
@@ -160,8 +159,7 @@ answer_otherwise(DtCompiledFunction *self, DtDispatch found, DtEntry *entry,
 {
     PyObject *answer = NULL;
     if (found == DT_DISPATCH_MISS) {
-        DtCompile compiled = dt_compile_attempt(self->cache, &self->base, frame->locals);
-        found = dt_dispatch_compiled(compiled, self->cache, frame, NULL, &entry, &answer);
+        found = dt_dispatch_compile(self->cache, frame, NULL, &entry, &answer);
     }
     switch (found) {
     case DT_DISPATCH_DONE:

@@ -6,6 +6,8 @@
 #include "codegen/result.h"
 #include "compat/dying.h"
 #include "compat/tracing.h"
+#include "eval_frame/broken.h"
+#include "eval_frame/compile.h"
 #include "eval_frame/verify.h"
 
 /* In the stress build every call is a long one, with registers on the heap. */
@@ -404,9 +406,12 @@ dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentC
 }
 
 DtDispatch
-dt_dispatch_compiled(DtCompile compiled, DtCodeCache *cache, const DtGuardFrame *frame,
-                     const DtSegmentCall *segment, DtEntry **entry, PyObject **answer)
+dt_dispatch_compile(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
+                    DtEntry **entry, PyObject **answer)
 {
+    DtCompile compiled =
+        segment != NULL ? dt_compile_segment(dt_broken_point_of(cache), segment->site, frame)
+                        : dt_compile_attempt(cache, frame);
     return compiled == DT_COMPILE_PUBLISHED ? dt_dispatch_find(cache, frame, segment, entry, answer)
            : compiled == DT_COMPILE_ERROR   ? DT_DISPATCH_ERROR
                                             : DT_DISPATCH_MISS;

@@ -7,7 +7,6 @@
 #define DT_EVAL_FRAME_DISPATCH_H
 
 #include "codegen/driver.h"
-#include "eval_frame/compile.h"
 #include "eval_frame/region.h"
 
 #define DT_DISPATCH_STACK 32 /* arguments, inputs and registers kept on the C stack up to here */
@@ -33,9 +32,9 @@ typedef struct DtSegmentCall {
 DtDispatch dt_dispatch_find(DtCodeCache *cache, const DtGuardFrame *frame,
                             const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
 
-/* The same after a miss, once an attempt to compile has ended so. */
-DtDispatch dt_dispatch_compiled(DtCompile compiled, DtCodeCache *cache, const DtGuardFrame *frame,
-                                const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
+/* After a miss: an attempt to compile, and the same once more if it gave an entry. */
+DtDispatch dt_dispatch_compile(DtCodeCache *cache, const DtGuardFrame *frame,
+                               const DtSegmentCall *segment, DtEntry **entry, PyObject **answer);
 
 /* The entry's guards hold: runs it, or says how it has to run. */
 DtDispatch dt_dispatch_run(DtEntry *entry, const DtGuardFrame *frame, const DtSegmentCall *segment,

@@ -216,8 +216,7 @@ capture(DtCodeCache *cache, PyObject *function, PyObject *const *slots, PyObject
     *answer = NULL;
     DtDispatch found = dt_dispatch_find(cache, &guarded, NULL, &entry, answer);
     if (found == DT_DISPATCH_MISS) {
-        DtCompile compiled = dt_compile_attempt(cache, parts, slots);
-        found = dt_dispatch_compiled(compiled, cache, &guarded, NULL, &entry, answer);
+        found = dt_dispatch_compile(cache, &guarded, NULL, &entry, answer);
     }
     bool replay = found == DT_DISPATCH_MISS || found == DT_DISPATCH_PLAIN;
     bool verified = found == DT_DISPATCH_PLAIN && dt_state.verify.on;

@@ -8,7 +8,6 @@
  */
 #include "compat/tracing.h"
 #include "eval_frame/broken.h"
-#include "eval_frame/compile.h"
 #include "eval_frame/dispatch.h"
 #include "eval_frame/investment.h"
 #include "eval_frame/policy.h"
@@ -27,6 +26,7 @@ run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts 
     }
     DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
     if (found == DT_DISPATCH_MISS) {
+<<<<<<< HEAD
         int may = dt_policy_may_compile(&point->cache, &guarded);
         if (may > 0 && dt_scalar_loop_compile(point, &self->site, &guarded)
             && dt_scalar_loop_run(point, &self->site, frame, &guarded, &answer)) {
@@ -36,6 +36,9 @@ run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts 
                              : may < 0 ? DT_COMPILE_ERROR
                                        : DT_COMPILE_PLAIN;
         found = dt_dispatch_compiled(compiled, &point->cache, &guarded, &segment, &framed, &answer);
+=======
+        found = dt_dispatch_compile(&point->cache, &guarded, &segment, &framed, &answer);
+>>>>>>> b050e8e (eval_frame: a miss is compiled and looked up again by one function)
     }
     switch (found) {
     case DT_DISPATCH_DONE:

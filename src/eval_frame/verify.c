@@ -370,10 +370,10 @@ compare_if_due(Call *call)
 
 /* A part of a frame: its call was compared as a whole, or never will be. */
 static DtDispatch
-run_part(const DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
+run_part(DtCodeCache *cache, DtEntry *entry, const DtGuardFrame *frame,
          const DtSegmentCall *segment, PyObject **regs, DtEntry **framed, PyObject **answer)
 {
-    DtBroken *broken = ((const DtPoint *)cache)->broken;
+    DtBroken *broken = dt_broken_point_of(cache)->broken;
     if (broken->compared > 0 && !entry->tried) {
         return DT_DISPATCH_PLAIN;
     }
