@@ -45,6 +45,14 @@ class ExplainOutput:
         How the backend runs each graph.
     codes : list of code
         Rewritten code objects, for those frames that run in a frame or are shown.
+    faults : list of str
+        Internal errors; the function ran plainly.
+    frameless : bool
+        Every compiled version runs without a Python frame.
+    instructions : int
+        Instructions that were traced.
+    inlined : int
+        Calls that were followed.
     plain : list of str
         Of a compiled function that was called before: what runs plainly because that was measured to
         be as fast, or because verify mode has found a difference.

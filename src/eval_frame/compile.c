@@ -82,9 +82,12 @@ trace_frame(DtAttempt *attempt, DtVar **result)
 static DtStatus
 plan(DtAttempt *attempt, DtVar *result)
 {
+    int64_t began = dt_clock_ns();
     dt_result_free(attempt->plan.result);
     attempt->plan.result = NULL;
-    return dt_codegen_plan(attempt->trace, result, &attempt->plan);
+    DtStatus status = dt_codegen_plan(attempt->trace, result, &attempt->plan);
+    attempt->phases.plan += dt_clock_ns() - began;
+    return status;
 }
 
 static void
@@ -318,7 +321,7 @@ run_phases(DtAttempt *attempt)
         attempt->segment != NULL ? trace_and_plan_segment(attempt) : trace_and_plan(attempt);
     status = break_on_recursion(attempt, status);
     int64_t t1 = dt_clock_ns();
-    attempt->phases.trace = t1 - t0;
+    attempt->phases.trace = t1 - t0 - attempt->phases.plan;
     DT_TRY(status);
     if (dt_state.fault_next) {
         dt_state.fault_next = false;
@@ -331,18 +334,19 @@ run_phases(DtAttempt *attempt)
         return dt_break(attempt->trace, DT_BREAK_NO_ARRAYS, "no array operation was found");
     }
     DT_TRY(new_entry(attempt));
-    int64_t t2 = t1;
     DT_TRY(lower_guards(attempt));
-    int64_t t3 = dt_clock_ns();
+    int64_t t2 = dt_clock_ns();
     DT_TRY(check_and_compile(attempt));
-    int64_t t4 = dt_clock_ns();
+    int64_t t3 = dt_clock_ns();
     attempt->entry->result = attempt->plan.result;
     attempt->plan.result = NULL;
     DT_TRY(assemble(attempt));
     DT_TRY(note_inlined(attempt));
-    int64_t t5 = dt_clock_ns();
-    attempt->phases = (DtPhases){t1 - t0, t2 - t1, t3 - t2, t4 - t3, t5 - t4};
-    attempt->entry->compile_ns = t5 - t0;
+    int64_t t4 = dt_clock_ns();
+    attempt->phases.guards = t2 - t1;
+    attempt->phases.backend = t3 - t2;
+    attempt->phases.assemble = t4 - t3;
+    attempt->entry->compile_ns = t4 - t0;
     return DT_OK;
 }
 

@@ -48,6 +48,7 @@ def test_explain_tells():
     assert out.ops == 3
     assert out.frameless
     assert set(out.phases) == {"trace", "plan", "guards", "backend", "assemble"}
+    assert all(ns > 0 for ns in out.phases.values())
     assert any("L['x']" in line and "test_api.py" in line for line in out.guards)
     text = str(out)
     assert "numpy.multiply" in text
