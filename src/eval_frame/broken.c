@@ -18,7 +18,7 @@
 /* Functions that look at the variables of the frame that calls them, or count how many name an
  * object (an array is resized only if no other does). */
 static const char *const looking_names[] = {
-    "locals",     "vars",      "dir",   "eval",         "exec",   "_getframe",  "stack",
+    "locals",     "vars",      "dir",   "eval",         "exec",   "_getframe",   "stack",
     "breakpoint", "set_trace", "embed", "currentframe", "resize", "getrefcount", NULL};
 
 static bool

@@ -217,10 +217,9 @@ compile_graph(DtAttempt *attempt, PyObject **regs)
     if (examples == NULL) {
         return DT_ERROR;
     }
-    DtStatus status =
-        dt_backend_compile(region->backend, attempt->trace->graph,
-                           ((PyTupleObject *)examples)->ob_item, entry->ninputs, region->options,
-                           &entry->executable);
+    DtStatus status = dt_backend_compile(region->backend, attempt->trace->graph,
+                                         ((PyTupleObject *)examples)->ob_item, entry->ninputs,
+                                         region->options, &entry->executable);
     Py_DECREF(examples);
     return status;
 }

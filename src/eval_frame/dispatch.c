@@ -409,9 +409,9 @@ DtDispatch
 dt_dispatch_compile(DtCodeCache *cache, const DtGuardFrame *frame, const DtSegmentCall *segment,
                     DtEntry **entry, PyObject **answer)
 {
-    DtCompile compiled =
-        segment != NULL ? dt_compile_segment(dt_broken_point_of(cache), segment->site, frame)
-                        : dt_compile_attempt(cache, frame);
+    DtCompile compiled = segment != NULL
+                             ? dt_compile_segment(dt_broken_point_of(cache), segment->site, frame)
+                             : dt_compile_attempt(cache, frame);
     return compiled == DT_COMPILE_PUBLISHED ? dt_dispatch_find(cache, frame, segment, entry, answer)
            : compiled == DT_COMPILE_ERROR   ? DT_DISPATCH_ERROR
                                             : DT_DISPATCH_MISS;

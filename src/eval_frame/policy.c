@@ -2,7 +2,6 @@
 #include "eval_frame/policy.h"
 
 #include "backend/backend.h"
-#include "compat/code.h"
 #include "compat/finalizing.h"
 #include "compat/modules.h"
 #include "core/clock.h"
@@ -20,15 +19,11 @@ static PyObject *
 recompile_facts(DtCodeCache *cache, const DtGuardFrame *frame)
 {
     PyObject *reasons = dt_cache_failing(cache, frame);
-    PyObject *facts = NULL;
-    if (reasons != NULL) {
-        facts = Py_BuildValue("{s:O,s:O,s:i,s:I,s:O}", "function", dt_code_qualname(cache->code),
-                              "file", dt_code_filename(cache->code), "line",
-                              dt_code_firstlineno(cache->code), "entries",
-                              (unsigned int)cache->made, "reasons", reasons);
-        Py_DECREF(reasons);
-    }
-    return facts;
+    return reasons == NULL
+               ? NULL
+               : dt_cache_row(cache, -1,
+                              Py_BuildValue("{s:I,s:N}", "entries", (unsigned int)cache->made,
+                                            "reasons", reasons));
 }
 
 static void
@@ -280,11 +275,9 @@ dt_policy_log_fault(DtCodeCache *cache)
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     dt_state.faults++;
-    dt_record_report("log_fault",
-                     Py_BuildValue("{s:O,s:O,s:i,s:O}", "function", dt_code_qualname(cache->code),
-                                   "file", dt_code_filename(cache->code), "line",
-                                   dt_code_firstlineno(cache->code), "error",
-                                   value != NULL ? value : Py_None));
+    dt_record_report(
+        "log_fault",
+        dt_cache_row(cache, -1, Py_BuildValue("{s:O}", "error", value != NULL ? value : Py_None)));
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);

@@ -206,9 +206,7 @@ void
 dt_record_forsaken(const DtCodeCache *cache, int line)
 {
     if (dt_state_logs(DT_LOG_PLAIN)) {
-        dt_record_report(
-            "log_forsaken",
-            dt_cache_forsaken_row(cache, line >= 0 ? line : dt_code_firstlineno(cache->code)));
+        dt_record_report("log_forsaken", dt_cache_forsaken_row(cache, line));
     }
 }
 
@@ -223,12 +221,10 @@ dt_record_miss(DtAttempt *attempt)
     Py_INCREF(newest); /* a Python adapter may run anything, reset() included */
     if (dt_cache_explain(newest, &attempt->frame, &text) == DT_OK) {
         dt_record_report("log_recompile",
-                         Py_BuildValue("{s:O,s:O,s:i,s:I,s:s}", "function",
-                                       dt_code_qualname(attempt->cache->code), "file",
-                                       dt_code_filename(attempt->cache->code), "line",
-                                       dt_code_firstlineno(attempt->cache->code), "entries",
-                                       (unsigned int)attempt->cache->nentries, "reason",
-                                       dt_strbuf_text(&text)));
+                         dt_cache_row(attempt->cache, -1,
+                                      Py_BuildValue("{s:I,s:s}", "entries",
+                                                    (unsigned int)attempt->cache->nentries,
+                                                    "reason", dt_strbuf_text(&text))));
     }
     else {
         PyErr_WriteUnraisable(NULL);

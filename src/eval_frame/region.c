@@ -106,13 +106,29 @@ dt_region_cache(DtRegion *region, PyCodeObject *code)
 }
 
 PyObject *
+dt_cache_row(const DtCodeCache *cache, int line, PyObject *more)
+{
+    PyObject *row = NULL;
+    if (more != NULL) {
+        row = Py_BuildValue("{s:O,s:O,s:i}", "function", dt_code_qualname(cache->code), "file",
+                            dt_code_filename(cache->code), "line",
+                            line >= 0 ? line : dt_code_firstlineno(cache->code));
+    }
+    if (row != NULL && PyDict_Update(row, more) < 0) {
+        Py_CLEAR(row);
+    }
+    Py_XDECREF(more);
+    return row;
+}
+
+PyObject *
 dt_cache_forsaken_row(const DtCodeCache *cache, int line)
 {
-    return Py_BuildValue("{s:O,s:O,s:i,s:O,s:L,s:L}", "function", dt_code_qualname(cache->code),
-                         "file", dt_code_filename(cache->code), "line", line, "part",
-                         cache->point ? Py_True : Py_False, "compiled_ns",
-                         (long long)cache->scale.medians[DT_SIDE_COMPILED], "plain_ns",
-                         (long long)cache->scale.medians[DT_SIDE_PLAIN]);
+    return dt_cache_row(cache, line,
+                        Py_BuildValue("{s:O,s:L,s:L}", "part", cache->point ? Py_True : Py_False,
+                                      "compiled_ns",
+                                      (long long)cache->scale.medians[DT_SIDE_COMPILED], "plain_ns",
+                                      (long long)cache->scale.medians[DT_SIDE_PLAIN]));
 }
 
 void
@@ -350,7 +366,7 @@ region_forsaken(PyObject *self, PyObject *Py_UNUSED(ignored))
     int failed = list == NULL ? -1 : 0;
     for (DtCodeCache *cache = ((DtRegion *)self)->caches; cache != NULL && !failed;
          cache = cache->next) {
-        failed = append_forsaken(list, cache, dt_code_firstlineno(cache->code));
+        failed = append_forsaken(list, cache, -1);
         for (uint32_t i = 0; cache->broken != NULL && i < cache->broken->list.count && !failed;
              i++) {
             const DtPoint *point = cache->broken->list.items[i];

@@ -152,7 +152,10 @@ void dt_region_reset_all(void);
 
 /* Takes the entry into the cache, as the first to be tried. */
 void dt_cache_publish(DtCodeCache *cache, DT_STEALS DtEntry *entry);
-/* What is measured of a forsaken cache, as a dict; NULL with an exception. */
+/* A row of a report: a dict of the code's function, file and line (-1: its first), and what is in
+ * `more`, which is taken; NULL with an exception, or if `more` is NULL. */
+DT_OWNED PyObject *dt_cache_row(const DtCodeCache *cache, int line, DT_STEALS PyObject *more);
+/* What is measured of a forsaken cache, as such a row. */
 DT_OWNED PyObject *dt_cache_forsaken_row(const DtCodeCache *cache, int line);
 /* Forgets its entries, failures and decisions. */
 void dt_cache_reset(DtCodeCache *cache);

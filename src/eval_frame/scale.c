@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backend/backend.h"
 #include "core/clock.h"
 #include "eval_frame/investment.h"
 
@@ -48,8 +49,7 @@ dt_scale_news(void)
 bool
 dt_scale_weighs(const DtRegion *region)
 {
-    return !region->fullgraph && PyUnicode_Check(region->backend)
-           && PyUnicode_CompareWithASCIIString(region->backend, "native") == 0;
+    return !region->fullgraph && dt_backend_is_native(region->backend);
 }
 
 static void

@@ -5,7 +5,6 @@
 #include <malloc.h>
 #endif
 
-#include "compat/code.h"
 #include "compat/function.h"
 #include "compat/recursion.h"
 #include "core/clock.h"
@@ -251,11 +250,10 @@ row_of(const DtCodeCache *cache)
     if (skipped == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{s:O,s:O,s:i,s:I,s:N,s:O}", "function", dt_code_qualname(cache->code),
-                         "file", dt_code_filename(cache->code), "line",
-                         dt_code_firstlineno(cache->code), "verified",
-                         (unsigned int)cache->verify.same, "skipped", skipped, "quarantined",
-                         cache->verify.quarantined ? Py_True : Py_False);
+    return dt_cache_row(cache, -1,
+                        Py_BuildValue("{s:I,s:N,s:O}", "verified", (unsigned int)cache->verify.same,
+                                      "skipped", skipped, "quarantined",
+                                      cache->verify.quarantined ? Py_True : Py_False));
 }
 
 static void
