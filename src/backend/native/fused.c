@@ -256,136 +256,200 @@ run_lanes(DtLane *lane, DtDivision *division, DtNativeRun *run, char *memory, si
     }
 }
 
-/* *laid_out: the layout, if it needs one, to be given back. */
-static DtFusedRun
-run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
-{
+/* One run of a stage. */
+typedef struct Work {
+    const DtFused *fused;
+    DtNativeRun *run;
     DtViewed viewed[DT_FUSED_MAX_INPUTS];
     PyArrayObject *arrays[DT_FUSED_MAX_INPUTS];
+    const npy_intp *shape;
+    int order; /* of operands that are all dense in it, or 0 */
     uint64_t cells[DT_FUSED_MAX_SCALARS][2];
-    char small[DT_FUSED_STACK_SCRATCH + 64];
     char *starts[DT_FUSED_MAX_SLOTS];
-    Scratch scratch = {NULL, 0};
     DtLane lane;
     DtGeometry geometry;
     DtDivision division;
-    int order;
+    PyObject *made[DT_FUSED_MAX_OUTPUTS];
+    uint32_t nmade;
+    PyObject *rows[DT_FUSED_MAX_OPS]; /* what is reduced to one number per row ... */
+    uint64_t row_cells[DT_FUSED_MAX_OPS][2];
+    bool has_rows; /* ... once it is made */
+} Work;
 
-    if (!dt_fused_take_inputs(fused, run, viewed, arrays, &order)) {
+/* Where the operands are and how they are walked over.  *laid_out: the layout, if they need one. */
+static DtFusedRun
+lay_out(Work *work, DtLayout **laid_out)
+{
+    const DtFused *fused = work->fused;
+    DtLane *lane = &work->lane;
+    if (!dt_fused_take_inputs(fused, work->run, work->viewed, work->arrays, &work->order)) {
         return DT_FUSED_CALL;
     }
-    if (order != 0 && dt_fused_sees_order(fused, PyArray_DIMS(arrays[0]), order)) {
-        order = 0;
+    work->shape = PyArray_DIMS(work->arrays[0]);
+    if (work->order != 0 && dt_fused_sees_order(fused, work->shape, work->order)) {
+        work->order = 0;
     }
-    const npy_intp *shape = PyArray_DIMS(arrays[0]);
-    lane.fused = fused;
-    lane.starts = starts;
-    lane.stop = NULL;
-    lane.outcome = (DtOutcome){0};
-    lane.has_targets = dt_targets_find(fused, run, shape, &order, lane.targets);
-    DtFusedRun result =
-        order == 0 ? dt_layout_kept_take(fused, arrays, lane.targets, laid_out) : DT_FUSED_OK;
+    lane->fused = fused;
+    lane->starts = work->starts;
+    lane->stop = NULL;
+    lane->outcome = (DtOutcome){0};
+    lane->has_targets = dt_targets_find(fused, work->run, work->shape, &work->order, lane->targets);
+    DtFusedRun result = work->order == 0
+                            ? dt_layout_kept_take(fused, work->arrays, lane->targets, laid_out)
+                            : DT_FUSED_OK;
     if (result != DT_FUSED_OK) {
         return result;
     }
     const DtLayout *layout = *laid_out;
-    shape = layout != NULL ? layout->shape : shape;
-    lane.layout = layout;
-    lane.total = layout != NULL ? layout->total : PyArray_SIZE(arrays[0]);
-    if (lane.total == 0 || (lane.total == 1 && fused->single_called)) {
+    work->shape = layout != NULL ? layout->shape : work->shape;
+    lane->layout = layout;
+    lane->total = layout != NULL ? layout->total : PyArray_SIZE(work->arrays[0]);
+    for (uint32_t i = 0; i < fused->ninputs; i++) {
+        work->starts[fused->inputs[i].slot] = PyArray_BYTES(work->arrays[i]);
+        if (layout != NULL) {
+            lane->readers[i] = layout->readers[i];
+            lane->readers[i].data = PyArray_BYTES(work->arrays[i]);
+        }
+    }
+    return DT_FUSED_OK;
+}
+
+/* How large blocks are, and who takes which part. */
+static DtFusedRun
+divide(Work *work)
+{
+    const DtFused *fused = work->fused;
+    DtLane *lane = &work->lane;
+    if (lane->total == 0 || (lane->total == 1 && fused->single_called)) {
         return DT_FUSED_CALL;
     }
-    lane.ahead = lane.total * bytes_an_element(fused) >= FROM_MEMORY;
-    lane.block = lane.total < fused->block ? lane.total : fused->block;
-    lane.geometry = fused->nreduce > 0 ? &geometry : NULL;
-    division.lanes = fused->raises ? 1 : dt_lanes_wanted(lane.total * (npy_intp)fused->nsteps);
-    if (fused->nreduce > 0) {
-        if (!dt_reduced_geometry(fused, arrays, shape, order, lane.layout, &geometry)) {
-            return DT_FUSED_CALL;
-        }
-        lane.block = geometry.block;
-        dt_reduced_divide(fused, &geometry, &division);
+    lane->ahead = lane->total * bytes_an_element(fused) >= FROM_MEMORY;
+    lane->block = lane->total < fused->block ? lane->total : fused->block;
+    lane->geometry = fused->nreduce > 0 ? &work->geometry : NULL;
+    work->division.lanes =
+        fused->raises ? 1 : dt_lanes_wanted(lane->total * (npy_intp)fused->nsteps);
+    if (fused->nreduce == 0) {
+        dt_lanes_divide(&work->division, lane->total, dt_blocks_grain(lane));
+        return DT_FUSED_OK;
     }
-    else {
-        dt_lanes_divide(&division, lane.total, dt_blocks_grain(&lane));
+    if (!dt_reduced_geometry(fused, work->arrays, work->shape, work->order, lane->layout,
+                             &work->geometry)) {
+        return DT_FUSED_CALL;
     }
-    for (uint32_t i = 0; i < fused->ninputs; i++) {
-        starts[fused->inputs[i].slot] = PyArray_BYTES(arrays[i]);
-        if (layout != NULL) {
-            lane.readers[i] = layout->readers[i];
-            lane.readers[i].data = PyArray_BYTES(arrays[i]);
-        }
-    }
-    dt_fused_place_constants(fused, starts);
-    result = dt_fused_take_scalars(fused, run, starts, cells);
-    if (result != DT_FUSED_OK) {
-        return result;
-    }
+    lane->block = work->geometry.block;
+    dt_reduced_divide(fused, &work->geometry, &work->division);
+    return DT_FUSED_OK;
+}
 
-    result = DT_FUSED_ERROR;
-    PyObject *made[DT_FUSED_MAX_OUTPUTS];
-    PyObject *row_arrays[DT_FUSED_MAX_OPS];
-    uint64_t row_cells[DT_FUSED_MAX_OPS][2];
-    bool has_rows = false;
-    uint32_t nmade = 0;
-    for (uint32_t i = 0; lane.has_targets && i < fused->noutputs; i++) {
-        if (lane.targets[i].array != NULL
-            && dt_target_open(&lane.targets[i], &fused->outputs[i], lane.layout, i, shape, order)
+/* The memory that the stage writes; -1 with an exception. */
+static int
+make_results(Work *work)
+{
+    const DtFused *fused = work->fused;
+    DtLane *lane = &work->lane;
+    for (uint32_t i = 0; lane->has_targets && i < fused->noutputs; i++) {
+        if (lane->targets[i].array != NULL
+            && dt_target_open(&lane->targets[i], &fused->outputs[i], lane->layout, i, work->shape,
+                              work->order)
                    < 0) {
-            goto done;
+            return -1;
         }
     }
-    for (; nmade < fused->noutputs; nmade++) {
-        made[nmade] = make_output(&lane, run, nmade, arrays, shape, order);
-        if (made[nmade] == NULL) {
-            goto done;
+    for (; work->nmade < fused->noutputs; work->nmade++) {
+        PyObject *made =
+            make_output(lane, work->run, work->nmade, work->arrays, work->shape, work->order);
+        if (made == NULL) {
+            return -1;
         }
-        starts[fused->outputs[nmade].slot] = PyArray_BYTES((PyArrayObject *)made[nmade]);
+        work->made[work->nmade] = made;
+        work->starts[fused->outputs[work->nmade].slot] = PyArray_BYTES((PyArrayObject *)made);
     }
     if (fused->nreduce > 0) {
-        if (dt_reduced_make(fused, shape, row_arrays, row_cells, starts) < 0) {
-            goto done;
+        if (dt_reduced_make(fused, work->shape, work->rows, work->row_cells, work->starts) < 0) {
+            return -1;
         }
-        has_rows = true;
+        work->has_rows = true;
     }
-    memcpy(lane.slots, starts, fused->nslots * sizeof(char *));
+    return 0;
+}
+
+/* Registers, and the loops over all blocks. */
+static DtFusedRun
+run_blocks(Work *work)
+{
+    const DtFused *fused = work->fused;
+    DtLane *lane = &work->lane;
+    char small[DT_FUSED_STACK_SCRATCH + 64];
+    Scratch scratch = {NULL, 0};
+    memcpy(lane->slots, work->starts, fused->nslots * sizeof(char *));
     char *memory = (char *)dt_fused_aligned((size_t)small);
-    size_t need = dt_lanes_place(&lane, memory);
-    size_t parts = fused->nreduce > 0 ? dt_reduced_parts(fused, &geometry) : 0;
-    if (need * division.lanes + parts > DT_FUSED_STACK_SCRATCH) {
-        memory = take_scratch(run->exe, need * division.lanes + parts, &scratch);
+    size_t need = dt_lanes_place(lane, memory);
+    size_t parts = fused->nreduce > 0 ? dt_reduced_parts(fused, &work->geometry) : 0;
+    if (need * work->division.lanes + parts > DT_FUSED_STACK_SCRATCH) {
+        memory = take_scratch(work->run->exe, need * work->division.lanes + parts, &scratch);
         if (memory == NULL) {
-            goto done;
+            return DT_FUSED_ERROR;
         }
-        dt_lanes_place(&lane, memory);
+        dt_lanes_place(lane, memory);
     }
-    geometry.parts = (union DtPart *)(memory + need * division.lanes);
-    run_lanes(&lane, &division, run, memory, need);
-    result = dt_fused_finish(&lane.outcome, fused);
-    if (lane.has_targets) {
-        result = close_targets(&lane, &division, run, result);
+    work->geometry.parts = (union DtPart *)(memory + need * work->division.lanes);
+    run_lanes(lane, &work->division, work->run, memory, need);
+    DtFusedRun result = dt_fused_finish(&lane->outcome, fused);
+    if (lane->has_targets) {
+        result = close_targets(lane, &work->division, work->run, result);
     }
-    if (result == DT_FUSED_OK && lane.outcome.unsure) {
-        result = DT_FUSED_CALL;
-    }
-done:
-    give_scratch(run->exe, &scratch);
-    if (has_rows && dt_reduced_take(fused, run, row_arrays, row_cells, result == DT_FUSED_OK) < 0
+    give_scratch(work->run->exe, &scratch);
+    return result == DT_FUSED_OK && lane->outcome.unsure ? DT_FUSED_CALL : result;
+}
+
+/* Hands the results over to the run, or drops what was made. */
+static DtFusedRun
+give_results(Work *work, DtFusedRun result)
+{
+    const DtFused *fused = work->fused;
+    const DtTarget *targets = work->lane.targets;
+    if (work->has_rows
+        && dt_reduced_take(fused, work->run, work->rows, work->row_cells, result == DT_FUSED_OK) < 0
         && result == DT_FUSED_OK) {
         result = DT_FUSED_ERROR;
     }
-    for (uint32_t i = 0; i < nmade; i++) {
-        if (result == DT_FUSED_OK && lane.targets[i].array == NULL) {
-            run->values[fused->outputs[i].node->index] = made[i];
+    for (uint32_t i = 0; i < work->nmade; i++) {
+        if (result == DT_FUSED_OK && targets[i].array == NULL) {
+            work->run->values[fused->outputs[i].node->index] = work->made[i];
         }
         else {
-            Py_DECREF(made[i]);
+            Py_DECREF(work->made[i]);
         }
     }
     for (uint32_t i = 0; i < fused->noutputs; i++) {
-        Py_XDECREF(lane.targets[i].saved);
+        Py_XDECREF(targets[i].saved);
     }
     return result;
+}
+
+/* *laid_out: the layout, if it needs one, to be given back. */
+static DtFusedRun
+run_laid_out(const DtFused *fused, DtNativeRun *run, DtLayout **laid_out)
+{
+    Work work; /* too large to be cleared as a whole */
+    work.fused = fused;
+    work.run = run;
+    work.nmade = 0;
+    work.has_rows = false;
+    DtFusedRun result = lay_out(&work, laid_out);
+    if (result == DT_FUSED_OK) {
+        result = divide(&work);
+    }
+    if (result != DT_FUSED_OK) {
+        return result;
+    }
+    dt_fused_place_constants(fused, work.starts);
+    result = dt_fused_take_scalars(fused, run, work.starts, work.cells);
+    if (result != DT_FUSED_OK) {
+        return result;
+    }
+    result = make_results(&work) < 0 ? DT_FUSED_ERROR : run_blocks(&work);
+    return give_results(&work, result);
 }
 
 static DtFusedRun

@@ -53,6 +53,21 @@ void dt_fused_place_constants(const DtFused *fused, char **slots);
 DtFusedRun dt_fused_take_scalars(const DtFused *fused, const DtNativeRun *run, char **slots,
                                  uint64_t (*cells)[2]);
 
+/* Hands arrays that the stage made over to the run, or drops them. */
+static inline void
+dt_fused_give(const DtFused *fused, DtNativeRun *run, PyObject *const *made, uint32_t count,
+              DtFusedRun result)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (DT_LIKELY(result == DT_FUSED_OK)) {
+            run->values[fused->outputs[i].node->index] = made[i];
+        }
+        else {
+            Py_DECREF(made[i]);
+        }
+    }
+}
+
 /* What the flags and failures of a stage's loops come to. */
 DtFusedRun dt_fused_finish(const DtOutcome *outcome, const DtFused *fused);
 

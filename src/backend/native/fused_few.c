@@ -232,13 +232,6 @@ done:
         && result == DT_FUSED_OK) {
         result = DT_FUSED_ERROR;
     }
-    for (uint32_t i = 0; i < nmade; i++) {
-        if (DT_LIKELY(result == DT_FUSED_OK)) {
-            run->values[fused->outputs[i].node->index] = made[i];
-        }
-        else {
-            Py_DECREF(made[i]);
-        }
-    }
+    dt_fused_give(fused, run, made, nmade, result);
     return result;
 }

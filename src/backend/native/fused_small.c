@@ -117,13 +117,6 @@ dt_fused_run_small(const DtFused *fused, DtNativeRun *run)
     bool made_straight = straight != NULL && dt_straight_run(straight, slots, total);
     result = DT_LIKELY(made_straight) ? DT_FUSED_OK : run_loops(fused, slots, total);
 done:
-    for (uint32_t i = 0; i < nmade; i++) {
-        if (DT_LIKELY(result == DT_FUSED_OK)) {
-            run->values[fused->outputs[i].node->index] = made[i];
-        }
-        else {
-            Py_DECREF(made[i]);
-        }
-    }
+    dt_fused_give(fused, run, made, nmade, result);
     return result;
 }

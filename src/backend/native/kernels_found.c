@@ -133,25 +133,36 @@ split_places(npy_intp *places, npy_intp count, int ndim, const npy_intp *shape, 
     }
 }
 
-/* An array of `count` rows, one per place, or turned, with the places in the front. */
+/* The places of what is not zero in the operand, in `ndim` dimensions (1: as they are numbered in C
+ * order): an array of a row per place, or turned, a row per dimension.  NULL: *failed says what
+ * becomes of the run. */
 static PyObject *
-find_places(PyArrayObject *array, int ndim, bool turned, npy_intp *count)
+find_places(const DtKernel *kernel, const DtNativeRun *run, int ndim, bool turned,
+            DtFusedRun *failed)
 {
+    PyArrayObject *array = operand(kernel, run, 0);
+    *failed = DT_FUSED_CALL;
+    if (array == NULL || PyArray_NDIM(array) != (int)kernel->ndim) {
+        return NULL;
+    }
     npy_bool room[1024], *owned;
     npy_intp total = PyArray_SIZE(array);
     const npy_bool *truths = truths_of(array, room, (npy_intp)sizeof(room), &owned);
-    *count = truths != NULL ? dt_count_truths(truths, total) : -1;
+    npy_intp count = truths != NULL ? dt_count_truths(truths, total) : 0;
     PyObject *made = NULL;
-    if (*count >= 0) {
-        npy_intp shape[2] = {turned ? ndim : *count, turned ? *count : ndim};
+    if (truths != NULL) {
+        npy_intp shape[2] = {turned ? ndim : count, turned ? count : ndim};
         PyArray_Descr *descr = PyArray_DescrFromType(NPY_INTP);
+        *failed = DT_FUSED_ERROR;
         made = dt_memory_new_array(descr, 2, shape, NULL, 0);
         Py_DECREF(descr); /* NumPy keeps it */
     }
     if (made != NULL) {
         npy_intp *places = PyArray_DATA((PyArrayObject *)made);
-        npy_intp stored = store_places(truths, total, places, *count);
-        memset(places + stored, 0, (size_t)(*count - stored) * sizeof(npy_intp));
+        npy_intp stored = store_places(truths, total, places, count);
+        memset(places + stored, 0, (size_t)(count - stored) * sizeof(npy_intp));
+        split_places(places, count, ndim, PyArray_DIMS(array), turned ? count : 1,
+                     turned ? 1 : ndim);
     }
     PyMem_Free(owned);
     return made;
@@ -177,33 +188,29 @@ column(PyObject *base, npy_intp count, int axis)
 static DtFusedRun
 run_flatnonzero(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
-    PyArrayObject *array = operand(kernel, run, 0);
-    npy_intp count = -1;
+    DtFusedRun failed;
     (void)stage;
-    PyObject *places = array != NULL ? find_places(array, 1, false, &count) : NULL;
+    PyObject *places = find_places(kernel, run, 1, false, &failed);
     if (places == NULL) {
-        return count < 0 ? DT_FUSED_CALL : DT_FUSED_ERROR;
+        return failed;
     }
+    npy_intp count = PyArray_DIM((PyArrayObject *)places, 0);
     return give(kernel, run, dt_kernel_whole_view(places, 1, &count, NULL));
 }
 
 static DtFusedRun
 run_nonzero(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
-    PyArrayObject *array = operand(kernel, run, 0);
-    npy_intp count = -1;
+    DtFusedRun failed;
     int ndim = (int)kernel->ndim;
     (void)stage;
-    PyObject *places = array != NULL && PyArray_NDIM(array) == ndim
-                           ? find_places(array, ndim, false, &count)
-                           : NULL;
+    PyObject *places = find_places(kernel, run, ndim, false, &failed);
     if (places == NULL) {
-        return count < 0 ? DT_FUSED_CALL : DT_FUSED_ERROR;
+        return failed;
     }
-    split_places(PyArray_DATA((PyArrayObject *)places), count, ndim, PyArray_DIMS(array), 1, ndim);
     PyObject *made = PyTuple_New(ndim);
     for (int axis = 0; made != NULL && axis < ndim; axis++) {
-        PyObject *one = column(places, count, axis);
+        PyObject *one = column(places, PyArray_DIM((PyArrayObject *)places, 0), axis);
         if (one == NULL) {
             Py_CLEAR(made);
             break;
@@ -217,17 +224,12 @@ run_nonzero(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 static DtFusedRun
 run_argwhere(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
-    PyArrayObject *array = operand(kernel, run, 0);
-    npy_intp count = -1;
-    int ndim = (int)kernel->ndim;
+    DtFusedRun failed;
     (void)stage;
-    PyObject *places = array != NULL && PyArray_NDIM(array) == ndim
-                           ? find_places(array, ndim, true, &count)
-                           : NULL;
+    PyObject *places = find_places(kernel, run, (int)kernel->ndim, true, &failed);
     if (places == NULL) {
-        return count < 0 ? DT_FUSED_CALL : DT_FUSED_ERROR;
+        return failed;
     }
-    split_places(PyArray_DATA((PyArrayObject *)places), count, ndim, PyArray_DIMS(array), count, 1);
     PyObject *made = PyArray_Transpose((PyArrayObject *)places, NULL);
     Py_DECREF(places);
     return give(kernel, run, made);
