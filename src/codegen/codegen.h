@@ -20,7 +20,7 @@
 /* A result program: postfix, over a stack of owned references. */
 typedef struct DtResultProgram DtResultProgram;
 
-typedef struct DtPlan {
+typedef struct DtCodePlan {
     /* Inputs of the graph, in its order: where the caller reads them. */
     const DtSource **inputs;
     uint32_t ninputs;
@@ -35,18 +35,18 @@ typedef struct DtPlan {
     DtEmit *emit;            /* canonical instructions of the new code; the graph's callable is
                                 a placeholder constant patched by dt_codegen_assemble */
     struct DtCodegenState *state; /* private */
-} DtPlan;
+} DtCodePlan;
 
 /* Finishes trace->graph and plans the rewritten frame that returns `result`.  Of a segment: what it
  * leaves in its frame (`result` NULL), or its return; it has a result program or breaks, and its
  * code is for people only. */
-DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan) DT_MUST_CHECK;
+DtStatus dt_codegen_plan(DtTrace *trace, DtVar *result, DtCodePlan *plan) DT_MUST_CHECK;
 
 /* The rewritten code: same arguments, names, filename and lines as the original; calls
  * `graph_callable(*inputs)`, which returns a tuple of the outputs, or `replay` (a sentinel object)
  * when the call has to be made again plainly: then the rewritten code returns `replay` too, before
  * any effect. */
-DtStatus dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable,
+DtStatus dt_codegen_assemble(DtTrace *trace, DtCodePlan *plan, PyObject *graph_callable,
                              PyObject *replay, DT_OWNED PyObject **code) DT_MUST_CHECK;
 
 /* The frame that a result program stands for. */

@@ -142,7 +142,7 @@ finish_graph(DtCodegen *codegen)
         outputs[i] = codegen->outputs.items[i].operand;
     }
     DT_TRY(dt_graph_finish(trace, trace->graph, outputs, codegen->outputs.count));
-    DtPlan *plan = codegen->plan;
+    DtCodePlan *plan = codegen->plan;
     const DtGraph *graph = trace->graph;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const DtNode *node = graph->nodes.items[i];
@@ -166,7 +166,7 @@ finish_graph(DtCodegen *codegen)
 static DtStatus
 emit_graph_call(DtCodegen *codegen)
 {
-    const DtPlan *plan = codegen->plan;
+    const DtCodePlan *plan = codegen->plan;
     DT_TRY(dt_codegen_push_callable(codegen, plan->state->callable));
     for (uint32_t i = 0; i < plan->ninputs; i++) {
         DT_TRY(dt_codegen_source(codegen, plan->inputs[i]));
@@ -311,7 +311,7 @@ static DtStatus
 start(DtCodegen *codegen)
 {
     DtArena *arena = &codegen->trace->arena;
-    DtPlan *plan = codegen->plan;
+    DtCodePlan *plan = codegen->plan;
     memset(plan, 0, sizeof *plan);
     plan->emit = DT_ARENA_NEW(arena, DtEmit);
     plan->state = DT_ARENA_NEW(arena, struct DtCodegenState);
@@ -326,7 +326,7 @@ start(DtCodegen *codegen)
 }
 
 DtStatus
-dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
+dt_codegen_plan(DtTrace *trace, DtVar *result, DtCodePlan *plan)
 {
     DtCodegen codegen = {.trace = trace, .plan = plan};
     DT_TRY(start(&codegen));
@@ -350,7 +350,7 @@ dt_codegen_plan(DtTrace *trace, DtVar *result, DtPlan *plan)
 }
 
 DtStatus
-dt_codegen_assemble(DtTrace *trace, DtPlan *plan, PyObject *graph_callable, PyObject *replay,
+dt_codegen_assemble(DtTrace *trace, DtCodePlan *plan, PyObject *graph_callable, PyObject *replay,
                     PyObject **code)
 {
     DtEmit emit = *plan->emit;

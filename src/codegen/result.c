@@ -28,7 +28,7 @@ typedef struct Compile {
 } Compile;
 
 static DtStatus
-add_step(Compile *compile, DtStep step, uint32_t arg, uint32_t popped, uint32_t pushed)
+add_step(Compile *compile, DtStepKind step, uint32_t arg, uint32_t popped, uint32_t pushed)
 {
     DtResultStep added = {.step = (uint16_t)step, .arg = arg};
     assert(compile->depth >= popped);
@@ -150,7 +150,7 @@ add_row(Compile *compile, const StepRow *row, const DtEmitInstr *instr)
     if (row->named) {
         DT_TRY(keep_const(compile, instr->object, &arg));
     }
-    return add_step(compile, (DtStep)row->step, arg, popped, (uint32_t)row->pushed);
+    return add_step(compile, (DtStepKind)row->step, arg, popped, (uint32_t)row->pushed);
 }
 
 static DtStatus
@@ -285,7 +285,7 @@ is_sure(const Compile *compile)
     bool sure = compile->codegen->pairs.count == 0;
     uint32_t taken = 0;
     for (uint32_t i = 0; sure && i < compile->steps.count; i++) {
-        switch ((DtStep)compile->steps.items[i].step) {
+        switch ((DtStepKind)compile->steps.items[i].step) {
         case DT_STEP_OUTPUT_LAST:
             taken++;
             break;

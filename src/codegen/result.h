@@ -8,15 +8,15 @@
 
 #include "codegen/codegen.h"
 
-typedef enum DtStep {
+typedef enum DtStepKind {
 #define STEP(NAME, STACK) DT_STEP_##NAME,
 #include "codegen/steps.def"
 #undef STEP
     DT_STEP_COUNT
-} DtStep;
+} DtStepKind;
 
 typedef struct DtResultStep {
-    uint16_t step; /* DtStep */
+    uint16_t step; /* DtStepKind */
     uint16_t flags;
     uint32_t arg;
 } DtResultStep;

@@ -146,7 +146,7 @@ run_step(const DtResultProgram *program, const DtResultStep *step, const DtRunFr
          PyObject **top)
 {
     uint32_t arg = step->arg;
-    switch ((DtStep)step->step) {
+    switch ((DtStepKind)step->step) {
     case DT_STEP_POP:
         return drop(top, 1, 0);
     case DT_STEP_TUPLE:
@@ -204,7 +204,7 @@ run_steps(const DtResultProgram *program, PyObject **outputs, PyObject *const *l
 {
     PyObject **top = slots + program->ntemporaries;
     for (const DtResultStep *step = program->steps;; step++) {
-        switch ((DtStep)step->step) {
+        switch ((DtStepKind)step->step) {
         case DT_STEP_CONST:
             *top++ = Py_NewRef(program->consts[step->arg]);
             break;

@@ -39,7 +39,7 @@ typedef struct DtSourceRange {
 
 struct DtCodegen {
     DtTrace *trace;
-    DtPlan *plan;
+    DtCodePlan *plan;
     DtEmit *emit;
     DtCodeLayout layout;       /* of the root's code; unified slots are slots of `emit` too */
     bool effects;              /* something is replayed: sources are read before it */

@@ -166,7 +166,7 @@ trace_and_plan(DtAttempt *attempt)
 static DtStatus
 new_entry(DtAttempt *attempt)
 {
-    DtPlan *plan = &attempt->plan;
+    DtCodePlan *plan = &attempt->plan;
     DtEntry *entry = (DtEntry *)DtEntry_Type.tp_alloc(&DtEntry_Type, 0);
     if (entry == NULL) {
         return DT_ERROR;
@@ -188,7 +188,7 @@ new_entry(DtAttempt *attempt)
 static DtStatus
 lower_guards(DtAttempt *attempt)
 {
-    DtPlan *plan = &attempt->plan;
+    DtCodePlan *plan = &attempt->plan;
     DtEntry *entry = attempt->entry;
     DtTrace *trace = attempt->trace;
     uint32_t n = plan->ninputs + plan->nloads;

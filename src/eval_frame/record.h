@@ -21,7 +21,7 @@ typedef struct DtAttempt {
     DtArena decoded;           /* what a whole frame's code is decoded into, for all tries */
     struct DtSegment *segment; /* of a running frame, or NULL: a whole one (segment.h) */
     DtTrace *trace;            /* NULL before it began */
-    DtPlan plan;
+    DtCodePlan plan;
     DtEntry *entry;
     DtPhases phases;
     int64_t began_ns;  /* on dt_clock_ns() */

@@ -43,7 +43,7 @@ dt_attr_run_by_name(DtGuardProgram *program, DtAttrRun *run, PyObject *object, P
     bool shared = dt_object_inline_values(object) != NULL;
     run->version = 0; /* what was remembered of it is overwritten */
     for (uint32_t i = 0; i < run->count; i++) {
-        DtPlace *place = run->attrs[i].place;
+        DtAttrPlace *place = run->attrs[i].place;
         PyObject *value = dt_read_own_attr(object, place);
         bool holds = i < run->ncompared ? dt_attr_run_is_expected(run, i, value)
                                         : dt_attr_run_take(run, i, value, regs);

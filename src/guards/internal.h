@@ -96,7 +96,7 @@ typedef struct DtGroup {
 } DtGroup;
 
 /* Where an attribute was found (or missed) last time. */
-typedef struct DtPlace {
+typedef struct DtAttrPlace {
     /* DT_GOP_ATTR: the exact type; DT_GOP_ABSENT: type of the last object, by address */
     PyTypeObject *type;
     Py_ssize_t hint;
@@ -104,12 +104,12 @@ typedef struct DtPlace {
     PyObject *name;   /* interned */
     uint64_t version; /* DT_GOP_ABSENT: of the dict seen last */
     Py_ssize_t nkeys; /* DT_GOP_ABSENT: shared keys seen last */
-} DtPlace;
+} DtAttrPlace;
 
 /* Several attributes of one object, all loaded or compared at once: those that are only compared
  * come first. */
 typedef struct DtAttr {
-    DtPlace *place;     /* by name, when neither of the short ways is open */
+    DtAttrPlace *place; /* by name, when neither of the short ways is open */
     int32_t origins[2]; /* of the load and of the check */
     bool by_value;      /* compared with a constant, not by identity */
 } DtAttr;
@@ -179,11 +179,11 @@ typedef struct DtSymCheck {
 
 /* A reference that goes. */
 typedef struct DtQuiet {
-    uint8_t kind;   /* DtGuardKind: QUIET ... */
-    int64_t reg;    /* of the object, container or owner; -1: the frame's globals */
-    int64_t stays;  /* register of what is referenced once more; -1: none */
-    DtPlace place;  /* QUIET_ATTR, QUIET_GLOBAL */
-    int32_t origin; /* fact */
+    uint8_t kind;      /* DtGuardKind: QUIET ... */
+    int64_t reg;       /* of the object, container or owner; -1: the frame's globals */
+    int64_t stays;     /* register of what is referenced once more; -1: none */
+    DtAttrPlace place; /* QUIET_ATTR, QUIET_GLOBAL */
+    int32_t origin;    /* fact */
 } DtQuiet;
 
 /* All that go: they are played through together, since two of them may be of one object. */
@@ -287,7 +287,7 @@ int dt_program_run_kept(DtGuardProgram *program, const DtGuardFrame *frame, PyOb
                         int32_t *origin) DT_MUST_CHECK;
 
 /* Attribute of whatever object it is, as ATTR sources mean it; 1 and *value, else 0. */
-int dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value);
+int dt_program_read_attr(PyObject *object, DtAttrPlace *place, PyObject **value);
 
 /* An object in words, for people; no user code. */
 void dt_program_describe(PyObject *object, DtStrbuf *buf);

@@ -378,9 +378,9 @@ dt_lower_emit(DtLower *lower, DtInstrs *list, DtLowerInstr instr)
 }
 
 DtStatus
-dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type, DtPlace **out)
+dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type, DtAttrPlace **out)
 {
-    DtPlace *place = DT_ARENA_NEW(&lower->program->arena, DtPlace);
+    DtAttrPlace *place = DT_ARENA_NEW(&lower->program->arena, DtAttrPlace);
     if (place == NULL) {
         return dt_no_memory();
     }

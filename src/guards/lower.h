@@ -77,7 +77,7 @@ DtStatus dt_lower_emit(DtLower *lower, DtInstrs *list, DtLowerInstr instr) DT_MU
 /* The name, interned and kept by the program. */
 DtStatus dt_lower_intern(DtLower *lower, PyObject *name, PyObject **out) DT_MUST_CHECK;
 DtStatus dt_lower_place(DtLower *lower, PyObject *name, PyTypeObject *type,
-                        DtPlace **out) DT_MUST_CHECK;
+                        DtAttrPlace **out) DT_MUST_CHECK;
 /* Where the value of a symbol is read: the array of a dimension, or the number itself; NULL for a
  * size that depends on data, which is in no guard. */
 static inline const DtSource *

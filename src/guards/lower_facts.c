@@ -125,7 +125,7 @@ fact_instr(DtLower *lower, const DtLowerSource *source, const DtFact *fact, DtLo
         instr->op = DT_GOP_SET_LAYOUT;
         return DT_OK;
     case DT_GUARD_ATTR_ABSENT: {
-        DtPlace *place;
+        DtAttrPlace *place;
         PyTypeObject *type = dt_lower_known_type(source);
         Py_ssize_t offset = type != NULL ? dt_lower_slot_offset(type, fact->object) : 0;
         if (offset > 0) {
@@ -464,7 +464,7 @@ add_quiet(DtLower *lower, const DtFact *fact, int32_t origin, DtQuiets *quiets)
                        .stays = stays != NULL ? (int64_t)stays->reg : -1,
                        .origin = origin};
     if (fact->object != NULL) {
-        DtPlace *place;
+        DtAttrPlace *place;
         DT_TRY(dt_lower_place(lower, fact->object, NULL, &place));
         quiet->place = *place;
     }

@@ -348,7 +348,7 @@ static DtStatus
 load_attr(DtLower *lower, const DtLowerSource *source, DtLowerInstr *instr)
 {
     PyTypeObject *type = dt_lower_known_type(source->base);
-    DtPlace *place;
+    DtAttrPlace *place;
     if (type != NULL) {
         Py_ssize_t offset = dt_lower_slot_offset(type, source->source->key);
         if (offset > 0) {

@@ -90,7 +90,7 @@ join_attrs(DtLower *lower, DtInstrs *list, const uint32_t *next, uint32_t from, 
         run->ncompared += is_compared(lower, list, at - 1);
     }
     uint32_t nloaded = run->count - run->ncompared;
-    run->type = ((DtPlace *)list->items[from].x)->type;
+    run->type = ((DtAttrPlace *)list->items[from].x)->type;
     run->expected = DT_ARENA_ARRAY(arena, PyObject *, run->count);
     run->hints = DT_ARENA_ARRAY(arena, uint32_t, run->count);
     run->attrs = DT_ARENA_ARRAY(arena, DtAttr, run->count);

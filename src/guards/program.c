@@ -24,7 +24,7 @@
 /* The same for an object of the type that the place was made for.  Shared keys belong to their type
  * and only grow, so an index into them found once is good for all instances with inline values. */
 static inline PyObject *
-read_known_attr(PyObject *object, DtPlace *place)
+read_known_attr(PyObject *object, DtAttrPlace *place)
 {
     if (DT_LIKELY(place->shared)) {
         PyObject **values = dt_object_inline_values(object);
@@ -287,7 +287,7 @@ do_GROUP:
     }
 do_ATTR:
     {
-        DtPlace *place = in->x;
+        DtAttrPlace *place = in->x;
         a = regs[in->a];
         NEED(Py_TYPE(a) == place->type);
         LOAD(read_known_attr(a, place));

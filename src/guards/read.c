@@ -22,7 +22,7 @@ dt_read_member(PyObject *object, PyObject *descriptor)
 
 /* An attribute of the object's own; NULL if there is none or that can't be told. */
 PyObject *
-dt_read_own_attr(PyObject *object, DtPlace *place)
+dt_read_own_attr(PyObject *object, DtAttrPlace *place)
 {
     PyObject *value = dt_object_get_hinted(object, place->name, place->hint);
     if (value == NULL && dt_object_instance_dict_get(object, place->name, &value) == 1) {
@@ -34,7 +34,7 @@ dt_read_own_attr(PyObject *object, DtPlace *place)
 
 /* What lies at the place, in the object itself or in a slot; NULL: nothing. */
 static PyObject *
-read_kept(PyObject *object, DtPlace *place)
+read_kept(PyObject *object, DtAttrPlace *place)
 {
     if (PyType_Check(object)) {
         return dt_type_own_find((PyTypeObject *)object, place->name);
@@ -127,7 +127,7 @@ dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found)
 }
 
 int
-dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
+dt_program_read_attr(PyObject *object, DtAttrPlace *place, PyObject **value)
 {
     int found;
     if (PyType_Check(object)) {
@@ -153,7 +153,7 @@ dt_program_read_attr(PyObject *object, DtPlace *place, PyObject **value)
 
 /* Whether the object has no own attribute of that name. */
 int
-dt_read_is_absent(PyObject *object, DtPlace *place)
+dt_read_is_absent(PyObject *object, DtAttrPlace *place)
 {
     PyObject *value;
     PyObject **values = dt_object_inline_values(object);

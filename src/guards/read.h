@@ -26,7 +26,7 @@ dt_read_code(PyObject *object)
 /* What a member descriptor (a slot), or a getter of an exception, gives for the object. */
 PyObject *dt_read_member(PyObject *object, PyObject *descriptor);
 /* An attribute of the object's own; remembers where it was. */
-PyObject *dt_read_own_attr(PyObject *object, DtPlace *place);
+PyObject *dt_read_own_attr(PyObject *object, DtAttrPlace *place);
 /* A name of a dict; *found is 1, 0, or -1 for "can't tell"; remembers where it was. */
 PyObject *dt_read_dict(PyObject *dict, PyObject *name, Py_ssize_t *hint, int *found);
 /* Item of a tuple; of a tuple or list; a cell of the function's closure, or its contents. */
@@ -56,7 +56,7 @@ PyObject *dt_read_attr_dict(PyObject *object);
 PyObject *dt_read_handled(void);
 
 /* Whether the object has no own attribute of that name. */
-int dt_read_is_absent(PyObject *object, DtPlace *place);
+int dt_read_is_absent(PyObject *object, DtAttrPlace *place);
 /* Whether the type is as it was although its tag has gone. */
 int dt_read_verify_type(DtTypeState *state);
 /* Exact type and number of items. */

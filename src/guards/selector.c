@@ -24,7 +24,7 @@ typedef struct Step {
     uint8_t kind; /* DtGuardOp: LOCAL, LOCAL_CONTENTS, CLOSURE, GROUP_GLOBALS, ATTR_ANY, INDEX,
                      DICT_KEY */
     int64_t index;
-    DtPlace place;
+    DtAttrPlace place;
 } Step;
 
 typedef struct Look {

@@ -11,7 +11,7 @@
 /* The fields of a program that a check reads, and what `life` points at. */
 #define HEAD (offsetof(DtGuardProgram, failed) + sizeof(((DtLife *)NULL)->dead))
 /* Of a place that is known. */
-#define PLACE (offsetof(DtPlace, name))
+#define PLACE (offsetof(DtAttrPlace, name))
 /* Of the instruction at the end of a list only the operation is read. */
 #define END_SIZE sizeof(uint32_t)
 
@@ -58,7 +58,7 @@ touched_by(const DtGuardProgram *program, const DtGuardInstr *instr)
         return PLACE;
     case DT_GOP_ATTR_ANY:
     case DT_GOP_ABSENT:
-        return sizeof(DtPlace);
+        return sizeof(DtAttrPlace);
     case DT_GOP_DIM_OBJECT:
         return sizeof(DtDimObject);
     case DT_GOP_KEYS:

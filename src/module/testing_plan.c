@@ -24,7 +24,7 @@ list_of_sources(const DtSource *const *sources, uint32_t count)
 
 /* Runs the result program on outputs and loads; None when the plan has none. */
 static PyObject *
-run_result(const DtTrace *trace, const DtPlan *plan, PyObject *outputs, PyObject *loads)
+run_result(const DtTrace *trace, const DtCodePlan *plan, PyObject *outputs, PyObject *loads)
 {
     if (plan->result == NULL || outputs == Py_None) {
         return Py_NewRef(Py_None);
@@ -48,8 +48,8 @@ run_result(const DtTrace *trace, const DtPlan *plan, PyObject *outputs, PyObject
 }
 
 static PyObject *
-describe_plan(DtTrace *trace, DtPlan *plan, PyObject *callable, PyObject *replay, PyObject *outputs,
-              PyObject *loads)
+describe_plan(DtTrace *trace, DtCodePlan *plan, PyObject *callable, PyObject *replay,
+              PyObject *outputs, PyObject *loads)
 {
     DtStrbuf buf = {0};
     PyObject *code = NULL, *answer = NULL, *dict = NULL;
@@ -101,7 +101,7 @@ testing_codegen_plan(PyObject *Py_UNUSED(module), PyObject *args)
         }
         status = dt_interp_run(trace, &frame, &result);
     } while (status == DT_RESTART);
-    DtPlan plan = {0};
+    DtCodePlan plan = {0};
     PyObject *answer = NULL;
     if (status == DT_OK) {
         status = dt_codegen_plan(trace, result, &plan);

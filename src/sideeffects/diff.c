@@ -417,7 +417,7 @@ diff_dict(DtTrace *trace, const DtJournalEntry *entry)
     if (place == NULL || stays == NULL) {
         return dt_no_memory();
     }
-    const DtEntry *now = ((DtDictVar *)dict)->items;
+    const DtDictEntry *now = ((DtDictVar *)dict)->items;
     for (bool same = true; same && kept < count; kept += same) {
         if (now[kept].inserted > entry->changes) {
             break; /* it was gone in between: iterators notice, and it may be another equal key */

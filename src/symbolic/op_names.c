@@ -27,7 +27,7 @@ static DtStatus
 find_name(DtTrace *trace, DtVar *names, PyObject *name, DtVar **out)
 {
     DtVar *text;
-    DtEntry key, *found;
+    DtDictEntry key, *found;
     DT_TRY(dt_var_const(trace, name, &text));
     DT_TRY(dt_dict_key(trace, text, &key));
     DT_TRY(dt_dict_find(trace, (DtDictVar *)names, &key, &found));

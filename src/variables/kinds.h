@@ -1,5 +1,5 @@
-/* What the files of variables/ share among themselves: one type per kind,
- * making trackers, and helpers that several kinds need.  Private to the layer.
+/* What the files of variables/ share: one type per kind, making trackers, and helpers that several
+ * kinds need.  Of the layers above only those look in here who make trackers themselves.
  */
 #ifndef DT_VARIABLES_KINDS_H
 #define DT_VARIABLES_KINDS_H
@@ -139,9 +139,9 @@ DtStatus dt_dict_build(DtTrace *, PyObject *, const DtSource *, bool, DtVar **);
 /* The entries of an existing dict, whose keys it guards. */
 DtStatus dt_dict_fill(DtTrace *trace, DtDictVar *self) DT_MUST_CHECK;
 /* Adds a key that is not in the dict, or takes one out, without the journal. */
-DtStatus dt_dict_append(DtTrace *trace, DtDictVar *dict, DtEntry *entry,
+DtStatus dt_dict_append(DtTrace *trace, DtDictVar *dict, DtDictEntry *entry,
                         DtVar *value) DT_MUST_CHECK;
-void dt_dict_drop(DtDictVar *dict, DtEntry *entry);
+void dt_dict_drop(DtDictVar *dict, DtDictEntry *entry);
 /* Guards that it is a dict, if it is one that nobody has read; makes a DT_KIND_DICT of it. */
 DtStatus dt_growing_dict_guard(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
 DtStatus dt_growing_dict_read(DtTrace *trace, DtVar *var) DT_MUST_CHECK;
@@ -287,12 +287,12 @@ DtStatus dt_sequence_item_equal(DtTrace *trace, DtVar *left, DtVar *right, bool 
 
 /* ---- dicts and sets ---- */
 /* The entry's key for a tracker; TypeError (break) for unhashable ones, break for unknown. */
-DtStatus dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out) DT_MUST_CHECK;
+DtStatus dt_dict_key(DtTrace *trace, DtVar *var, DtDictEntry *out) DT_MUST_CHECK;
 /* Whether hashing or comparing an existing object would run Python code. */
 bool dt_dict_is_followed(PyObject *key);
 /* The entry of an equal key, or NULL.  Follows __eq__ of instances whose hashes are equal. */
-DtStatus dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key,
-                      DtEntry **out) DT_MUST_CHECK;
+DtStatus dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtDictEntry *key,
+                      DtDictEntry **out) DT_MUST_CHECK;
 DtStatus dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value) DT_MUST_CHECK;
 extern const DtMethodRow dt_dict_fromkeys_row;
 DtStatus dt_dict_new(DtTrace *trace, DtDictVar **out) DT_MUST_CHECK;

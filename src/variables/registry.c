@@ -191,7 +191,7 @@ payload_array(const DtVar *var, const void **array, size_t *size)
     if (var->type->kind == DT_KIND_DICT || var->type->kind == DT_KIND_SET) {
         const DtDictVar *dict = (const DtDictVar *)var;
         *array = dict->items;
-        *size = dict->count * sizeof(DtEntry);
+        *size = dict->count * sizeof(DtDictEntry);
         return true;
     }
     if (var->type->kind == DT_KIND_GROWING_DICT) {

@@ -16,7 +16,7 @@ dt_builtin_hash(DtTrace *trace, DtVar *var, DtVar **out)
     if (value != NULL && dt_constant_has_nan(value)) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a NaN");
     }
-    DtEntry key;
+    DtDictEntry key;
     DT_TRY(dt_dict_key(trace, var, &key));
     if (key.by_identity || key.unsaid) {
         return dt_break(trace, DT_BREAK_UNKNOWN_CALLABLE, "hash() of a %s, which is its address",

@@ -96,7 +96,7 @@ DtStatus
 dt_attr_dict_find(DtTrace *trace, DtVar *var, PyObject *name, DtVar **out)
 {
     DtVar *key;
-    DtEntry entry, *found;
+    DtDictEntry entry, *found;
     DT_TRY(dt_var_const(trace, name, &key));
     DT_TRY(dt_dict_key(trace, key, &entry));
     DT_TRY(dt_dict_find(trace, ((DtInstanceVar *)var)->attributes, &entry, &found));

@@ -37,7 +37,7 @@ fill_namespace(DtTrace *trace, DtDictVar *names, PyObject *real, DtVar **cell)
 {
     *cell = NULL;
     for (uint32_t i = 0; i < names->count; i++) {
-        const DtEntry *entry = &names->items[i];
+        const DtDictEntry *entry = &names->items[i];
         DtVar *value;
         PyObject *object;
         if (entry->key == NULL || !PyUnicode_CheckExact(entry->key)) {

@@ -48,7 +48,7 @@ dt_payload_sequence(DtTrace *trace, PyObject *object, const DtSource *source, Py
 
 /* A key of a dict or set: guarded with all the others, so it is known. */
 static DtStatus
-build_key(DtTrace *trace, PyObject *key, DtEntry *out)
+build_key(DtTrace *trace, PyObject *key, DtDictEntry *out)
 {
     DtVar *var;
     DT_TRY(dt_trace_keep(trace, key));
@@ -79,7 +79,7 @@ dt_payload_dict(DtTrace *trace, PyObject *object, const DtSource *source, PyType
     self->object = object;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) {
         PyObject *key = PyTuple_GET_ITEM(keys, i), *value;
-        DtEntry entry;
+        DtDictEntry entry;
         DT_TRY(build_key(trace, key, &entry));
         const DtSource *item = dt_source_get(trace, DT_SOURCE_BASE_ITEM, source, key, 0);
         if (item == NULL) {
@@ -119,7 +119,7 @@ dt_payload_set(DtTrace *trace, PyObject *object, const DtSource *source, PyTypeO
     self->object = plain;
     DT_TRY(dt_layout_begin_real(trace, self));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
-        DtEntry entry;
+        DtDictEntry entry;
         DT_TRY(build_key(trace, PyTuple_GET_ITEM(items, i), &entry));
         if (dt_vec_push(&trace->arena, self, entry) < 0) {
             return dt_no_memory();

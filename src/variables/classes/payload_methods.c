@@ -127,10 +127,10 @@ base_init(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 dict_getitem(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
 {
-    DtEntry key;
+    DtDictEntry key;
     DtVar *method;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, dict_of(self), &key, &found));
     if (found != NULL) {
         *out = found->value;
@@ -186,7 +186,7 @@ ordered_popitem(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar *
         DT_TRY(dt_var_const_take(trace, PyUnicode_FromString("dictionary is empty"), &text));
         return dt_raise_value(trace, PyExc_KeyError, text);
     }
-    const DtEntry *entry = &dict->items[last ? dict->count - 1 : 0];
+    const DtDictEntry *entry = &dict->items[last ? dict->count - 1 : 0];
     DtVar *pair[2] = {entry->key_var, entry->value};
     DT_TRY(dt_var_ass_subscript(trace, self->payload, pair[0], NULL));
     return dt_var_tuple(trace, pair, 2, out);
@@ -196,24 +196,24 @@ static DtStatus
 ordered_move_to_end(DtTrace *trace, DtInstanceVar *self, const DtArgs *args, DtVar **out)
 {
     DtDictVar *dict = dict_of(self);
-    DtEntry key;
+    DtDictEntry key;
     bool last;
     *out = dt_none(trace);
     DT_TRY(last_argument(trace, args, 1, &last));
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, dict, &key, &found));
     if (found == NULL) {
         return dt_var_subscript(trace, self->payload, args->pos[0], out); /* raises KeyError */
     }
     DT_TRY(dt_kinds_will_change(trace, self->payload));
     uint32_t at = (uint32_t)(found - dict->items), end = last ? dict->count - 1 : 0;
-    DtEntry moved = dict->items[at];
+    DtDictEntry moved = dict->items[at];
     if (last) {
-        memmove(&dict->items[at], &dict->items[at + 1], (end - at) * sizeof(DtEntry));
+        memmove(&dict->items[at], &dict->items[at + 1], (end - at) * sizeof(DtDictEntry));
     }
     else {
-        memmove(&dict->items[1], &dict->items[0], at * sizeof(DtEntry));
+        memmove(&dict->items[1], &dict->items[0], at * sizeof(DtDictEntry));
     }
     dict->items[end] = moved;
     dict->changes++;
@@ -260,7 +260,7 @@ ordered_compare(DtTrace *trace, DtInstanceVar *self, DtVar *other, bool negate, 
     PyTypeObject *type = dt_var_python_type(trace, other);
     const DtDictVar *a = dict_of(self), *b = (const DtDictVar *)payload;
     for (uint32_t i = 0; same && PyType_IsSubtype(type, &PyODict_Type) && i < a->count; i++) {
-        DtEntry *found;
+        DtDictEntry *found;
         DT_TRY(dt_dict_find(trace, (DtDictVar *)payload, &a->items[i], &found));
         same = found == &b->items[i];
     }

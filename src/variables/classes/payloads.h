@@ -32,7 +32,7 @@ typedef struct DtGrowingListVar {
 /* One entry of a dict or element of a set.  Keys are constants (compared by value), objects known
  * by identity (`by_identity`), or instances whose __hash__ and __eq__ are followed (`traced`);
  * `hash` is what the real key hashes to, or an address. */
-typedef struct DtEntry {
+typedef struct DtDictEntry {
     PyObject *key; /* DT_BORROWED from the trace; NULL: an object made by the trace */
     Py_hash_t hash;
     bool by_identity;
@@ -42,13 +42,13 @@ typedef struct DtEntry {
     DtVar *key_var;
     DtVar *value;      /* NULL in a set */
     uint32_t inserted; /* of a dict: its `changes` once the key was in; 0: it has been there */
-} DtEntry;
+} DtDictEntry;
 
 typedef struct DtSetStep DtSetStep; /* variables/containers/set_layout.c */
 
 typedef struct DtDictVar { /* DT_KIND_DICT, DT_KIND_SET: entries in order of insertion */
     DtVar base;
-    DtEntry *items;
+    DtDictEntry *items;
     uint32_t count;
     uint32_t capacity;
     PyTypeObject *cls; /* dict, set, frozenset */

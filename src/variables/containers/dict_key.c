@@ -54,7 +54,7 @@ dt_dict_is_followed(PyObject *key)
 /* What is not guarded to be this very object, or is not made yet: its hash is good for this trace.
  */
 static DtStatus
-by_address(DtEntry *entry, const void *address)
+by_address(DtDictEntry *entry, const void *address)
 {
     entry->by_identity = entry->unsaid = true;
     entry->hash = (Py_hash_t)(uintptr_t)address;
@@ -64,7 +64,7 @@ by_address(DtEntry *entry, const void *address)
 /* What is known by identity hashes as it really does, unless it only stands for what the trace
  * makes. */
 static DtStatus
-by_identity(DtTrace *trace, DtEntry *entry)
+by_identity(DtTrace *trace, DtDictEntry *entry)
 {
     if (dt_map_get(&trace->stand_ins, entry->key) != NULL) {
         return by_address(entry, entry->key);
@@ -89,7 +89,7 @@ hash_of_answer(PyObject *answer)
 
 /* An instance's __hash__, followed. */
 static DtStatus
-traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
+traced_hash(DtTrace *trace, DtVar *var, DtDictEntry *out)
 {
     DtVar *method, *result;
     DT_TRY(dt_instance_special(trace, var, "__hash__", &method));
@@ -113,7 +113,7 @@ traced_hash(DtTrace *trace, DtVar *var, DtEntry *out)
 }
 
 static DtStatus
-instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
+instance_key(DtTrace *trace, DtVar *var, DtDictEntry *out)
 {
     DtInstanceVar *instance = (DtInstanceVar *)var;
     PyTypeObject *type = instance->object != NULL ? Py_TYPE(instance->object) : instance->cls;
@@ -141,12 +141,12 @@ instance_key(DtTrace *trace, DtVar *var, DtEntry *out)
 
 /* A tuple with an instance or a new object in it: equal to another one item by item. */
 static DtStatus
-tuple_key(DtTrace *trace, DtVar *var, DtEntry *out)
+tuple_key(DtTrace *trace, DtVar *var, DtDictEntry *out)
 {
     DtSeqVar *tuple = (DtSeqVar *)var;
     uint64_t hash = PRIME_5;
     for (uint32_t i = 0; i < tuple->count; i++) {
-        DtEntry item;
+        DtDictEntry item;
         DT_TRY(dt_dict_key(trace, tuple->items[i], &item));
         out->acts |= item.acts;
         out->unsaid |= item.unsaid;
@@ -160,7 +160,7 @@ tuple_key(DtTrace *trace, DtVar *var, DtEntry *out)
 }
 
 DtStatus
-dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
+dt_dict_key(DtTrace *trace, DtVar *var, DtDictEntry *out)
 {
     DT_TRY(dt_var_realize(trace, var, &var));
     memset(out, 0, sizeof(*out));
@@ -206,7 +206,7 @@ dt_dict_key(DtTrace *trace, DtVar *var, DtEntry *out)
 
 /* Whether the entry of a dict has this key; both hashes are equal. */
 static DtStatus
-is_equal(DtTrace *trace, const DtEntry *entry, const DtEntry *key, bool *out)
+is_equal(DtTrace *trace, const DtDictEntry *entry, const DtDictEntry *key, bool *out)
 {
     *out = false;
     if (entry->by_identity || key->by_identity) {
@@ -265,13 +265,13 @@ guard_apart(DtTrace *trace, DtVar *left, DtVar *right, bool *out)
 }
 
 DtStatus
-dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtEntry *key, DtEntry **out)
+dt_dict_find(DtTrace *trace, DtDictVar *dict, const DtDictEntry *key, DtDictEntry **out)
 {
     *out = NULL;
     dict->acts |= key->acts;
     DT_TRY(dt_trace_search(trace, dict->count));
     for (uint32_t i = 0; i < dict->count; i++) {
-        DtEntry *entry = &dict->items[i];
+        DtDictEntry *entry = &dict->items[i];
         bool same = dt_var_peek(entry->key_var) == dt_var_peek(key->key_var)
                     || (entry->key != NULL && entry->key == key->key);
         bool apart = entry->hash != key->hash;

@@ -545,14 +545,14 @@ is_like_display(DtTrace *trace, DtDictVar *set, bool *alike)
         }
     }
     DT_TRY(dt_layout_replay(trace, set, &real));
-    DtEntry *sorted = DT_ARENA_ARRAY(&trace->arena, DtEntry, set->count + 1);
+    DtDictEntry *sorted = DT_ARENA_ARRAY(&trace->arena, DtDictEntry, set->count + 1);
     PyObject *display = sorted != NULL && real != NULL ? PySet_New(NULL) : NULL;
     if (display == NULL) {
         return sorted == NULL ? dt_no_memory() : real == NULL ? DT_OK : DT_ERROR;
     }
     DtStatus status = DT_OK;
     for (uint32_t i = 0; status == DT_OK && dt_set_next(real, &slot, &item); i++) {
-        DtEntry *found = NULL;
+        DtDictEntry *found = NULL;
         for (uint32_t k = 0; k < set->count && found == NULL; k++) {
             found = set->items[k].key == item ? &set->items[k] : NULL;
         }
@@ -570,7 +570,7 @@ is_like_display(DtTrace *trace, DtDictVar *set, bool *alike)
     Py_XDECREF(slots);
     Py_DECREF(display);
     if (*alike && set->count > 0) {
-        memcpy(set->items, sorted, set->count * sizeof(DtEntry));
+        memcpy(set->items, sorted, set->count * sizeof(DtDictEntry));
     }
     return slots != NULL ? DT_OK : DT_ERROR;
 }

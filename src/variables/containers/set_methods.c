@@ -115,7 +115,7 @@ set_update(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 remove_item(DtTrace *trace, DtDictVar *set, DtVar *item, bool *found)
 {
-    DtEntry key, *entry;
+    DtDictEntry key, *entry;
     DT_TRY(dt_set_as_element(trace, item, &item));
     DT_TRY(dt_dict_key(trace, item, &key));
     DT_TRY(dt_dict_find(trace, set, &key, &entry));
@@ -126,7 +126,7 @@ remove_item(DtTrace *trace, DtDictVar *set, DtVar *item, bool *found)
     DT_TRY(dt_kinds_will_change(trace, &set->base));
     uint32_t at = (uint32_t)(entry - set->items);
     DtVar *removed = entry->key_var;
-    memmove(set->items + at, set->items + at + 1, (set->count - at - 1) * sizeof(DtEntry));
+    memmove(set->items + at, set->items + at + 1, (set->count - at - 1) * sizeof(DtDictEntry));
     set->count--;
     set->changes++;
     return dt_layout_call(trace, set, "discard", &removed, 1);

@@ -32,7 +32,7 @@ dt_set_operation_take_entries(DtTrace *trace, DtDictVar *set, PyObject *real,
     PyObject *item;
     Py_ssize_t slot = 0;
     while (dt_set_next(real, &slot, &item)) {
-        DtEntry entry;
+        DtDictEntry entry;
         DtVar *var;
         DT_TRY(dt_set_operation_tracker(trace, from, nfrom, item, &var));
         DT_TRY(dt_dict_key(trace, var, &entry));
@@ -267,7 +267,7 @@ dt_set_operation_as_set(DtTrace *trace, DtVar *arg, DtDictVar **out)
 static DtStatus
 combine(DtTrace *trace, DtBinaryOp op, DtDictVar *a, DtDictVar *b, DtDictVar **out)
 {
-    DtEntry *found;
+    DtDictEntry *found;
     DtDictVar *made;
     bool added;
     DT_TRY(dt_set_new(trace, a->cls, &made));

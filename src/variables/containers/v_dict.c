@@ -29,7 +29,7 @@ dt_dict_new(DtTrace *trace, DtDictVar **out)
 }
 
 DtStatus
-dt_dict_append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
+dt_dict_append(DtTrace *trace, DtDictVar *dict, DtDictEntry *entry, DtVar *value)
 {
     entry->value = value;
     entry->inserted = ++dict->changes;
@@ -38,9 +38,9 @@ dt_dict_append(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
 
 /* Adds or replaces, without the journal. */
 static DtStatus
-put(DtTrace *trace, DtDictVar *dict, DtEntry *entry, DtVar *value)
+put(DtTrace *trace, DtDictVar *dict, DtDictEntry *entry, DtVar *value)
 {
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, dict, entry, &found));
     if (found != NULL) {
         found->value = value;
@@ -55,7 +55,7 @@ dt_var_dict(DtTrace *trace, DtVar *const *pairs, uint32_t count, DtVar **out)
     DtDictVar *dict;
     DT_TRY(dt_dict_new(trace, &dict));
     for (uint32_t i = 0; i < count; i++) {
-        DtEntry entry;
+        DtDictEntry entry;
         DT_TRY(dt_dict_key(trace, pairs[2 * i], &entry));
         DT_TRY(put(trace, dict, &entry, pairs[2 * i + 1]));
     }
@@ -66,7 +66,7 @@ dt_var_dict(DtTrace *trace, DtVar *const *pairs, uint32_t count, DtVar **out)
 /* The tracker of key number `index` of an input dict: a plain constant, or an object by identity,
  * which the guard on the keys covers in both cases. */
 static DtStatus
-build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t index, DtEntry *out)
+build_key(DtTrace *trace, PyObject *key, const DtSource *source, Py_ssize_t index, DtDictEntry *out)
 {
     const DtSource *key_source = dt_source_get(trace, DT_SOURCE_DICT_KEY, source, NULL, index);
     if (key_source == NULL) {
@@ -121,7 +121,7 @@ dt_dict_fill(DtTrace *trace, DtDictVar *self)
     Py_ssize_t position = 0, index = 0;
     PyObject *key, *value;
     while (dt_dict_next(object, &position, &key, &value)) {
-        DtEntry entry;
+        DtDictEntry entry;
         DT_TRY(dt_trace_tick(trace));
         DT_TRY(dt_trace_keep(trace, key));
         DT_TRY(build_key(trace, key, source, index, &entry));
@@ -139,10 +139,10 @@ dt_dict_fill(DtTrace *trace, DtDictVar *self)
 }
 
 void
-dt_dict_drop(DtDictVar *dict, DtEntry *entry)
+dt_dict_drop(DtDictVar *dict, DtDictEntry *entry)
 {
     uint32_t at = (uint32_t)(entry - dict->items);
-    memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtEntry));
+    memmove(dict->items + at, dict->items + at + 1, (dict->count - at - 1) * sizeof(DtDictEntry));
     dict->count--;
     dict->changes++;
 }
@@ -152,7 +152,7 @@ dt_dict_drop(DtDictVar *dict, DtEntry *entry)
 DtStatus
 dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
 {
-    DtEntry entry, *found;
+    DtDictEntry entry, *found;
     DT_TRY(dt_dict_key(trace, key, &entry));
     if (value != NULL) {
         return put(trace, dict, &entry, value);
@@ -167,14 +167,14 @@ dt_dict_replay(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
 DtStatus
 dt_dict_store(DtTrace *trace, DtDictVar *dict, DtVar *key, DtVar *value)
 {
-    DtEntry entry;
+    DtDictEntry entry;
     DT_TRY(dt_dict_key(trace, key, &entry));
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
     return put(trace, dict, &entry, value);
 }
 
 static DtStatus
-remove_entry(DtTrace *trace, DtDictVar *dict, DtEntry *entry)
+remove_entry(DtTrace *trace, DtDictVar *dict, DtDictEntry *entry)
 {
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
     dt_dict_drop(dict, entry);
@@ -187,7 +187,7 @@ copy_entries(DtTrace *trace, DtDictVar *dict, const DtDictVar *from)
     DT_TRY(dt_kinds_will_change(trace, &dict->base));
     bool was_empty = dict->count == 0 && dict != from;
     for (uint32_t i = 0; i < from->count; i++) {
-        DtEntry entry = from->items[i];
+        DtDictEntry entry = from->items[i];
         if (was_empty && !entry.traced) { /* the keys differ from each other already */
             DT_TRY(dt_dict_append(trace, dict, &entry, entry.value));
             continue;
@@ -296,9 +296,9 @@ dt_dict_update_from(DtTrace *trace, DtDictVar *dict, DtVar *other)
 static DtStatus
 dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtEntry key;
+    DtDictEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     *out = found != NULL ? found->value : args->npos > 1 ? args->pos[1] : dt_none(trace);
     return DT_OK;
@@ -307,9 +307,9 @@ dict_get(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtEntry key;
+    DtDictEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     if (found != NULL) {
         *out = found->value;
@@ -323,9 +323,9 @@ dict_setdefault(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 static DtStatus
 dict_pop(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
-    DtEntry key;
+    DtDictEntry key;
     DT_TRY(dt_dict_key(trace, args->pos[0], &key));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &key, &found));
     if (found == NULL) {
         if (args->npos < 2) {
@@ -346,7 +346,7 @@ dict_popitem(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     if (dict->count == 0) {
         return dt_raise(trace, PyExc_KeyError, "popitem(): dictionary is empty");
     }
-    DtEntry *last = &dict->items[dict->count - 1];
+    DtDictEntry *last = &dict->items[dict->count - 1];
     DtVar *pair[2] = {last->key_var, last->value};
     DT_TRY(remove_entry(trace, dict, last));
     return dt_var_tuple(trace, pair, 2, out);
@@ -468,9 +468,9 @@ dict_length(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 dict_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar **out)
 {
-    DtEntry entry;
+    DtDictEntry entry;
     DT_TRY(dt_dict_key(trace, key, &entry));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
     if (found == NULL) {
         return dt_raise_value(trace, PyExc_KeyError, key);
@@ -485,9 +485,9 @@ dict_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
     if (value != NULL) {
         return dt_dict_store(trace, (DtDictVar *)self, key, value);
     }
-    DtEntry entry;
+    DtDictEntry entry;
     DT_TRY(dt_dict_key(trace, key, &entry));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
     return found != NULL ? remove_entry(trace, (DtDictVar *)self, found)
                          : dt_raise_value(trace, PyExc_KeyError, key);
@@ -496,9 +496,9 @@ dict_ass_subscript(DtTrace *trace, DtVar *self, DtVar *key, DtVar *value)
 static DtStatus
 dict_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
-    DtEntry entry;
+    DtDictEntry entry;
     DT_TRY(dt_dict_key(trace, item, &entry));
-    DtEntry *found;
+    DtDictEntry *found;
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
     return dt_var_bool(trace, found != NULL, out);
 }
@@ -520,7 +520,7 @@ dict_compare(DtTrace *trace, int op, DtVar *left, DtVar *right, DtVar **out)
     DtDictVar *a = (DtDictVar *)left, *b = (DtDictVar *)right;
     bool equal = a->count == b->count;
     for (uint32_t i = 0; i < a->count && equal; i++) {
-        DtEntry *other;
+        DtDictEntry *other;
         DT_TRY(dt_dict_find(trace, b, &a->items[i], &other));
         equal = other != NULL;
         if (equal) {

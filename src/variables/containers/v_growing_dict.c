@@ -43,7 +43,8 @@ dt_growing_dict_guard(DtTrace *trace, DtVar *var)
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static DtStatus
-find_entry(DtTrace *trace, DtDictVar *dict, const DtAskedKey *asked, DtEntry *key, DtEntry **out)
+find_entry(DtTrace *trace, DtDictVar *dict, const DtAskedKey *asked, DtDictEntry *key,
+           DtDictEntry **out)
 {
     DT_TRY(dt_dict_key(trace, asked->key, key));
     return dt_dict_find(trace, dict, key, out);
@@ -53,7 +54,7 @@ find_entry(DtTrace *trace, DtDictVar *dict, const DtAskedKey *asked, DtEntry *ke
 static DtStatus
 change_again(DtTrace *trace, DtGrowingDictVar *self)
 {
-    DtEntry key, *found;
+    DtDictEntry key, *found;
     for (uint32_t i = 0; i < self->asked.count; i++) {
         const DtAskedKey *asked = &self->asked.items[i];
         if (asked->before == NULL) {
@@ -87,7 +88,7 @@ dt_growing_dict_read(DtTrace *trace, DtVar *var)
     DT_TRY(dt_dict_fill(trace, &self->dict));
     var->type = dt_var_type_of(DT_KIND_DICT);
     for (uint32_t i = 0; i < self->asked.count; i++) {
-        DtEntry key, *found;
+        DtDictEntry key, *found;
         if (self->asked.items[i].before != NULL) {
             DT_TRY(find_entry(trace, &self->dict, &self->asked.items[i], &key, &found));
             found->value = self->asked.items[i].before;

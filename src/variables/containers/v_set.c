@@ -32,7 +32,7 @@ dt_set_new(DtTrace *trace, PyTypeObject *cls, DtDictVar **out)
 DtStatus
 dt_set_put_entry(DtTrace *trace, DtDictVar *set, DtVar *item, bool *added)
 {
-    DtEntry entry, *found;
+    DtDictEntry entry, *found;
     DT_TRY(dt_dict_key(trace, item, &entry));
     DT_TRY(dt_dict_find(trace, set, &entry, &found));
     *added = found == NULL;
@@ -189,7 +189,7 @@ dt_set_count_common(DtTrace *trace, DtDictVar *a, DtDictVar *b, uint32_t *common
 {
     *common = 0;
     for (uint32_t i = 0; i < a->count; i++) {
-        DtEntry *found;
+        DtDictEntry *found;
         DT_TRY(dt_dict_find(trace, b, &a->items[i], &found));
         *common += found != NULL;
     }
@@ -288,7 +288,7 @@ dt_set_as_element(DtTrace *trace, DtVar *item, DtVar **out)
 static DtStatus
 set_contains(DtTrace *trace, DtVar *self, DtVar *item, DtVar **out)
 {
-    DtEntry entry, *found;
+    DtDictEntry entry, *found;
     DT_TRY(dt_set_as_element(trace, item, &item));
     DT_TRY(dt_dict_key(trace, item, &entry));
     DT_TRY(dt_dict_find(trace, (DtDictVar *)self, &entry, &found));
@@ -300,7 +300,7 @@ static DtStatus
 put_in_order(DtTrace *trace, DtDictVar *set)
 {
     PyObject *real;
-    DtEntry *sorted = DT_ARENA_ARRAY(&trace->arena, DtEntry, set->count + 1);
+    DtDictEntry *sorted = DT_ARENA_ARRAY(&trace->arena, DtDictEntry, set->count + 1);
     if (sorted == NULL) {
         return dt_no_memory();
     }
@@ -311,7 +311,7 @@ put_in_order(DtTrace *trace, DtDictVar *set)
     PyObject *item;
     Py_ssize_t slot = 0;
     for (uint32_t i = 0; i < set->count && dt_set_next(real, &slot, &item); i++) {
-        DtEntry key, *found;
+        DtDictEntry key, *found;
         DtVar *var;
         DT_TRY(dt_set_operation_tracker(trace, &set, 1, item, &var));
         DT_TRY(dt_dict_key(trace, var, &key));
@@ -322,7 +322,7 @@ put_in_order(DtTrace *trace, DtDictVar *set)
         }
         sorted[i] = *found;
     }
-    memcpy(set->items, sorted, set->count * sizeof(DtEntry));
+    memcpy(set->items, sorted, set->count * sizeof(DtDictEntry));
     return DT_OK;
 }
 

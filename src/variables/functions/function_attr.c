@@ -222,7 +222,7 @@ dt_function_own_attributes(DtTrace *trace, DtVar *self, DtDictVar *into)
         DT_TRY(dt_var_realize(trace, dict, &dict));
         uint32_t present = dict->type->kind == DT_KIND_DICT ? ((DtDictVar *)dict)->count : 0;
         for (uint32_t i = 0; i < present; i++) {
-            const DtEntry *entry = &((DtDictVar *)dict)->items[i];
+            const DtDictEntry *entry = &((DtDictVar *)dict)->items[i];
             if (entry->key == NULL || !PyUnicode_CheckExact(entry->key)) {
                 return dt_break(trace, DT_BREAK_ATTRIBUTE, "attributes with names that are no str");
             }

@@ -232,7 +232,7 @@ check_unchanged(DtTrace *trace, DtIterVar *self)
 static const DtIterRow reversed_dict_row;
 
 /* The entry that a step gives, of a dict that is as long as when the iteration began. */
-static DtEntry *
+static DtDictEntry *
 entry_of_step(DtIterVar *self, int64_t step)
 {
     DtDictVar *dict = (DtDictVar *)self->subject;
@@ -247,7 +247,7 @@ next_of_dict(DtTrace *trace, DtIterVar *self, DtVar **out)
     if (self->index >= (int64_t)dict->count) {
         return DT_OK;
     }
-    DtEntry *entry = entry_of_step(self, self->index++);
+    DtDictEntry *entry = entry_of_step(self, self->index++);
     self->state[LAST_KEY] = entry->key_var;
     if (self->nparts == 2) {
         DtVar *pair[2] = {entry->key_var, entry->value};
