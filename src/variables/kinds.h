@@ -258,6 +258,9 @@ int dt_math_init(void); /* -1 with an exception */
 /* ---- sequences ---- */
 DtStatus dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count,
                          DtVar **out) DT_MUST_CHECK;
+/* Its items `times` over; *items NULL: that is no number of times. */
+DtStatus dt_sequence_repeated(DtTrace *trace, DtSeqVar *self, DtVar *times, DtVar ***items,
+                              uint32_t *total) DT_MUST_CHECK;
 DtStatus dt_sequence_length(DtTrace *trace, DtVar *self, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_sequence_compare(DtTrace *trace, int op, DtSeqVar *left, DtSeqVar *right,
                              DtVar **out) DT_MUST_CHECK;

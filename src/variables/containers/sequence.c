@@ -30,6 +30,32 @@ dt_sequence_new(DtTrace *trace, DtKind kind, DtVar *const *items, uint32_t count
     return DT_OK;
 }
 
+DtStatus
+dt_sequence_repeated(DtTrace *trace, DtSeqVar *self, DtVar *times, DtVar ***items, uint32_t *total)
+{
+    int64_t count;
+    bool ok;
+    *items = NULL;
+    DT_TRY(dt_constant_index(trace, times, &count, &ok));
+    if (!ok) {
+        return DT_OK;
+    }
+    count = count < 0 || self->count == 0 ? 0 : count;
+    if (count > (int64_t)trace->options.unroll_limit || count * self->count > INT32_MAX) {
+        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a %s repeated %lld times",
+                        self->base.type->name, (long long)count);
+    }
+    *total = (uint32_t)(count * self->count);
+    *items = DT_ARENA_ARRAY(&trace->arena, DtVar *, *total + 1);
+    if (*items == NULL) {
+        return dt_no_memory();
+    }
+    for (uint32_t i = 0; i < *total; i++) {
+        (*items)[i] = self->items[i % self->count];
+    }
+    return DT_OK;
+}
+
 /* A sequence of the same kind as `self` from every step-th item. */
 static DtStatus
 take_slice(DtTrace *trace, DtSeqVar *self, DtSeqVar *slice, DtVar **out)

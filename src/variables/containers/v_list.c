@@ -283,25 +283,12 @@ dt_list_sort(DtTrace *trace, DtVar **items, uint32_t count, DtVar *key, bool des
 static DtStatus
 list_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, bool in_place, DtVar **out)
 {
-    int64_t count;
-    bool ok;
+    DtVar **items;
+    uint32_t total;
     *out = dt_not_implemented(trace);
-    DT_TRY(dt_constant_index(trace, times, &count, &ok));
-    if (!ok) {
-        return DT_OK;
-    }
-    count = count < 0 ? 0 : count;
-    if (self->count > 0 && count > (int64_t)trace->options.unroll_limit) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a list repeated %lld times",
-                        (long long)count);
-    }
-    uint32_t total = self->count == 0 ? 0 : (uint32_t)(count * self->count);
-    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, total + 1);
+    DT_TRY(dt_sequence_repeated(trace, self, times, &items, &total));
     if (items == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < total; i++) {
-        items[i] = self->items[i % self->count];
+        return DT_OK;
     }
     if (in_place) {
         DT_TRY(dt_kinds_will_change(trace, &self->base));

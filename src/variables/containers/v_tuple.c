@@ -41,29 +41,16 @@ dt_tuple_build(DtTrace *trace, PyObject *object, const DtSource *source, bool tr
 static DtStatus
 tuple_repeat(DtTrace *trace, DtSeqVar *self, DtVar *times, DtVar **out)
 {
-    int64_t count;
-    bool ok;
+    DtVar **items;
+    uint32_t total;
     *out = dt_not_implemented(trace);
-    DT_TRY(dt_constant_index(trace, times, &count, &ok));
-    if (!ok) {
+    DT_TRY(dt_sequence_repeated(trace, self, times, &items, &total));
+    if (items == NULL) {
         return DT_OK;
     }
-    count = count < 0 ? 0 : count;
-    if (self->cls == &PyTuple_Type && (self->count == 0 || count == 1)) {
+    if (self->cls == &PyTuple_Type && total == self->count) {
         *out = &self->base; /* CPython makes no copy either */
         return DT_OK;
-    }
-    if (self->count > 0 && count > (int64_t)trace->options.unroll_limit) {
-        return dt_break(trace, DT_BREAK_UNROLL_LIMIT, "a tuple repeated %lld times",
-                        (long long)count);
-    }
-    uint32_t total = (uint32_t)(self->count == 0 ? 0 : count * self->count);
-    DtVar **items = DT_ARENA_ARRAY(&trace->arena, DtVar *, total + 1);
-    if (items == NULL) {
-        return dt_no_memory();
-    }
-    for (uint32_t i = 0; i < total; i++) {
-        items[i] = self->items[i % self->count];
     }
     return dt_var_tuple(trace, items, total, out);
 }
