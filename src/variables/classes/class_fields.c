@@ -165,19 +165,28 @@ get_annotations(DtTrace *trace, DtVar *self, DtVar **out)
     return dt_var_build(trace, value, source, out);
 }
 
+/* What the class has under that name itself, and `type` answers for; *found NULL: nothing. */
+static DtStatus
+find_own(DtTrace *trace, DtVar *self, const char *text, PyObject **found)
+{
+    PyTypeObject *cls = dt_class_type(self);
+    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString(text));
+    if (name == NULL) {
+        return DT_ERROR;
+    }
+    *found = cls != &PyType_Type ? dt_class_own_attr(trace, cls, name) : NULL;
+    return dt_class_guard_unchanged(trace, self);
+}
+
 /* Of an abstract class, the class's own: what ABCMeta has found. */
 static DtStatus
 get_abstract(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    PyTypeObject *cls = dt_class_type(self);
-    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__abstractmethods__"));
-    if (name == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_class_guard_unchanged(trace, self));
-    PyObject *found = cls != &PyType_Type ? dt_class_own_attr(trace, cls, name) : NULL;
+    PyObject *found;
+    DT_TRY(find_own(trace, self, "__abstractmethods__", &found));
     if (found != NULL && !dt_constant_is_safe(found)) {
-        return dt_break(trace, DT_BREAK_ATTRIBUTE, "__abstractmethods__ of class %s", cls->tp_name);
+        return dt_break(trace, DT_BREAK_ATTRIBUTE, "__abstractmethods__ of class %s",
+                        dt_class_type(self)->tp_name);
     }
     return found != NULL ? dt_var_const(trace, found, out)
                          : dt_raise(trace, PyExc_AttributeError, "__abstractmethods__");
@@ -193,13 +202,8 @@ get_class(DtTrace *trace, DtVar *self, DtVar **out)
 static DtStatus
 get_type_params(DtTrace *trace, DtVar *self, DtVar **out)
 {
-    PyTypeObject *cls = dt_class_type(self);
-    PyObject *name = dt_trace_keep_take(trace, PyUnicode_InternFromString("__type_params__"));
-    if (name == NULL) {
-        return DT_ERROR;
-    }
-    DT_TRY(dt_class_guard_unchanged(trace, self));
-    PyObject *found = cls != &PyType_Type ? dt_class_own_attr(trace, cls, name) : NULL;
+    PyObject *found;
+    DT_TRY(find_own(trace, self, "__type_params__", &found));
     return found != NULL ? dt_build_known(trace, found, out) : dt_var_tuple(trace, NULL, 0, out);
 }
 
