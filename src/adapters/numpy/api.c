@@ -63,9 +63,15 @@ traverse_array(PyObject *object, visitproc visit, void *arg)
 }
 
 int
+dt_numpy_import(void)
+{
+    return PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0 ? -1 : 0;
+}
+
+int
 dt_numpy_init(void)
 {
-    if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0) {
+    if (dt_numpy_import() < 0) {
         return -1;
     }
     if (dt_adapter_by_name(dt_np_adapter.name) != NULL) {

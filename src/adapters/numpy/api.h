@@ -1,8 +1,7 @@
 /* NumPy's C API for the adapter and for the native backend.
  *
- * One translation unit (api.c) holds the two function tables and fills them in
- * dt_numpy_init(); all others include this file and share them.  Nothing of
- * NumPy is called before dt_numpy_init() has returned 0.
+ * One translation unit (api.c) holds the two function tables; all others include this file and
+ * share them.  Nothing of NumPy is called before dt_numpy_import() has returned 0.
  */
 #ifndef DT_ADAPTERS_NUMPY_API_H
 #define DT_ADAPTERS_NUMPY_API_H
@@ -28,7 +27,13 @@
 #include <numpy/ufuncobject.h>
 #pragma GCC diagnostic pop
 
-/* Imports NumPy's tables and registers the adapter; -1 with an exception. */
+/* What PyArray_GetNDArrayCFeatureVersion() gives from NumPy 2.3 on. */
+#define DT_NP_API_OF_2_3 0x14
+
+/* Fills the tables, which costs what `import numpy` costs; may be called again.  -1 with an
+ * exception. */
+int dt_numpy_import(void);
+/* The same, and registers the adapters. */
 int dt_numpy_init(void);
 
 #endif

@@ -22,10 +22,10 @@ typedef struct ArraySpec {
     uint8_t of_dtype; /* a guard of the dtype alone, `type` NULL: 1: it is `descr`, 2: it is not */
     uint8_t ndim;
     uint8_t strides_checked;
-    uint8_t ordered;             /* `order` is meaningful */
-    uint8_t dims[DT_NP_MAXDIMS]; /* 0, 1, or 2 for more; of a spec without strides the end */
-    int8_t signs[DT_NP_MAXDIMS]; /* of the strides, where dims is 2 */
-    int8_t order[DT_NP_MAXDIMS]; /* axes by falling stride */
+    uint8_t ordered;              /* `order` is meaningful */
+    uint8_t dims[DT_NP_MAXDIMS];  /* 0, 1, or 2 for more; of a spec without strides the end */
+    int8_t signs[DT_NP_MAXDIMS];  /* of the strides, where dims is 2 */
+    uint8_t order[DT_NP_MAXDIMS]; /* axes by falling stride */
 } ArraySpec;
 
 /* What a guard keeps of it: most arrays are contiguous, and a check reads no more than this. */
@@ -103,18 +103,18 @@ magnitude(npy_intp stride)
 /* Axes by falling stride, those of size 1 and ties in place; false when some axis overlaps (stride
  * 0). */
 static bool
-sort_axes(PyArrayObject *array, int8_t *order)
+sort_axes(PyArrayObject *array, uint8_t *order)
 {
     int ndim = PyArray_NDIM(array);
     bool distinct = true;
     for (int i = 0; i < ndim; i++) {
-        order[i] = (int8_t)i;
+        order[i] = (uint8_t)i;
         if (PyArray_DIM(array, i) > 1 && PyArray_STRIDE(array, i) == 0) {
             distinct = false;
         }
     }
     for (int i = 1; i < ndim; i++) {
-        int8_t axis = order[i];
+        uint8_t axis = order[i];
         int place = i;
         for (int j = i - 1; j >= 0; j--) {
             npy_intp mine = magnitude(PyArray_STRIDE(array, axis));
@@ -169,7 +169,7 @@ fill_layout(DtTrace *trace, const ArraySpec *spec, bool writeable, DtMeta *meta)
     }
     for (int i = 0; i < spec->ndim; i++) {
         if (spec->strides_checked) {
-            order[i] = spec->order[i];
+            order[i] = (int8_t)spec->order[i];
             layout |= spec->dims[i] == 2 && spec->signs[i] < 0 ? DT_LAYOUT_NEGATIVE : 0u;
         }
         else {

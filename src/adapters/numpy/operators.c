@@ -81,24 +81,10 @@ scalar_math(DtTrace *trace, DtNpOp op, DtNpOp scalar_op, DtNpOperand *operands, 
 /* ---- Power ----------------------------------------------------------------------------------- */
 
 /* Until 2.2 the shortcuts of ** took any 0-d exponent and floats, now only exact ints and 0.5. */
-static DtStatus
-power_takes_all_exponents(DtTrace *trace, bool *out)
+static bool
+power_takes_all_exponents(void)
 {
-    static int known = -1;
-    if (known < 0) {
-        PyObject *version = dt_np_module_attr("__version__");
-        int major, minor;
-        if (version == NULL) {
-            return DT_ERROR;
-        }
-        const char *text = PyUnicode_AsUTF8(version);
-        if (text == NULL || sscanf(text, "%d.%d", &major, &minor) != 2) {
-            return dt_break(trace, DT_BREAK_ARRAY_OP, "** under an unknown NumPy");
-        }
-        known = major == 2 && minor < 3;
-    }
-    *out = known;
-    return DT_OK;
+    return PyArray_GetNDArrayCFeatureVersion() < DT_NP_API_OF_2_3;
 }
 
 /* The ufunc that replaces power for a float or complex base, or power itself.  Where NumPy takes
@@ -142,8 +128,7 @@ need_exponents(DtTrace *trace, const DtArrayVar *exponents, bool all)
 static DtStatus
 power(DtTrace *trace, DtNpOperand *operands, DtVar *right, DtVar **out)
 {
-    bool all;
-    DT_TRY(power_takes_all_exponents(trace, &all));
+    bool all = power_takes_all_exponents();
     if (operands[1].array != NULL) {
         DT_TRY(need_exponents(trace, operands[1].array, all));
         return dt_np_apply(trace, DT_NP_power, operands, 2, out);
@@ -316,7 +301,7 @@ static DtStatus
 goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, bool *direct)
 {
     int num = dt_np_descr(self->meta->dtype)->type_num;
-    bool all, complex_kind = PyTypeNum_ISCOMPLEX(num);
+    bool complex_kind = PyTypeNum_ISCOMPLEX(num);
     *direct = false;
     bool dense = (self->meta->layout & (DT_LAYOUT_C | DT_LAYOUT_F)) != 0;
     if ((dense && !dt_np_may_be_one_item(trace, self->meta)
@@ -330,7 +315,7 @@ goes_directly(DtTrace *trace, int plain, const DtArrayVar *self, DtVar *other, b
         return DT_OK;
     }
     const DtArrayVar *exponents = dt_np_array_of(other);
-    DT_TRY(power_takes_all_exponents(trace, &all));
+    bool all = power_takes_all_exponents();
     if (exponents != NULL) {
         return need_exponents(trace, exponents, all);
     }

@@ -253,10 +253,14 @@ find_gauss(PyObject *object)
         return -1;
     }
     const char *memory = (const char *)object;
+    uint64_t wanted;
+    memcpy(&wanted, &gauss, sizeof(wanted));
     for (Py_ssize_t at = sizeof(PyObject); at + 16 <= Py_TYPE(object)->tp_basicsize; at += 8) {
         int32_t has;
+        uint64_t bits;
         memcpy(&has, memory + at, sizeof(has));
-        if (has == 1 && memcmp(memory + at + 8, &gauss, sizeof(gauss)) == 0) {
+        memcpy(&bits, memory + at + 8, sizeof(bits));
+        if (has == 1 && bits == wanted) {
             found.gauss_at = at;
             count++;
         }

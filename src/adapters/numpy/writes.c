@@ -7,7 +7,7 @@
  *
  * Nodes that write stand in program order, on the arrays themselves: views stay views, and what is
  * read after a write sees it.  Which of them may be moved, and how a run that fails leaves no
- * trace, is the backend's (backend/undo.h, native/plan.c).  Errors that depend on values or on
+ * trace, is the backend's (backend/written.h, native/plan.c).  Errors that depend on values or on
  * index arrays are NumPy's own: the run is dropped and the call made again plainly. What may give a
  * Python warning that is no floating-point error must break here.
  */

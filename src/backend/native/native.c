@@ -1,5 +1,4 @@
 /* The native executor: runs the stages of a planned graph. */
-#define DT_NATIVE_IMPORTS_NUMPY
 #include "backend/native/kernels.h"
 
 #include <stdlib.h>
@@ -12,13 +11,10 @@
 int
 dt_native_init(void)
 {
-    static bool imported;
-    if (!imported) {
-        import_array1(-1);
-        import_umath1(-1);
-        dt_native_register_loop_items();
-        imported = true;
+    if (dt_numpy_import() < 0) {
+        return -1;
     }
+    dt_native_register_loop_items();
     return 0;
 }
 

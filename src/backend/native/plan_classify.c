@@ -97,13 +97,10 @@ dt_plan_same_shape(const DtMeta *a, const DtMeta *b)
 
 /* NumPy 2.2 and older buffer a Python number beside an array that is not contiguous, so that an
  * exponent of 2 has stride 0 in some runs only; 2.3 casts it first. */
-#define NUMBERS_ARE_CAST_FIRST 0x14
-
 static bool
 is_exponent_of_two(const DtPlanUse *use)
 {
-    if (PyArray_GetNDArrayCFeatureVersion() >= NUMBERS_ARE_CAST_FIRST
-        || use->kind != DT_USE_NUMBER) {
+    if (PyArray_GetNDArrayCFeatureVersion() >= DT_NP_API_OF_2_3 || use->kind != DT_USE_NUMBER) {
         return false;
     }
     if (use->operand->kind != DT_OPERAND_CONST) {
