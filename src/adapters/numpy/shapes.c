@@ -83,8 +83,8 @@ dt_np_natural_order(DtTrace *trace, DtMeta *meta)
     if (order == NULL) {
         return dt_no_memory();
     }
-    for (int8_t i = 0; i < meta->ndim; i++) {
-        order[i] = i;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        order[i] = (int8_t)i;
     }
     meta->stride_order = order;
     return DT_OK;
@@ -104,9 +104,9 @@ dt_np_kept_order(DtTrace *trace, const DtMeta *base, const int8_t *place, DtMeta
     for (uint32_t i = 0; i < base->ndim; i++) {
         kept |= place[i] >= 0 ? 1u << place[i] : 0u;
     }
-    for (int8_t i = 0; i < meta->ndim; i++) {
+    for (uint32_t i = 0; i < meta->ndim; i++) {
         if (!(kept & (1u << i))) {
-            order[filled++] = i;
+            order[filled++] = (int8_t)i;
         }
     }
     for (uint32_t i = 0; i < base->ndim; i++) {
