@@ -327,6 +327,7 @@ DtVar *dt_raised_handled(const DtTrace *trace, bool *known);
  * where the caller handles an exception. */
 DtStatus dt_raised_handled_ask(DtTrace *trace, DtVar **out) DT_MUST_CHECK;
 
+/* ---- Symbols (trace.c, equal_symbols.c) ------------------------------------------------------ */
 /* A new symbol whose value is read from `source` (NULL: see DtSymbol). */
 DtStatus dt_trace_symbol(DtTrace *trace, const DtSource *source, DtSymType type, DtNumber hint,
                          const DtSym **out) DT_MUST_CHECK;
@@ -454,6 +455,7 @@ DtStatus dt_inline_call(DtTrace *, DtFunctionVar *function, const DtArgs *args,
 DtStatus dt_inline_class_body(DtTrace *, DtFunctionVar *function, DtVar *names,
                               DtVar **out) DT_MUST_CHECK;
 
+/* ---- Generators (symbolic/generator*.c) ------------------------------------------------------ */
 /* One step of a generator, coroutine or asynchronous generator: to what it yields (*returned false)
  * or returns. */
 typedef struct DtGeneratorVar DtGeneratorVar; /* variables/classes/payloads.h */
@@ -469,7 +471,7 @@ DtStatus dt_generator_close(DtTrace *, DtGeneratorVar *self, DtVar **out) DT_MUS
  * coroutines that stay behind unfinished would run code or warn. */
 DtStatus dt_generators_check(DtTrace *) DT_MUST_CHECK;
 
-/* ---- The frame that asks (symbolic/frame_dicts.c). ------------------------------------------- */
+/* ---- The frame that asks (symbolic/frame_dicts.c, frame_exec.c). ----------------------------- */
 DtStatus dt_frame_locals(DtTrace *, DtVar **out) DT_MUST_CHECK;  /* locals() */
 DtStatus dt_frame_globals(DtTrace *, DtVar **out) DT_MUST_CHECK; /* globals() */
 /* A name in the globals of an active frame, or of the function that the source (or NULL) reads;

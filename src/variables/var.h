@@ -278,7 +278,7 @@ DtStatus dt_var_call_method(DtTrace *, DtVar *object, const char *name, DtVar **
 DtStatus dt_var_iter(DtTrace *, DtVar *var, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_iternext(DtTrace *, DtVar *iterator,
                          DtVar **out) DT_MUST_CHECK; /* NULL: exhausted */
-/* An iterator over a range whose bounds are open: its first step would close it (v_range.c). */
+/* An iterator over a range whose bounds are open: its first step would close it. */
 bool dt_iter_is_over_open_range(const DtVar *var);
 /* iterator.send(value), or next(iterator) for None: what it yields, or (*returned) what it returns.
  */

@@ -20,7 +20,7 @@
 #define DT_NP_MAXARGS 16
 #define DT_NP_MAXOUTS 4 /* of a ufunc */
 
-/* ---- Callables (table.c, ops.def) ------------------------------------------------------------ */
+/* ---- Callables (ops.def, table.c, foreign.c, follow.c) --------------------------------------- */
 
 typedef enum DtNpOp {
 #define NP_UFUNC(NAME) DT_NP_##NAME,
@@ -77,7 +77,7 @@ DtStatus dt_np_getattr(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *nam
 DtStatus dt_np_call_method(const DtAdapter *, DtTrace *, DtArrayVar *, PyObject *name,
                            const DtArgs *, DtVar **out) DT_MUST_CHECK;
 
-/* ---- Arrays and their guards (arrays.c) ------------------------------------------------------ */
+/* ---- Arrays and their guards (arrays.c, settings.c, called*.c ...) --------------------------- */
 
 void dt_np_arrays_init(void);
 bool dt_np_is_array(const DtAdapter *, PyObject *object);
@@ -132,7 +132,7 @@ DtStatus dt_np_make_date(DtTrace *, PyTypeObject *type, const DtArgs *, DtVar **
 /* The exact NumPy scalar types: dtype number, or -1. */
 int dt_np_scalar_type_num(const PyTypeObject *type);
 
-/* ---- Operands and sizes (nodes.c, sizes.c) --------------------------------------------------- */
+/* ---- Operands and sizes (nodes.c, sizes.c, called.c, lists.c, sequence.c) -------------------- */
 
 typedef struct DtNpOperand {
     DtOperand operand;
@@ -362,7 +362,7 @@ DtStatus dt_np_call_override(DtTrace *, DtNpOp op, DtVar *method, DtVar *const *
 /* The same if one of the arguments has one; else *out = NULL. */
 DtStatus dt_np_try_overrides(DtTrace *, DtNpOp op, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 
-/* ---- Classes derived from ndarray (parts.c) -------------------------------------------------- */
+/* ---- Classes derived from ndarray (parts*.c) ------------------------------------------------- */
 
 extern DtArrayPart dt_np_part; /* `base` is set by dt_np_arrays_init() */
 
