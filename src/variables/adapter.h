@@ -142,7 +142,6 @@ struct DtAdapter {
 };
 
 /* Registry: adapters in order of registration; the interpreter's, at most DT_MAX_ADAPTERS. */
-#define DT_MAX_ADAPTERS 16
 int dt_adapter_register(const DtAdapter *adapter); /* -1 with an exception when full */
 void dt_adapter_unregister(const DtAdapter *adapter);
 const DtAdapter *dt_adapter_of_array(PyObject *object);    /* or NULL */

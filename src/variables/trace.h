@@ -189,7 +189,7 @@ struct DtTrace {
     DtGraph *graph;                     /* DT_OWNED; taken by the entry */
     DtGuardRecipe *guards;
     DtJournal *journal;
-    const DtAdapter *adapters_used[16];
+    const DtAdapter *adapters_used[DT_MAX_ADAPTERS];
     uint32_t adapters_used_count;
 
     DtSymbolicFrame *frame; /* the innermost frame being interpreted */

@@ -22,6 +22,8 @@
 #include "variables/source.h"
 #include "variables/numbers/sym.h"
 
+#define DT_MAX_ADAPTERS 16 /* that may be registered (adapter.h) */
+
 typedef struct DtVar DtVar;
 typedef struct DtVarType DtVarType;
 typedef struct DtCodegen DtCodegen;             /* codegen/codegen.h */
