@@ -407,18 +407,3 @@ dt_decode_name(const DtBytecode *bytecode, const DtInstr *instr)
 {
     return PyTuple_GET_ITEM(bytecode->names, instr->arg);
 }
-
-int32_t
-dt_decode_find_offset(const DtBytecode *bytecode, uint32_t offset)
-{
-    uint32_t low = 0;
-    uint32_t high = bytecode->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const DtInstr *instr = &bytecode->instrs[middle];
-        bool before = instr->offset < offset || instr->flags & DT_INSTR_SYNTHETIC;
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return low < bytecode->count && bytecode->instrs[low].offset == offset ? (int32_t)low : -1;
-}

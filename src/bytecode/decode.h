@@ -87,7 +87,4 @@ DtStatus dt_decode_parts(DtArena *arena, PyCodeObject *code, PyObject *bytes, Py
 DT_BORROWED PyObject *dt_decode_const(const DtBytecode *bytecode, const DtInstr *instr);
 DT_BORROWED PyObject *dt_decode_name(const DtBytecode *bytecode, const DtInstr *instr);
 
-/* The first canonical instruction of the real instruction at a byte offset, or -1. */
-int32_t dt_decode_find_offset(const DtBytecode *bytecode, uint32_t offset);
-
 #endif

@@ -102,11 +102,9 @@ void dt_driver_switch(PyCodeObject *driver, DtDriverSite *site, bool asleep);
 /* Stack depth at q, as dt_driver_land wants it filled (1 for a return). */
 int32_t dt_driver_depth(const DtDriverMap *map, int32_t q);
 
-/* Index of a unified slot, or of nslots + a stack position, in dt_pyframe_memory().  When `map` is
- * straight it is the number itself, so that the memory is an array of unified slots (always, apart
- * from code on 3.10 that captures an argument). */
+/* Index of a unified slot, or of nslots + a stack position, in dt_pyframe_memory(): the number
+ * itself, apart from code on 3.10 that captures an argument. */
 int dt_driver_nslots(const DtDriverMap *map);
-bool dt_driver_is_straight(const DtDriverMap *map);
 int dt_driver_slot(const DtDriverMap *map, int slot);
 
 /* Ahead of the effects of a segment: sees to it that the landing can't fail.  *ticket is NULL for

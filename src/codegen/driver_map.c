@@ -77,10 +77,8 @@ fill(DtDriverMap *map, const DtPlaces *places)
     map->count = bytecode->count;
     map->nslots = bytecode->layout.nslots;
     map->stack_start = bytecode->layout.stack_start;
-    map->straight = map->stack_start == map->nslots;
     for (size_t i = 0; i < nslots; i++) {
         map->memory[i] = bytecode->layout.memory[i];
-        map->straight = map->straight && map->memory[i] == (int)i;
     }
     for (uint32_t i = 0; i < bytecode->count; i++) {
         const DtPlace *place = &places->places[i];
@@ -118,12 +116,6 @@ int
 dt_driver_nslots(const DtDriverMap *map)
 {
     return map->nslots;
-}
-
-bool
-dt_driver_is_straight(const DtDriverMap *map)
-{
-    return map->straight;
 }
 
 int

@@ -17,7 +17,6 @@ struct DtDriverMap {
     DtDriverPlace *places; /* per instruction of the original */
     int nslots;
     int stack_start;
-    bool straight;
     int *memory;     /* nslots: slot -> index in the frame's array */
     int32_t *around; /* per context, 3.10: blocks that are open around it */
     DtPyBlock *blocks;

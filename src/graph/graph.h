@@ -232,7 +232,6 @@ DT_OWNED DtGraph *dt_graph_from_bytes(PyObject *bytes);
 
 /* dyntrace.Graph around it (a new reference to the graph). */
 DT_OWNED PyObject *dt_graph_object(DtGraph *graph);
-DtGraph *dt_graph_of_object(PyObject *object); /* DT_BORROWED; NULL with TypeError */
 /* How a Graph object is called: graph(*inputs) gives a tuple of outputs.  Set by backend/, which
  * alone knows how graphs run; NULL until then. */
 extern PyObject *(*dt_graph_caller)(DtGraph *graph, PyObject *const *inputs, Py_ssize_t n);

@@ -31,17 +31,6 @@ dt_graph_object(DtGraph *graph)
     return dt_py_graph(graph, NULL);
 }
 
-DtGraph *
-dt_graph_of_object(PyObject *object)
-{
-    if (!Py_IS_TYPE(object, &dt_graph_type)) {
-        PyErr_Format(PyExc_TypeError, "expected a dyntrace.Graph, not %.200s",
-                     Py_TYPE(object)->tp_name);
-        return NULL;
-    }
-    return ((DtGraphObject *)object)->graph;
-}
-
 static int
 graph_traverse(DtGraphObject *self, visitproc visit, void *arg)
 {

@@ -360,23 +360,3 @@ dt_journal_has_effects(const DtTrace *trace)
 {
     return trace->journal->writes.count > 0;
 }
-
-DtStatus
-dt_journal_visit_escapes(DtTrace *trace, DtStatus (*visit)(DtTrace *, DtVar *, void *), void *arg)
-{
-    const DtJournal *journal = trace->journal;
-    for (uint32_t i = 0; i < journal->writes.count; i++) {
-        const DtWrite *write = &journal->writes.items[i];
-        if (write->object != NULL && write->kind != DT_WRITE_DEREF
-            && write->kind != DT_WRITE_DELETE_DEREF) {
-            DT_TRY(visit(trace, write->object, arg));
-        }
-        if (write->key != NULL) {
-            DT_TRY(visit(trace, write->key, arg));
-        }
-        for (uint32_t k = 0; k < write->count; k++) {
-            DT_TRY(visit(trace, write->values[k], arg));
-        }
-    }
-    return DT_OK;
-}

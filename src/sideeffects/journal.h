@@ -33,10 +33,6 @@ DtStatus dt_journal_finish(DtTrace *trace, DtVar *result) DT_MUST_CHECK;
 /* Is there anything to replay?  After dt_journal_finish(). */
 bool dt_journal_has_effects(const DtTrace *trace);
 
-/* Calls visit() on every tracker that a replayed effect stores: they escape. */
-DtStatus dt_journal_visit_escapes(DtTrace *trace, DtStatus (*visit)(DtTrace *, DtVar *, void *),
-                                  void *arg) DT_MUST_CHECK;
-
 /* Emits the replay: values first, then the writes in program order.  It leaves the stack as it
  * found it, so a result that was pushed before is untouched: push it before, since a write may
  * change what its source loads. */

@@ -125,12 +125,6 @@ dt_frame_text(PyObject *name)
     return text;
 }
 
-const char *
-dt_frame_slot_name(const DtFrame *frame, int slot)
-{
-    return dt_frame_text(frame->bytecode->layout.slots[slot].name);
-}
-
 DtStatus
 dt_frame_jump(DtTrace *trace, DtFrame *frame, int32_t target)
 {

@@ -118,8 +118,7 @@ DtStatus dt_frame_global_source(DtTrace *trace, DtFrame *frame, PyObject *name,
 DtStatus dt_frame_new_cell(DtTrace *trace, DtFrame *frame, int slot, DtVar *contents,
                            DtVar **out) DT_MUST_CHECK;
 
-/* The name of a slot and any other name, for messages. */
-const char *dt_frame_slot_name(const DtFrame *frame, int slot);
+/* A name, for messages. */
 const char *dt_frame_text(PyObject *name);
 
 /* The NameError of a name that is nowhere; `format` takes it as %U. */

@@ -19,12 +19,6 @@ is_proxy(PyObject *object)
     return Py_IS_TYPE(object, &plain_type) || Py_IS_TYPE(object, &mapping_type);
 }
 
-DtVar *
-dt_proxy_var(PyObject *object)
-{
-    return is_proxy(object) ? ((Proxy *)object)->var : NULL;
-}
-
 /* Keeps a status and sets what unwinds the builtin function. */
 static PyObject *
 unwind(DtProxyRun *run, DtStatus status)

@@ -24,8 +24,6 @@ typedef struct DtProxyRun {
 DT_OWNED PyObject *dt_proxy_value(DtProxyRun *run, DtVar *var);
 /* Always a proxy. */
 DT_OWNED PyObject *dt_proxy_new(DtProxyRun *run, DtVar *var);
-/* The tracker behind a proxy; NULL: it is none. */
-DtVar *dt_proxy_var(PyObject *object);
 
 /* After the run: the status of what was followed, or what became of the exception that the builtin
  * function has set.  DT_OK: no exception. */

@@ -238,8 +238,6 @@ DtStatus dt_var_cell(DtTrace *trace, PyObject *name, int root_slot, DtVar *conte
 /* A function made by the trace (MAKE_FUNCTION); fields are filled by the caller afterwards. */
 DtStatus dt_var_function(DtTrace *trace, PyCodeObject *code, PyObject *globals, PyObject *name,
                          DtFunctionVar **out) DT_MUST_CHECK;
-DtStatus dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self,
-                             DtVar **out) DT_MUST_CHECK;
 DtStatus dt_var_array(DtTrace *trace, DtNode *node, uint32_t result, DtMeta *meta,
                       DtVar **out) DT_MUST_CHECK;
 /* An iterator over the items along the first axis of an array, whose size is a constant; each is

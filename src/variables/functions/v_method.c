@@ -21,12 +21,6 @@ dt_method_new(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out)
     return DT_OK;
 }
 
-DtStatus
-dt_var_bound_method(DtTrace *trace, DtVar *function, DtVar *self, DtVar **out)
-{
-    return dt_method_new(trace, function, self, out);
-}
-
 /* A method that the adapter of the object knows by its name. */
 static bool
 is_of_adapter(PyObject *method)
