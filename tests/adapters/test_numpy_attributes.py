@@ -1,14 +1,10 @@
 """Attributes that are set, flags, operators by name, `in`, divmod and reversed of arrays."""
 
 import copy
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
+from differential import Compiled, Outcome, check, check_calls, compare
 
 V = np.arange(1.0, 7.0)
 M = np.arange(12.0).reshape(3, 4)

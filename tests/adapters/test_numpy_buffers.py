@@ -3,14 +3,11 @@
 import re
 import struct
 import sys
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 DATA = struct.pack("<8d", *[x * 0.5 for x in range(8)])
 V = np.arange(4.0)

@@ -1,17 +1,14 @@
 """Dates, texts and records: arrays that are in the graph and called, and numbers in records, fused."""
 
 import pickle
-import sys
 import warnings
 from pathlib import Path
 
+import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import dyntrace  # noqa: E402
-import test_numpy_table as table  # noqa: E402
-from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
+import test_numpy_table as table
+from differential import Compiled, Outcome, check, check_calls, compare
 
 DAYS = np.array(["2020-01-01", "2020-02-03", "NaT", "2021-12-31", "2019-05-05"], "M8[D]")
 HOURS = np.array(["2020-01-01T05", "2020-02-03T00", "2020-01-01T00", "NaT", "2030-01-01T23"], "M8[h]")

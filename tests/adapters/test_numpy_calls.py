@@ -1,13 +1,8 @@
 """Functions that stay calls of NumPy: order and position, accumulation, rearrangement, stacks."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+from differential import Compiled, Outcome, check, compare
 
 CALLS = [
     "np.argmax(x, axis=0)",

@@ -7,11 +7,9 @@ from pathlib import Path
 import dyntrace
 import numpy as np
 import pytest
+from differential import FORCED, check, check_calls
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import FORCED, check, check_calls  # noqa: E402
 
 RNG = np.random.default_rng(7)
 V, W = RNG.random(6), RNG.random(6)

@@ -4,16 +4,13 @@ import builtins
 import io
 import os
 import re
-import sys
 import warnings
 from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+from differential import Compiled, Outcome, check, compare
 
 V = np.arange(1.0, 7.0)
 

@@ -1,14 +1,9 @@
 """array.flat, np.ndenumerate, and indices with tuples inside."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+from differential import Compiled, Outcome, check, compare
 
 V = np.arange(1.0, 7.0)
 M = np.arange(12.0).reshape(3, 4)

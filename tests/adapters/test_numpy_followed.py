@@ -4,12 +4,9 @@ for, __array_function__ of the program, and what np.array() takes beside a dtype
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
 
 X = np.linspace(0.5, 3.0, 6)

@@ -1,15 +1,11 @@
 """Forms of functions beyond their rules: options, orders, lists for arrays, methods that are functions."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 RNG = np.random.default_rng(11)
 V, W = RNG.random(6), RNG.random(6)

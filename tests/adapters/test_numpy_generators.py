@@ -2,16 +2,13 @@
 stream after a run that was dropped."""
 
 import re
-import sys
 import threading
 from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+from differential import Compiled, Outcome, check, compare
 
 DEF = Path(__file__).parents[2] / "src" / "adapters" / "numpy" / "random.def"
 ROWS = [

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 RNG = np.random.default_rng(3)
 V, W = RNG.random(6), RNG.random(6)

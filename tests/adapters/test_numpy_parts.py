@@ -1,14 +1,9 @@
 """Instances of classes derived from ndarray: whose methods NumPy calls, how often, and what comes out."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, compare  # noqa: E402
+from differential import Compiled, Outcome, compare
 
 LOG = []
 

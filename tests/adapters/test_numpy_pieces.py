@@ -1,17 +1,12 @@
 """Diagonals, what unique() says besides the items, least squares, np.r_, np.c_, np.mgrid, and functions
 of the user that NumPy calls by rows."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
+from differential import Compiled, Outcome, check, compare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
 
 V = np.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0])
 M = np.arange(12.0).reshape(3, 4)

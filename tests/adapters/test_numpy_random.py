@@ -1,15 +1,10 @@
 """Random programs over NumPy arrays against plain NumPy: expressions of many ops, dtypes and layouts."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from differential import Compiled, Outcome, compare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, compare  # noqa: E402
 
 DTYPES = ["f8", "f8", "f4", "i8", "i4", "u1", "?", "c16", "f2", "i2"]
 SHAPES = [(3, 4), (3, 4), (4,), (3, 1), (1, 4), (), (1,), (2, 3, 4), (3, 1, 4), (4, 4), (0, 4)]

@@ -1,14 +1,9 @@
 """Functions of NumPy that are given lists and tuples of numbers, as they are given arrays."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import FORCED, check_calls  # noqa: E402
+from differential import FORCED, check_calls
 
 # v: a list, p: a pair of lists, x: an array, k: a number.
 CALLS = """

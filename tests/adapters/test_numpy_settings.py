@@ -1,14 +1,9 @@
 """np.seterr, np.seterrcall, np.setbufsize and np.set_printoptions: effects, made behind the graph."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 V = np.arange(0.0, 6.0)
 BIG = np.array([1e300, 1.0, -1e300])

@@ -1,13 +1,8 @@
 """Indexing, views, reshaping, joining, creation, selection and products of NumPy arrays."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
+from differential import Compiled, Outcome, check, check_calls, compare
 
 
 def grid(*shape, dtype="d"):

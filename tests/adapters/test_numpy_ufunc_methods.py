@@ -1,15 +1,10 @@
 """accumulate, outer and reduceat of ufuncs, and reductions with initial= and where=."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from differential import Compiled, Outcome, check, compare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, check, compare  # noqa: E402
 
 V = np.array([3.0, -1.0, 4.0, 1.5, -5.0, 9.0])
 M = np.arange(1.0, 13.0).reshape(3, 4) / 7

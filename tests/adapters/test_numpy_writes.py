@@ -1,14 +1,11 @@
 """Writing into arrays: every form, over dtypes, layouts, views and arrays that share memory."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import test_numpy_table as table  # noqa: E402
-from differential import Compiled, Outcome, check, compare  # noqa: E402
+import test_numpy_table as table
+from differential import Compiled, Outcome, check, compare
 
 
 def arrays_in(value):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
+from differential import check_calls
 from dyntrace import _core
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check_calls  # noqa: E402
 
 TYPES = "?bhilqBHILQefdFD"
 SIZES = [1, 2, 7, 8, 9, 31, 64, 129, 200, 1500]

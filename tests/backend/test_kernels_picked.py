@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 DTYPES = "?bhilqBHILQefdFD"
 SIZES = [0, 1, 3, 7, 8, 9, 15, 16, 17, 24, 31, 64, 65, 200, 1000]

@@ -1,15 +1,12 @@
 """Small arrays made without a call of NumPy: sequences, orders, triangles, diagonals."""
 
-import sys
 import warnings
 from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import check  # noqa: E402
+from differential import check
 
 V = np.array([3.0, 1.0, -2.0, 5.5, 0.25, 4.0])
 M = np.eye(3) * 3 + np.arange(9.0).reshape(3, 3)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import dyntrace
 import numpy as np
@@ -18,8 +17,7 @@ from graphs import strides
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from bench import chains  # noqa: E402
+from bench import chains
 
 white_box = dyntrace._core._testing
 THREADS = (1, 2, 3, 7)

@@ -1,15 +1,3 @@
-"""The shared helper is `tests/differential.py`."""
+"""Branches on values of arrays are the breaks that these tests resume from."""
 
-import sys
-from pathlib import Path
-
-import dyntrace
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-
-@pytest.fixture(autouse=True)
-def branches_on_values_break():
-    with dyntrace.config.patch(guess_limit=0):
-        yield
+from fixtures import branches_on_values_break  # noqa: F401

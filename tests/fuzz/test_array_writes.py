@@ -8,18 +8,14 @@ an error leaves.  DYNTRACE_WRITE_PROGRAMS sets how many are run.
 # ruff: noqa: E501  (tables)
 
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 hypothesis = pytest.importorskip("hypothesis")
+from differential import Compiled, Outcome, compare  # noqa: E402
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, compare  # noqa: E402
 
 NAMES = ["a", "b", "c", "d"]
 

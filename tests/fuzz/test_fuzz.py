@@ -8,7 +8,6 @@ import numpy  # noqa: F401  (skips these tests where there is none)
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
 
 
 @pytest.mark.parametrize("seed", [101, 102])

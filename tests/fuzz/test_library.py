@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections import deque
-from pathlib import Path
 
 import dyntrace
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from differential import Compiled, Outcome, compare
 
 COUNT = int(os.environ.get("DYNTRACE_LIBRARY_PROGRAMS", "50"))

@@ -1,12 +1,8 @@
-"""The cases and the toy library lie beside and above these tests."""
+"""Collections while these tests count are quick."""
 
 import gc
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,11 @@
 """Sizes and counts computed through floats: one version serves them all."""
 
 import math
-import sys
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from differential import Compiled, Outcome, compare  # noqa: E402
+from differential import Compiled, Outcome, compare
 
 
 def half(x):

@@ -1,14 +1,9 @@
 """`is` of numbers out of arrays: truth values and small ints are one object for all who ask."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import check  # noqa: E402
+from differential import check
 
 TRUE, FIVE, LARGE, TWO = True, 5, 300, 2.0
 

@@ -1,15 +1,11 @@
 """Python numbers out of arrays: float(), int(), bool(), item(), tolist() and what is done with them."""
 
 import math
-import sys
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import FORCED, Compiled, Outcome, check, compare  # noqa: E402
+from differential import FORCED, Compiled, Outcome, check, compare
 
 X = np.array([2.5, 0.5, 3.25, 1.0, 7.0])
 N = np.array([3, 1, 4, 1, 5])

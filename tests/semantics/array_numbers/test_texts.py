@@ -1,13 +1,8 @@
 """Texts of arrays and of numbers out of them: f-strings, str(), repr(), format(), `%`, join()."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import Compiled, Outcome, check, check_calls, compare  # noqa: E402
+from differential import Compiled, Outcome, check, check_calls, compare
 
 V = np.arange(1.0, 7.0) / 3
 M = np.arange(12.0).reshape(3, 4) / 7

@@ -2,15 +2,11 @@
 
 import copy
 import math
-import sys
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import BACKEND, FORCED, Compiled, Outcome, check, check_calls, compare  # noqa: E402
+from differential import BACKEND, FORCED, Compiled, Outcome, check, check_calls, compare
 
 RANDOM = np.random.default_rng(5)
 INF, NAN = np.inf, np.nan

@@ -6,15 +6,11 @@ are NaN, or lie at the ends of their type: values, types, warnings and exception
 
 import copy
 import math
-import sys
-from pathlib import Path
 
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import FORCED, check, check_calls  # noqa: E402
+from differential import FORCED, check, check_calls
 
 INF, NAN = np.inf, np.nan
 LAST, FIRST = 2**63 - 1, -(2**63)

@@ -1,14 +1,9 @@
 """Code under np.errstate: as a manager and as a decorator, nested, with breaks and errors inside."""
 
-import sys
-from pathlib import Path
-
 import dyntrace
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from differential import FORCED, Outcome, check, compare  # noqa: E402
+from differential import FORCED, Outcome, check, compare
 
 GOOD = np.array([1.0, 2.0, 3.0, 4.0])
 BAD = np.array([1.0, 0.0, -1.0, np.inf])
