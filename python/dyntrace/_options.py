@@ -25,6 +25,8 @@ class OptionError(ValueError):
 def _patterns(text: str) -> list[str]:
     patterns = [part.strip() for part in text.split(",") if part.strip()]
     for pattern in patterns:
+        if len(pattern.split()) > 1:
+            raise ValueError(f"{pattern!r} has a blank: patterns are separated by commas")
         if not all(part for part in pattern.split(":", 1)):
             raise ValueError(f"{pattern!r} is no pattern of the form MODULE or MODULE:FUNCTION")
     return patterns
@@ -138,6 +140,8 @@ def _parse(option: Option, value: object, where: str) -> "Any":
     if isinstance(value, list):
         value = ",".join(str(part) for part in value)
     if isinstance(value, bool):
+        if option.metavar is not None and option.alone is None:
+            raise OptionError(f"{where}: expected a value, got {str(value).lower()}")
         value = "1" if value else "0"
     try:
         return option.parse(str(value))
@@ -217,7 +221,9 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
                 flag, action="store_const", const="1", default=SUPPRESS, help=option.help
             )
             continue
-        parser.add_argument(flag, metavar=option.metavar, default=SUPPRESS, help=option.help)
+        default = getattr(Options, option.name)
+        said = f" (default: {default})" if default not in ((), "") else ""
+        parser.add_argument(flag, metavar=option.metavar, default=SUPPRESS, help=option.help + said)
 
 
 def spell_out(arguments: "Sequence[str]") -> "list[str]":

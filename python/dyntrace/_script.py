@@ -73,7 +73,7 @@ def mentions_options(path: str) -> bytes:
             data = stream.read()
     except OSError:
         return b""
-    return data if b"tool.dyntrace" in data else b""
+    return data if b"dyntrace" in data else b""
 
 
 def options_around() -> Options:

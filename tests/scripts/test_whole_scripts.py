@@ -524,6 +524,7 @@ def test_number_of_threads(run, tmp_path):
             "verify: expected a share from 0 to 1",
         ),
         ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a:"}, "", "DYNTRACE_SKIP: 'a:' is no pattern"),
+        ({"DYNTRACE": "1", "DYNTRACE_SKIP": "a b"}, "", "DYNTRACE_SKIP: 'a b' has a blank"),
         ({"DYNTRACE": "1", "DYNTRACE_BACKEND": "nope"}, "", "unknown backend 'nope'"),
         ({"DYNTRACE": "1", "DYNTRACE_LOGS": "graph,nope"}, "", "unknown name 'nope'"),
         (
@@ -540,6 +541,13 @@ def test_number_of_threads(run, tmp_path):
             "unknown option 'hotcount', did you mean hot-count?",
         ),
         ({"DYNTRACE": "1"}, "[tool.dyntrace\n", "pyproject.toml: "),
+        ({"DYNTRACE": "1"}, "[tool]\ndyntrace = 3\n", "tool.dyntrace: expected a table"),
+        ({"DYNTRACE": "1"}, "[tool]\ndyntrace.hot-cont = 3\n", "did you mean hot-count?"),
+        (
+            {"DYNTRACE": "1"},
+            "[tool.dyntrace]\nhot-time = true\n",
+            "tool.dyntrace.hot-time: expected a value, got true",
+        ),
     ],
 )
 def test_bad_options_end_in_one_line(run, tmp_path, settings, file, named):
