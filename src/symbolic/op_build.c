@@ -21,44 +21,41 @@ pop_values(DtFrame *frame, int32_t count)
     return &frame->stack[frame->sp];
 }
 
+typedef DtStatus (*Make)(DtTrace *, DtVar *const *items, uint32_t count, DtVar **out);
+
+/* Replaces `popped` values by what is made of them: `count` items, or pairs. */
+static DtStatus
+build(DtTrace *trace, DtFrame *frame, Make make, int32_t count, int32_t popped)
+{
+    DtVar *value;
+    DtVar **items = pop_values(frame, popped);
+    DT_TRY(make(trace, items, (uint32_t)count, &value));
+    dt_frame_push(frame, value);
+    return DT_OK;
+}
+
 DtStatus
 dt_op_build_tuple(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
-    DtVar **items = pop_values(frame, instr->arg);
-    DT_TRY(dt_var_tuple(trace, items, (uint32_t)instr->arg, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
+    return build(trace, frame, dt_var_tuple, instr->arg, instr->arg);
 }
 
 DtStatus
 dt_op_build_list(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
-    DtVar **items = pop_values(frame, instr->arg);
-    DT_TRY(dt_var_list(trace, items, (uint32_t)instr->arg, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
+    return build(trace, frame, dt_var_list, instr->arg, instr->arg);
 }
 
 DtStatus
 dt_op_build_set(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
-    DtVar **items = pop_values(frame, instr->arg);
-    DT_TRY(dt_var_set(trace, items, (uint32_t)instr->arg, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
+    return build(trace, frame, dt_var_set, instr->arg, instr->arg);
 }
 
 DtStatus
 dt_op_build_map(DtTrace *trace, DtFrame *frame, const DtInstr *instr)
 {
-    DtVar *value;
-    DtVar **pairs = pop_values(frame, 2 * instr->arg);
-    DT_TRY(dt_var_dict(trace, pairs, (uint32_t)instr->arg, &value));
-    dt_frame_push(frame, value);
-    return DT_OK;
+    return build(trace, frame, dt_var_dict, instr->arg, 2 * instr->arg);
 }
 
 DtStatus
