@@ -409,6 +409,55 @@ call_with_parts(DtTrace *trace, int row, PyObject *callable, const DtArgs *args,
                             callable_name(callable));
 }
 
+/* A function with a rule, or a dry run where the rule does not know an argument. */
+static DtStatus
+call_function(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    bool called;
+    DT_TRY(dt_np_holds_called(trace, args, &called));
+    if (called) {
+        return dt_np_call_any_dtype(trace, op, rows[op].function, args, out);
+    }
+    DtArgs rest = *args;
+    DtVar *target = takes_out(rows[op].name) ? take_out(trace, &rest) : NULL;
+    bool dry = dt_np_dry_form(rows[op].name, args) >= 0;
+    DT_TRY(need_array(trace, target, rest.npos > 0 ? rest.pos[0] : NULL));
+    DT_TRY((dry ? dt_np_fn_dry : rows[op].function)(trace, op, &rest, out));
+    return target != NULL ? dt_np_put_into(trace, target, dt_np_target(op), out) : DT_OK;
+}
+
+/* ufunc.reduce() and its like. */
+static DtStatus
+call_method_of_ufunc(DtTrace *trace, DtNpOp op, PyObject *callable, const DtArgs *args, DtVar **out)
+{
+    const char *method = ((PyCFunctionObject *)callable)->m_ml->ml_name;
+    DtArgs rest = *args;
+    DtVar *target = take_out(trace, &rest);
+    DT_TRY(strcmp(method, "reduce") == 0 ? dt_np_call_reduce(trace, op, callable, &rest, out)
+           : strcmp(method, "at") == 0
+               ? dt_np_call_at(trace, op, callable, args, out)
+               : dt_np_call_ufunc_method(trace, op, method, callable, &rest, out));
+    return target != NULL ? dt_np_put_into(trace, target, dt_np_target(op), out) : DT_OK;
+}
+
+/* A polyfill, or the function of Python that is behind a dispatcher; *found false: there is none.
+ */
+static DtStatus
+call_without_row(DtTrace *trace, PyObject *callable, const DtArgs *args, bool *found, DtVar **out)
+{
+    PyObject *substitute = NULL;
+    DT_TRY(dt_substitute_find_object(trace, callable, "numpy", &substitute));
+    *found = substitute != NULL && dt_substitute_fits(substitute, args);
+    if (*found) {
+        DtVar *function;
+        DT_TRY(dt_build_known(trace, substitute, &function));
+        return dt_var_call(trace, function, args, out);
+    }
+    return substitute == NULL && Py_IS_TYPE(callable, dispatcher_type())
+               ? dt_np_call_implementation(trace, callable, args, found, out)
+               : DT_OK;
+}
+
 DtStatus
 dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const DtArgs *args,
            DtVar **out)
@@ -440,49 +489,18 @@ dt_np_call(const DtAdapter *adapter, DtTrace *trace, PyObject *callable, const D
     if (parts) {
         return call_with_parts(trace, ufunc == NULL ? row : -1, callable, args, out);
     }
-    if (row >= 0 && ufunc == NULL && dt_np_is_ufunc((DtNpOp)row)) {
-        return dt_np_call_ufunc(trace, (DtNpOp)row, args, out);
-    }
     if (row >= 0 && ufunc == NULL) {
-        bool called;
-        DT_TRY(dt_np_holds_called(trace, args, &called));
-        if (called) {
-            return dt_np_call_any_dtype(trace, (DtNpOp)row, rows[row].function, args, out);
-        }
-        DtArgs rest = *args;
-        DtVar *target = takes_out(rows[row].name) ? take_out(trace, &rest) : NULL;
-        bool dry = dt_np_dry_form(rows[row].name, args) >= 0;
-        DT_TRY(need_array(trace, target, rest.npos > 0 ? rest.pos[0] : NULL));
-        DT_TRY((dry ? dt_np_fn_dry : rows[row].function)(trace, (DtNpOp)row, &rest, out));
-        return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
-                              : DT_OK;
+        return dt_np_is_ufunc((DtNpOp)row) ? dt_np_call_ufunc(trace, (DtNpOp)row, args, out)
+                                           : call_function(trace, (DtNpOp)row, args, out);
     }
     if (row >= 0 && row < DT_NP_OP_COUNT && rows[row].kind == ROW_UFUNC) {
-        const char *method = ((PyCFunctionObject *)callable)->m_ml->ml_name;
-        DtArgs rest = *args;
-        DtVar *target = take_out(trace, &rest);
-        DT_TRY(strcmp(method, "reduce") == 0
-                   ? dt_np_call_reduce(trace, (DtNpOp)row, callable, &rest, out)
-               : strcmp(method, "at") == 0
-                   ? dt_np_call_at(trace, (DtNpOp)row, callable, args, out)
-                   : dt_np_call_ufunc_method(trace, (DtNpOp)row, method, callable, &rest, out));
-        return target != NULL ? dt_np_put_into(trace, target, dt_np_target((DtNpOp)row), out)
-                              : DT_OK;
+        return call_method_of_ufunc(trace, (DtNpOp)row, callable, args, out);
     }
-    PyObject *substitute = NULL;
     if (ufunc == NULL) {
-        DT_TRY(dt_substitute_find_object(trace, callable, "numpy", &substitute));
-    }
-    if (substitute != NULL && dt_substitute_fits(substitute, args)) {
-        DtVar *function;
-        DT_TRY(dt_build_known(trace, substitute, &function));
-        return dt_var_call(trace, function, args, out);
-    }
-    if (substitute == NULL && Py_IS_TYPE(callable, dispatcher_type())) {
-        DT_TRY(dt_np_call_implementation(trace, callable, args, &found, out));
-    }
-    if (found) {
-        return DT_OK;
+        DT_TRY(call_without_row(trace, callable, args, &found, out));
+        if (found) {
+            return DT_OK;
+        }
     }
     return dt_break(trace, DT_BREAK_ARRAY_OP, "numpy: %s%s%s is not captured",
                     ufunc != NULL ? ((PyUFuncObject *)ufunc)->name : "", ufunc != NULL ? "." : "",
