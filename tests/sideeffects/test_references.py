@@ -24,17 +24,6 @@ class Node:
         self.value = value
 
 
-class Watched(Node):
-    """Counts who is alive."""
-
-    def __init__(self, value=0):
-        super().__init__(value)
-        ALIVE.add(self)
-
-
-ALIVE = weakref.WeakSet()
-
-
 @pytest.fixture(autouse=True)
 def without_the_collector():
     gc.collect()
@@ -327,16 +316,24 @@ def test_frames_and_cells_die():
 
 def test_new_objects_that_nobody_sees_are_not_made():
     def run(x):
-        first = Watched(x)
-        second = Watched(first)
+        first = Node(x)
+        second = Node(first)
         first.other = second
         pairs = [(first, second)]
         return pairs[0][1].value.value + 1.0
 
+    def nodes():
+        return sum(type(thing) is Node for thing in gc.get_objects())
+
     with dyntrace.config.patch(everything=True, strict=True, trace_budget_ns=0):
         compiled = Compiled(run)
         compiled(np.ones(3))
-    ALIVE.clear()
+        before = nodes()
+        compiled(np.ones(3))
+        assert nodes() == before
+    assert not compiled.breaks
+    run(np.ones(3))
+    assert nodes() == before + 2  # they refer to each other
 
 
 def test_an_object_that_escapes_is_made_once():
