@@ -122,7 +122,7 @@ class Config:
     hot_ns : int
         Time that these calls took, before it is compiled, and that a loop of it ran, before it is entered,
         in nanoseconds (default 0; 5,000,000 in whole scripts). Where it is not 0, all attempts at a program
-        that did not ask to be compiled take at most 4 ms, a fortieth of its time and a part of what was saved.
+        that did not ask to be compiled take 4 ms, a fortieth of its time, and a part of what was saved.
     inline_depth : int
         Depth to which calls are followed (default 64).
     unroll_limit : int
