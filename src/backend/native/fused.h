@@ -1,5 +1,5 @@
-/* What the ways of running a fused stage share: any operands (fused.c), small ones
- * (fused_small.c), a few elements (fused_few.c).
+/* What the ways of running a fused stage share (fused_operands.c): any operands (fused.c), small
+ * ones (fused_small.c), a few elements (fused_few.c).
  */
 #ifndef DT_BACKEND_NATIVE_FUSED_H
 #define DT_BACKEND_NATIVE_FUSED_H
