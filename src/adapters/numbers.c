@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 #include "variables/kinds.h"
 
 /* ---- What a value is ------------------------------------------------------------------------- */

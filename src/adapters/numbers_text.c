@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "adapters/numbers.h"
-#include "compat/object.h"
+#include "compat/import.h"
 #include "variables/kinds.h"
 
 static DtStatus

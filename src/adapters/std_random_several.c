@@ -11,7 +11,7 @@
 
 #include "adapters/numbers.h"
 #include "adapters/std_random.h"
-#include "compat/object.h"
+#include "compat/import.h"
 #include "variables/kinds.h"
 
 /* So many outputs a node may have, and so many items a list that is made for it. */

@@ -6,6 +6,7 @@
  */
 #include "compat/dict.h"
 
+#include "compat/import.h"
 #include "compat/object.h"
 #include "compat/set.h"
 #include "compat/type.h"

@@ -4,6 +4,7 @@
  */
 #include "compat/iterators.h"
 
+#include "compat/import.h"
 #include "compat/type.h"
 
 /* The builtin type that a class of the user's derives from: its own methods are meant here, not
@@ -171,9 +172,7 @@ dt_iterators_init(void)
     if (count_type != NULL) {
         return 0;
     }
-    PyObject *module = PyImport_ImportModule("itertools");
-    PyObject *type = module != NULL ? PyObject_GetAttrString(module, "count") : NULL;
-    Py_XDECREF(module);
+    PyObject *type = dt_import_attr("itertools", "count");
     if (type == NULL) {
         return -1;
     }

@@ -2,7 +2,7 @@
  * is tried out once, on locks of our own. */
 #include "compat/locks.h"
 
-#include "compat/object.h"
+#include "compat/import.h"
 
 typedef struct Lock {
     PyObject_HEAD void *lock;

@@ -5,6 +5,7 @@
 #include "compat/lru_cache.h"
 
 #include "compat/dict.h"
+#include "compat/import.h"
 #include "compat/object.h"
 
 typedef struct Link {

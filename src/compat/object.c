@@ -163,12 +163,3 @@ dt_object_member(PyObject *obj, PyObject *descriptor)
     PyObject *value = *(PyObject *const *)place;
     return value == NULL && member->type == T_OBJECT ? Py_None : value;
 }
-
-PyObject *
-dt_import_attr(const char *module, const char *name)
-{
-    PyObject *imported = PyImport_ImportModule(module);
-    PyObject *found = imported != NULL ? PyObject_GetAttrString(imported, name) : NULL;
-    Py_XDECREF(imported);
-    return found;
-}

@@ -130,7 +130,4 @@ dt_object_get_hinted(PyObject *obj, PyObject *name, Py_ssize_t hint)
     return dict == NULL ? NULL : dt_dict_get_hinted(dict, name, hint);
 }
 
-/* The attribute of a module, which is imported if it was not yet. */
-DT_OWNED PyObject *dt_import_attr(const char *module, const char *name);
-
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 
 enum { WORDS = 624, DRAWS = 700 };
 

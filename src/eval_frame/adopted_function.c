@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "compat/function.h"
+#include "compat/import.h"
 #include "eval_frame/compiled_function.h"
 #include "eval_frame/function_subtype.h"
 
@@ -114,12 +115,10 @@ adoption_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     Adoption *adoption = (Adoption *)self;
     PyObject *owner = PyObject_CallNoArgs(adoption->owner);
-    PyObject *core = owner != NULL ? PyImport_ImportModule("dyntrace._core") : NULL;
-    PyObject *adopt = core != NULL ? PyObject_GetAttrString(core, "adopt") : NULL;
+    PyObject *adopt = owner != NULL ? dt_import_attr("dyntrace._core", "adopt") : NULL;
     PyObject *answer =
         adopt != NULL ? Py_BuildValue("O(OO)", adopt, owner, adoption->region) : NULL;
     Py_XDECREF(adopt);
-    Py_XDECREF(core);
     Py_XDECREF(owner);
     return answer;
 }

@@ -1,6 +1,8 @@
 /* What writing and reading of guard programs share: objects by where they are defined, marshal. */
 #include "guards/portable.h"
 
+#include "compat/import.h"
+
 /* A str attribute of a class, function or other definition; "" if there is none. */
 static PyObject *
 text_attr(PyObject *object, const char *name)
@@ -114,16 +116,9 @@ dt_portable_resolve(PyObject *reference, PyObject *candidate)
 PyObject *
 dt_portable_marshal(const char *name, DT_STEALS PyObject *args)
 {
-    PyObject *marshal = PyImport_ImportModule("marshal");
-    PyObject *key = PyUnicode_InternFromString(name);
-    PyObject *function = NULL, *result = NULL;
-    if (marshal != NULL && key != NULL && args != NULL) {
-        function = PyObject_GetAttr(marshal, key);
-        result = function == NULL ? NULL : PyObject_CallObject(function, args);
-    }
+    PyObject *function = args != NULL ? dt_import_attr("marshal", name) : NULL;
+    PyObject *result = function != NULL ? PyObject_CallObject(function, args) : NULL;
     Py_XDECREF(function);
-    Py_XDECREF(marshal);
-    Py_XDECREF(key);
     Py_XDECREF(args);
     return result;
 }

@@ -13,6 +13,7 @@
 #include "variables/kinds.h"
 
 #include "compat/abc.h"
+#include "compat/import.h"
 #include "compat/object.h"
 #include "compat/type.h"
 #include "variables/pure.h"

@@ -1,6 +1,7 @@
 /* Operations that can't succeed: their exception is found by performing them on stand-ins of the
  * same types: see fold.h.
  */
+#include "compat/import.h"
 #include "compat/type.h"
 #include "variables/numbers/array_numbers.h"
 #include "variables/fold.h"
@@ -180,10 +181,7 @@ fail_and_drop(DtTrace *trace, DT_STEALS PyObject *callable, DtVar *const *args, 
 DtStatus
 dt_fold_operator_failure(DtTrace *trace, const char *name, DtVar *const *args, uint32_t nargs)
 {
-    PyObject *module = PyImport_ImportModule("operator");
-    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return fail_and_drop(trace, callable, args, nargs);
+    return fail_and_drop(trace, dt_import_attr("operator", name), args, nargs);
 }
 
 DtStatus
@@ -205,10 +203,7 @@ dt_fold_method_failure(DtTrace *trace, DtVar *self, const char *name, DtVar *con
 DtStatus
 dt_fold_builtin_failure(DtTrace *trace, const char *name, DtVar *arg)
 {
-    PyObject *module = PyImport_ImportModule("builtins");
-    PyObject *callable = module != NULL ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return fail_and_drop(trace, callable, &arg, 1);
+    return fail_and_drop(trace, dt_import_attr("builtins", name), &arg, 1);
 }
 
 /* An operand of an operator that fails: one of a class derived from a builtin type inherits

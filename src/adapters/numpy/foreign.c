@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 
 enum { MOST = 512 };
 

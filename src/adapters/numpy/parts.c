@@ -11,7 +11,7 @@
  */
 #include "adapters/numpy/parts.h"
 
-#include "compat/object.h"
+#include "compat/import.h"
 #include "compat/type_names.h"
 
 typedef enum PartSort {

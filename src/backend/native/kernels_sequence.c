@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "backend/native/kernels.h"
-#include "compat/object.h"
+#include "compat/import.h"
 
 /* Beyond it a float stands for several ints; no multiple of a smaller one by an index overflows. */
 #define MAX_EXACT 9007199254740992.0

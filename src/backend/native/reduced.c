@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "backend/native/native.h"
+#include "compat/import.h"
 
 enum { CHAIN_BLOCK = 16384 }; /* longest row whose results its own elements may use in a block */
 
@@ -75,8 +76,7 @@ try_sums(void)
     const DtLoop *loop = NULL;
     PyArray_Descr *descr = PyArray_DescrFromType(NPY_DOUBLE);
     PyObject *types[2] = {(PyObject *)descr, (PyObject *)descr};
-    PyObject *module = PyImport_ImportModule("numpy");
-    PyObject *ufunc = module == NULL ? NULL : PyObject_GetAttrString(module, "add");
+    PyObject *ufunc = dt_import_attr("numpy", "add");
     PyArrayObject *array = (PyArrayObject *)PyArray_SimpleNew(1, &shape, NPY_DOUBLE);
     int result = -1;
     if (ufunc == NULL || array == NULL || dt_loop_get(ufunc, types, 2, &loop) != DT_OK) {
@@ -98,7 +98,6 @@ try_sums(void)
 done:
     Py_XDECREF(array);
     Py_XDECREF(ufunc);
-    Py_XDECREF(module);
     Py_DECREF(descr);
     return result;
 }

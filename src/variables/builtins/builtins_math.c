@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 #include "variables/numbers/array_numbers.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 #include "compat/type.h"
 #include "variables/kinds.h"
 

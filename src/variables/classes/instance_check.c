@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "compat/abc.h"
-#include "compat/object.h"
+#include "compat/import.h"
 #include "compat/type.h"
 #include "variables/fold.h"
 #include "variables/substitutes.h"

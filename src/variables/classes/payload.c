@@ -12,7 +12,7 @@
  * Not in here: which methods are the base's (inherited.c, payload_methods.c);
  * reading an existing instance (payload_existing.c), making one again (payload_rebuild.c).
  */
-#include "compat/object.h"
+#include "compat/import.h"
 #include "compat/type.h"
 #include "variables/classes/array_part.h"
 #include "variables/classes/payload_parts.h"

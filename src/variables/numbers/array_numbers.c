@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "compat/object.h"
+#include "compat/import.h"
 #include "variables/adapter.h"
 #include "variables/builtins/builtin_args.h"
 
