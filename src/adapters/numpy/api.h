@@ -6,6 +6,8 @@
 #ifndef DT_ADAPTERS_NUMPY_API_H
 #define DT_ADAPTERS_NUMPY_API_H
 
+#include <stdbool.h>
+
 #include "compat/python.h"
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -29,6 +31,13 @@
 
 /* What PyArray_GetNDArrayCFeatureVersion() gives from NumPy 2.3 on. */
 #define DT_NP_API_OF_2_3 0x14
+
+/* NumPy's own flag for results of broadcast_arrays(): the first write to them warns. */
+static inline bool
+dt_np_warns_on_write(PyArrayObject *array)
+{
+    return ((unsigned)PyArray_FLAGS(array) >> 31) != 0;
+}
 
 /* Fills the tables, which costs what `import numpy` costs; may be called again.  -1 with an
  * exception. */

@@ -524,9 +524,6 @@ items_apart(PyArrayObject *array)
     return true;
 }
 
-/* NumPy's own flag for results of broadcast_arrays(): the first write to them warns. */
-#define WARN_ON_WRITE (1u << 31)
-
 int
 dt_np_can_write(const DtAdapter *adapter, PyObject *object)
 {
@@ -535,8 +532,7 @@ dt_np_can_write(const DtAdapter *adapter, PyObject *object)
         return 0;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    return PyArray_ISWRITEABLE(array) && !((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)
-           && items_apart(array);
+    return PyArray_ISWRITEABLE(array) && !dt_np_warns_on_write(array) && items_apart(array);
 }
 
 PyObject *

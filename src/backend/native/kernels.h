@@ -105,9 +105,7 @@ int dt_kernel_find_view(const DtKernel *kernel, const DtNativeRun *run, PyArrayO
 static inline bool
 dt_kernel_can_write(PyArrayObject *array)
 {
-    enum { WARNS = 31 }; /* a flag: see adapters/numpy/writes.c */
-    unsigned flags = (unsigned)PyArray_FLAGS(array);
-    return (flags & NPY_ARRAY_WRITEABLE) && !(flags >> WARNS & 1);
+    return PyArray_ISWRITEABLE(array) && !dt_np_warns_on_write(array);
 }
 /* A view of the whole of `base`, which is in C order, in these dimensions (strides: or NULL). */
 PyObject *dt_kernel_whole_view(DT_STEALS PyObject *base, int ndim, const npy_intp *shape,

@@ -3,8 +3,6 @@
 
 #include "backend/native/kernels.h"
 
-#define WARN_ON_WRITE (1u << 31) /* see adapters/numpy/writes.c */
-
 /* One axis of the array; *gone: an int. False: no such item, or a step of 0. */
 static bool
 cut(const DtKernelAxis *axis, const DtNativeRun *run, npy_intp size, npy_intp *start,
@@ -119,7 +117,7 @@ run_view(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
     npy_intp shape[DT_KERNEL_MAX_NDIM], strides[DT_KERNEL_MAX_NDIM];
     char *data;
     (void)stage;
-    if (array == NULL || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+    if (array == NULL || dt_np_warns_on_write(array)) {
         return DT_FUSED_CALL;
     }
     int ndim = dt_kernel_find_view(kernel, run, array, shape, strides, &data);
@@ -305,8 +303,7 @@ run_diagonal(const DtKernel *kernel, const DtStage *stage, DtNativeRun *run)
 {
     PyArrayObject *array = dt_kernel_array(run, &kernel->values[0]);
     (void)stage;
-    if (array == NULL || PyArray_NDIM(array) != 2
-        || ((unsigned)PyArray_FLAGS(array) & WARN_ON_WRITE)) {
+    if (array == NULL || PyArray_NDIM(array) != 2 || dt_np_warns_on_write(array)) {
         return DT_FUSED_CALL;
     }
     npy_intp below = kernel->axis < 0 ? -kernel->axis : 0,
