@@ -55,7 +55,20 @@ def calls(name, kind, parameters):
             "choice(v, p=v / v.sum())",
             "choice(3, 5, p=[0.2, 0.5, 0.3])",
             "choice([3, 1], n, True, [0.25, 0.75])",
+            "choice(['a', 'bc'], 4)",
+            "choice(['a', 'bc'])",
+            "choice(('a', 'bc'), n, p=[0.25, 0.75])",
+            "choice(5, p=v[:5] / v[:5].sum())",
+            "choice(5, None, False, p=v[:5] / v[:5].sum())",
         )
+        if "axis" in parameters:
+            yield from (
+                f"choice({given})"
+                for given in (
+                    "m", "m, 2", "m.T, 3", "m, n, axis=1", "m, (2, 2), False, axis=-1", "m, axis=1",
+                    "m, 3, p=v[:4] / v[:4].sum()", "m[:, :2], 2, axis=1, shuffle=False",
+                )
+            )
     elif kind in ("ROWS", "INT_ROWS"):
         first, row = ("9, ", "[0.2, 0.5, 0.3]") if kind == "INT_ROWS" else ("", "[1.0, 2.0, 0.5]")
         yield from (
@@ -78,8 +91,15 @@ def calls(name, kind, parameters):
     elif kind == "PERMUTATION":
         yield from ("permutation(7)", "permutation(n)", "permutation(v)", "permutation(m)")
         yield from ("permutation(m.T)", "permutation([3, 1, 2])")
+        if "axis" in parameters:
+            yield from ("permutation(m, 0)", "permutation(m, axis=1)", "permutation(m.T, -1)")
+    elif kind == "PERMUTED":
+        yield from ("permuted(v)", "permuted(m)", "permuted(m.T, axis=1)", "permuted(m[:, ::2], axis=0)")
+        yield from ("permuted(m, -1)", "permuted([3, 1, 2])", "permuted(m > 3, axis=1)")
     elif kind == "SHUFFLE":
         yield from ("shuffle(v)", "shuffle(m)")
+        if "axis" in parameters:
+            yield from ("shuffle(m, axis=1)", "shuffle(m.T, -1)")
     elif kind == "SEED":
         yield from ("seed(3)", "seed(n)")
     else:
@@ -216,7 +236,7 @@ def test_single_numbers(cls, call):
 
 
 @pytest.mark.parametrize(
-    "call", ["random(dtype='f4')", "choice(5, p=v[:5] / v[:5].sum())"]
+    "call", ["random(dtype='f4')"]
 )
 def test_single_numbers_break(call):
     source = f"def f(g, v, m, n):\n    return g.{call} * v"

@@ -25,6 +25,7 @@ typedef enum DrawKind {
     DRAW_BYTES,
     DRAW_CHOICE,
     DRAW_PERMUTATION,
+    DRAW_PERMUTED,
     DRAW_SHUFFLE,
     DRAW_SEED
 } DrawKind;
@@ -380,95 +381,190 @@ draw_bytes(Draw *draw, const DtArgs *args, DtVar **out)
 
 /* ---- Of what there is ------------------------------------------------------------------------ */
 
-/* The array argument, or NULL: a Python int.  Breaks for anything else. */
+/* A list or tuple of texts: the dtype of the array that NumPy makes of it; *dtype NULL: it is none.
+ */
 static DtStatus
-read_population(Draw *draw, DtArrayVar **array)
+read_texts(Draw *draw, DtVar *population, PyObject **dtype)
+{
+    DtVar **items;
+    uint32_t count = 0;
+    bool many;
+    *dtype = NULL;
+    DT_TRY(dt_np_items(draw->trace, population, &items, &count, &many));
+    PyObject *texts = many && count > 0 ? PyList_New(count) : NULL;
+    for (uint32_t i = 0; i < count && texts != NULL; i++) {
+        PyObject *text = dt_var_peek_constant(dt_var_peek(items[i]));
+        if (text == NULL || !PyUnicode_CheckExact(text)) {
+            Py_CLEAR(texts);
+            break;
+        }
+        PyList_SET_ITEM(texts, i, Py_NewRef(text));
+    }
+    PyObject *array = texts != NULL ? PyArray_FROM_O(texts) : NULL;
+    Py_XDECREF(texts);
+    if (array != NULL) {
+        *dtype = dt_np_one_dtype((PyObject *)PyArray_DESCR((PyArrayObject *)array));
+        Py_DECREF(array);
+    }
+    return PyErr_Occurred() ? DT_ERROR : DT_OK;
+}
+
+/* What is chosen from, or rearranged. */
+typedef struct Population {
+    DtArrayVar *array;  /* NULL: it is none of numbers */
+    const DtMeta *meta; /* of the array, or NULL */
+    PyObject *dtype;    /* of what it holds; NULL: it is a Python int */
+    uint32_t axis;
+} Population;
+
+static DtStatus
+read_population(Draw *draw, Population *out)
 {
     DtNpOperand operand;
     DtVar *population = draw->slots[0];
+    bool ok;
+    *out = (Population){0};
+    DT_TRY(read_texts(draw, population, &out->dtype));
+    if (out->dtype != NULL) {
+        return DT_OK;
+    }
     DT_TRY(dt_np_array_like(draw->trace, &population)); /* which is what NumPy makes of a list */
-    DT_TRY(dt_np_need_operand(draw->trace, population, draw->function, &operand));
-    *array = operand.array;
-    if (operand.array == NULL
-            ? operand.dtype != (PyObject *)&PyLong_Type
-            : operand.array->meta->ndim == 0 || !dt_np_is_ndarray(operand.array)) {
+    DT_TRY(dt_np_any_operand(draw->trace, population, &operand, &ok));
+    if (!ok
+        || (operand.array == NULL
+                ? operand.dtype != (PyObject *)&PyLong_Type
+                : operand.array->meta->ndim == 0 || !dt_np_is_ndarray(operand.array))) {
         return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such a value", draw->function);
     }
-    return DT_OK;
+    if (operand.array == NULL) {
+        return DT_OK;
+    }
+    out->array = operand.array;
+    out->meta = operand.array->meta;
+    out->dtype = out->meta->dtype;
+    if (!(out->meta->layout & DT_LAYOUT_NATIVE)) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of swapped numbers", draw->function);
+    }
+    DtVar *axis = slot_of(draw, "axis");
+    return dt_np_is_none(axis)
+               ? DT_OK
+               : dt_np_axis(draw->trace, draw->function, axis, out->meta->ndim, &out->axis);
 }
 
-/* Only of what has one dimension: along which axis does not matter then. */
+/* One item of a vector. */
+static DtStatus
+emit_item(Draw *draw, const DtArgs *args, PyObject *dtype, DtVar **out)
+{
+    PyTypeObject *type = dt_np_descr(dtype)->typeobj;
+    DtMeta late = {.adapter = &dt_number_adapter, .type = type};
+    if (type == &PyUnicodeArrType_Type || type == &PyStringArrType_Type) {
+        return emit(draw, args, &late, 1, out);
+    }
+    if (dt_np_descr(dtype)->type_num == NPY_VOID) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_KIND, "a record chosen by %s", draw->function);
+    }
+    DtMeta *item = dt_np_meta(draw->trace, dtype, 0);
+    if (item == NULL) {
+        return DT_ERROR;
+    }
+    dt_np_meta_unwrap(item);
+    DT_TRY(dt_np_fresh_c(draw->trace, item));
+    return emit(draw, args, item, 1, out);
+}
+
 static DtStatus
 draw_choice(Draw *draw, const DtArgs *args, DtVar **out)
 {
-    DtArrayVar *array;
+    Population from;
     bool sized;
-    DT_TRY(read_population(draw, &array));
-    draw->population = array;
+    DT_TRY(read_population(draw, &from));
+    draw->population = from.array;
     DT_TRY(size_shape(draw, &sized));
-    DT_TRY(dt_np_need_default(draw->trace, draw->function, "axis", slot_of(draw, "axis")));
-    if (array != NULL && array->meta->ndim != 1) {
-        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of a matrix", draw->function);
+    if (from.meta != NULL && from.meta->ndim > 1 && draw->cls == DT_RANDOM_LEGACY) {
+        return dt_break(draw->trace, DT_BREAK_RAISES, "%s of a matrix", draw->function);
     }
     if (!dt_np_is_none(slot_of(draw, "p"))) {
         const DtSym *length;
         DT_TRY(row_length(draw, slot_of(draw, "p"), &length));
     }
-    if (!sized && array == NULL) {
-        return dt_np_is_none(slot_of(draw, "p")) ? emit_number(draw, args, out)
-                                                 : single_number(draw);
+    if (!sized && from.dtype == NULL) {
+        return emit_number(draw, args, out);
     }
-    if (!sized) {
-        DtMeta *item = dt_np_meta(draw->trace, array->meta->dtype, 0);
-        if (item == NULL) {
-            return DT_ERROR;
+    if (!sized && (from.meta == NULL || from.meta->ndim == 1)) {
+        return emit_item(draw, args, from.dtype, out);
+    }
+    uint32_t own = from.meta != NULL ? from.meta->ndim : 1, chosen = draw->ndim;
+    if (own + chosen > DT_NP_MAXDIMS) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_KIND, "%s of so many dimensions",
+                        draw->function);
+    }
+    memmove(draw->shape + from.axis, draw->shape, sizeof(draw->shape[0]) * chosen);
+    for (uint32_t i = 0; i < own; i++) { /* what is chosen stands in the place of the axis */
+        if (i != from.axis) {
+            draw->shape[i < from.axis ? i : i + chosen - 1] = from.meta->shape[i];
         }
-        dt_np_meta_unwrap(item);
-        DT_TRY(dt_np_fresh_c(draw->trace, item));
-        return array->meta->layout & DT_LAYOUT_NATIVE ? emit(draw, args, item, 1, out)
-                                                      : single_number(draw);
     }
-    draw->dtype = array != NULL ? array->meta->dtype : dt_np_dtype(NPY_LONG);
-    if (draw->dtype == NULL) {
+    draw->ndim = own + chosen - 1;
+    draw->dtype = from.dtype != NULL ? from.dtype : dt_np_dtype(NPY_LONG);
+    return draw->dtype != NULL ? emit_result(draw, args, out) : DT_ERROR;
+}
+
+/* The array in another order: of the sizes that it has. */
+static DtStatus
+emit_alike(Draw *draw, const DtArgs *args, const DtMeta *array, bool fresh, DtVar **out)
+{
+    DtMeta *meta = dt_np_meta(draw->trace, array->dtype, array->ndim);
+    if (meta == NULL) {
         return DT_ERROR;
     }
-    if (!PyArray_ISNBO(dt_np_descr(draw->dtype)->byteorder)) {
-        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of swapped numbers", draw->function);
-    }
-    return emit_result(draw, args, out);
+    memcpy(meta->shape, array->shape, sizeof(meta->shape[0]) * array->ndim);
+    DT_TRY(dt_np_fresh(draw->trace, meta, NULL));
+    meta->layout &= ~(uint32_t)(fresh ? 0 : DT_LAYOUT_FRESH);
+    return emit(draw, args, meta, 1, out);
 }
 
 static DtStatus
 draw_permutation(Draw *draw, const DtArgs *args, DtVar **out)
 {
-    DtArrayVar *array;
-    DtMeta *meta;
-    DT_TRY(read_population(draw, &array));
-    if (array == NULL) {
-        draw->dtype = dt_np_dtype(NPY_LONG);
-        DT_TRY(
-            dt_np_shape_arg(draw->trace, draw->function, draw->slots[0], draw->shape, &draw->ndim));
-        return emit_result(draw, args, out);
+    Population of;
+    DT_TRY(read_population(draw, &of));
+    if (of.meta != NULL) {
+        return emit_alike(draw, args, of.meta, of.axis == 0, out);
     }
-    meta = dt_np_meta(draw->trace, array->meta->dtype, array->meta->ndim);
-    if (meta == NULL) {
+    draw->dtype = of.dtype != NULL ? of.dtype : dt_np_dtype(NPY_LONG);
+    if (draw->dtype == NULL) {
         return DT_ERROR;
     }
-    memcpy(meta->shape, array->meta->shape, sizeof(meta->shape[0]) * array->meta->ndim);
-    DT_TRY(dt_np_fresh(draw->trace, meta, NULL));
-    if (!(array->meta->layout & DT_LAYOUT_NATIVE)) {
-        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such an array", draw->function);
+    if (of.dtype != NULL) {
+        return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of texts", draw->function);
     }
-    return emit(draw, args, meta, 1, out);
+    DT_TRY(dt_np_shape_arg(draw->trace, draw->function, draw->slots[0], draw->shape, &draw->ndim));
+    return emit_result(draw, args, out);
+}
+
+static DtStatus
+draw_permuted(Draw *draw, const DtArgs *args, DtVar **out)
+{
+    Population of;
+    DT_TRY(dt_np_need_default(draw->trace, draw->function, "out", slot_of(draw, "out")));
+    DT_TRY(read_population(draw, &of));
+    return of.meta != NULL
+               ? emit_alike(draw, args, of.meta, true, out)
+               : dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of such a value", draw->function);
 }
 
 static DtStatus
 draw_shuffle(Draw *draw, const DtArgs *args, DtVar **out)
 {
-    DtArrayVar *array = dt_np_array_of(draw->slots[0]);
-    if (array == NULL || array->meta->ndim == 0 || args->npos != 1) {
+    DtArrayVar *array = dt_np_any_array(draw->slots[0]);
+    DtVar *along = slot_of(draw, "axis");
+    uint32_t axis;
+    if (array == NULL || array->meta->ndim == 0 || args->npos == 0) {
         return dt_break(draw->trace, DT_BREAK_ARRAY_OP, "%s of a %s", draw->function,
                         draw->slots[0]->type->name);
+    }
+    if (along != NULL) {
+        DT_TRY(dt_np_axis(draw->trace, draw->function, along, array->meta->ndim, &axis));
     }
     DT_TRY(dt_np_need_writable(draw->trace, array, draw->function));
     return emit(draw, args, NULL, 2, out);
@@ -501,6 +597,7 @@ dt_np_random_draw(DtTrace *trace, DtArrayVar *self, uint32_t row, const DtArgs *
         [DRAW_BYTES] = draw_bytes,
         [DRAW_CHOICE] = draw_choice,
         [DRAW_PERMUTATION] = draw_permutation,
+        [DRAW_PERMUTED] = draw_permuted,
         [DRAW_SHUFFLE] = draw_shuffle,
         [DRAW_SEED] = draw_seed,
     };
