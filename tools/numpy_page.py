@@ -30,11 +30,11 @@ Made by `nox -s numpy` from the tables of the adapter and NumPy {version}. *Fuse
 its neighbours. *In the graph*: NumPy runs it, its neighbours stay together. *Dry run*: the same, its
 result's dtype and shape learned by a [dry run](../internals/native-executor.md); *counted*: and how long
 the result is depends on the data; *quiet*: and where it would warn about the data, the call is made again
-plainly. *Late*: the same, and the data say of which dtype the result is: it may be kept and returned, and
-whoever asks it for more goes on in another graph. *Read*: the same, of a regular file by its path, or a
-text. *Followed*: views and other captured functions in its place, or an effect behind the graph. *Known*:
-the answer is known while tracing. *Break*: runs plainly, and compiled code goes on after it. Some forms
-of a function (an option, a list for an array) may be breaks too.
+plainly. *Late*: the same, and the data say of which dtype the result is: it is taken for one of the dtype
+that it has in the call that is compiled, as a branch is followed. *Read*: the same, of a regular file by
+its path, or a text. *Followed*: views and other captured functions in its place, or an effect behind the
+graph. *Known*: the answer is known while tracing. *Break*: runs plainly, and compiled code goes on after
+it. Some forms of a function (an option, a list for an array) may be breaks too.
 
 """
 
@@ -83,6 +83,7 @@ def captured() -> dict[str, str]:
         "dt_np_fn_told": "dry run", "dt_np_fn_printed": "dry run", "dt_np_fn_nan_to_num": "dry run",
         "dt_np_fn_shares": "dry run", "dt_np_fn_poly": "dry run",
         "dt_np_fn_histogramdd": "dry run", "dt_np_fn_late": "late", "dt_np_fn_eigen": "late",
+        "dt_np_fn_roots": "late", "dt_np_fn_texts": "dry run",
         "dt_np_fn_getbufsize": "known", "dt_np_fn_geterr": "known", "dt_np_fn_geterrcall": "known",
         "dt_np_fn_isfortran": "known", "dt_np_fn_reads": "read",
     }  # fmt: skip

@@ -25,6 +25,13 @@ def all_finite(a: Any) -> bool:
     raise Unexpected
 
 
+def as_found(a: Any, dtype: Any, ndim: int) -> Any:
+    """The array, which has to be such a one."""
+    if a.dtype != dtype or a.ndim != ndim:
+        raise Unexpected
+    return a
+
+
 def multivariate_normal(generator: Any, *args: Any, **kwargs: Any) -> Any:
     """The method of a generator, which raises where it would warn of the covariance or of overflow."""
     arguments = dict(zip(("mean", "cov", "size", "check_valid", "tol"), args, strict=False))

@@ -4,6 +4,7 @@
  * memory of its own if its node says so (DT_LAYOUT_FRESH), else nothing is known of it.
  */
 #include "graph/graph.h"
+#include "variables/apart.h"
 
 /* The operand that result `result` of the node may share memory with, or NULL; *several tells that
  * there is more than one. */
@@ -55,4 +56,18 @@ dt_graph_is_write(const DtNode *node)
         }
     }
     return false;
+}
+
+bool
+dt_arrays_lie_apart(const DtArrayVar *a, const DtArrayVar *b)
+{
+    const DtNode *owners[2];
+    DtOperand operands[2] = {
+        {.kind = DT_OPERAND_NODE, .result = a->result, .u.node = a->node},
+        {.kind = DT_OPERAND_NODE, .result = b->result, .u.node = b->node},
+    };
+    DtMemory one = dt_graph_memory(&operands[0], &owners[0]);
+    DtMemory other = dt_graph_memory(&operands[1], &owners[1]);
+    bool known = one != DT_MEMORY_UNKNOWN && other != DT_MEMORY_UNKNOWN;
+    return known && (one == DT_MEMORY_OWN || other == DT_MEMORY_OWN) && owners[0] != owners[1];
 }

@@ -100,3 +100,9 @@ dt_frame_guess(DtTrace *trace, const DtFrame *frame, uint32_t at, DtVar *var, bo
     *truth = guess.truth;
     return DT_OK;
 }
+
+DtStatus
+dt_frame_ask(DtTrace *trace, DtVar *var, bool *truth, bool *done)
+{
+    return dt_frame_guess(trace, trace->frame, trace->frame->pc, var, truth, done);
+}

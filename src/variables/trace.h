@@ -481,6 +481,10 @@ DtStatus dt_frame_find_global(DtTrace *, PyObject *globals, const DtSource *func
 /* Follows a code object of exec() or eval(); globals and locals NULL: those of the frame. */
 DtStatus dt_frame_exec(DtTrace *, PyObject *code, DtVar *globals, DtVar *locals,
                        DtVar **out) DT_MUST_CHECK;
+/* The truth of a number of the graph as it is in this call, like that of a branch at the
+ * instruction that is followed (symbolic/guess.c): DT_RESTART to look; *done false: it is not to be
+ * guessed. */
+DtStatus dt_frame_ask(DtTrace *, DtVar *var, bool *truth, bool *done) DT_MUST_CHECK;
 /* The code of the innermost frame that the program sees; NULL: none. */
 PyCodeObject *dt_frame_asking_code(const DtTrace *);
 /* Whether a variable of an active frame holds exactly this. */

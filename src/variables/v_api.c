@@ -4,6 +4,7 @@
  * here by name; each has a row.
  */
 #include "compat/type.h"
+#include "variables/apart.h"
 #include "variables/kinds.h"
 #include "variables/pure.h"
 #include "variables/rules.h"
@@ -264,15 +265,13 @@ fp_region(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return DT_OK;
 }
 
-/* fp_setting(ignored, warned, raised): the same until it is set again. */
+/* fp_setting(ignored, warned, raised): the same until it is set again; gives whether a region,
+ * whose end takes it back, is all that knows of it. */
 static DtStatus
 fp_setting(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
 {
     (void)self;
-    if (trace->fp_depth > 0) { /* whose end takes it back */
-        return dt_break(trace, DT_BREAK_ARRAY_OP, "a setting that is changed under an errstate");
-    }
-    *out = dt_none(trace);
+    DT_TRY(dt_var_bool(trace, trace->fp_depth > 0, out));
     return set_fp(trace, args->pos);
 }
 
@@ -339,7 +338,25 @@ is_known(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
     return dt_var_bool(trace, known, out);
 }
 
+/* apart(a, b): known to share no memory, one of them being new. */
+static DtStatus
+apart(DtTrace *trace, DtVar *self, const DtArgs *args, DtVar **out)
+{
+    DtVar *pair[2];
+    (void)self;
+    for (uint32_t i = 0; i < 2; i++) {
+        DT_TRY(dt_var_realize(trace, args->pos[i], &pair[i]));
+        pair[i] = dt_var_peek(pair[i]);
+        if (pair[i]->type->kind != DT_KIND_ARRAY) {
+            return dt_var_bool(trace, false, out);
+        }
+    }
+    return dt_var_bool(
+        trace, dt_arrays_lie_apart((const DtArrayVar *)pair[0], (const DtArrayVar *)pair[1]), out);
+}
+
 static const DtMethodRow api_rows[] = {
+    {"apart", apart, 2, 2, false},
     {"effect", effect, 2, -1, false},
     {"fp_region", fp_region, 1, 3, false},
     {"fp_setting", fp_setting, 3, 3, false},

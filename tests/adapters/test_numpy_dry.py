@@ -19,6 +19,15 @@ S = M @ M.T
 Z = V + 1j * W
 I = np.array([2, 0, 1, 5, 3, 4])
 
+
+
+def appended(a):
+    out = np.array([])
+    for x in a:
+        out = np.append(out, x * 2)
+    return out
+
+
 CASES = {
     "cross": (lambda a: np.cross(a, a[::-1]) * 2, R),
     "kron": (lambda a, b: np.kron(a, b) + 1, V, W),
@@ -51,6 +60,14 @@ CASES = {
     "ediff1d": (lambda a: np.ediff1d(a) * 2, V),
     "argpartition": (lambda a: np.argpartition(a, 2) + 1, V),
     "append": (lambda a, b: np.append(a, b) * 2, V, W),
+    "append to nothing": (lambda a: np.append(np.append(np.array([]), a[0]), a) * 2, V),
+    "append in a loop": (lambda a: appended(a), V),
+    "unique rows": (lambda a: np.unique(a, axis=0) * 2, I.reshape(3, 2) % 2),
+    "unique rows, where": (
+        lambda a: np.unique(a, axis=0, return_index=True, return_inverse=True, return_counts=True),
+        I.reshape(3, 2) % 2,
+    ),
+    "counted rows": (lambda a: np.unique(a, return_counts=True, axis=0)[1].max(), R),
     "unwrap": (lambda a: np.unwrap(a * 10) + 1, V),
     "sinc": (lambda a: np.sinc(a) + 1, V),
     "angle": (lambda z: np.angle(z) + 1, Z),

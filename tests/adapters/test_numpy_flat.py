@@ -57,7 +57,50 @@ def numbers(a):
     return [(i, x * 2) for i, x in np.ndenumerate(a)]
 
 
+def diagonal(a):
+    b = a @ a.T
+    b.flat[:: b.shape[0] + 1] += 1.0
+    b.flat[1::2] = b.flat[1::2] * 2
+    return b
+
+
+def whole(a):
+    b = np.zeros(a.shape[::-1])
+    b.flat = a * 2
+    c = np.zeros_like(a.T)
+    c.flat = np.sqrt(a)
+    a.flat = a.T + 1
+    return b, c
+
+
+def of_an_argument(a):
+    b = np.zeros(a.shape)
+    b.flat = a
+    c = np.zeros(a.size)
+    c.flat[::-1] = a[::-1].T
+    return b, c
+
+
+def at_numbers(a):
+    b = a * 1
+    b.flat[b.argmax()] = -1.0
+    b.flat[np.int64(2)] = 5
+    return b
+
+
+def items(a):
+    total = 0.0
+    for x in np.nditer(a):
+        total = total + x * 2
+    return total
+
+
 FOLLOWED = {
+    "items": (items, M), "items of a row": (lambda a: [x + 1 for x in np.nditer(a)], V),
+    "items themselves": (lambda a: list(np.nditer(a * 2)), M),
+    "diagonal": (diagonal, M), "whole": (whole, M), "of an argument": (of_an_argument, M),
+    "at numbers": (at_numbers, M), "turned ones": (lambda a: caught(a, a.T, slice(None)), M),
+    "an argument's": (lambda a: caught(a, a, slice(None)), M),
     "an item": (lambda a: a.flat[2] + 1, V),
     "an item of a matrix": (lambda a: (a.flat[5], a.flat[-1] * 2), M),
     "of a transposed one": (lambda a: (a.T.flat[1], a.T.flat[1:4] * 2), M),
@@ -137,9 +180,31 @@ BREAKS = {
     "complex": (lambda a: caught(a, 1j, 1), M),
     "bad index": (lambda a: caught(a, 1.0, 99), M),
     "an array": (lambda a: caught(a, a[0], slice(0, 7)), M),
+    "as many of another dtype": (lambda a: caught(a, (a * 1).astype(int), slice(None)), M),
+    "an array for an item": (lambda a: caught(a, a[0] + 1, 2), M),
+    "a view of itself": (lambda a: turned(a * 1), M),
+    "itself turned": (lambda a: turned(a), M),
     "a text": (lambda a: caught(a, "x", 1), M),
+    "items in another order": (lambda a: [x * 2 for x in np.nditer(a.T)], M),
+    "items backwards": (lambda a: [x * 2 for x in np.nditer(a[::-1])], V),
+    "items of two": (lambda a: [x * y for x, y in np.nditer([a, a + 1])], V),
+    "items with flags": (lambda a: [x * 2 for x in np.nditer(a, flags=["buffered"])], V),
+    "items to write": (lambda a: _doubled(a * 1), V),
+    "an item's place": (lambda a: np.nditer(a).itersize + a, V),
     "half gone over": (lambda a: (next(np.ndenumerate(a)), half(a)), V),
 }
+
+
+def _doubled(a):
+    with np.nditer(a, op_flags=["readwrite"]) as it:
+        for x in it:
+            x[...] = 2 * x
+    return a
+
+
+def turned(a):
+    a.flat = a[::-1]
+    return a + 1
 
 
 def caught_add(a):

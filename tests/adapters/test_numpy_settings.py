@@ -149,6 +149,37 @@ def called(a):
     return old, b
 
 
+def under_errstate(a):
+    with np.errstate(divide="ignore"):
+        b = 1 / a
+        np.seterr(invalid="ignore")
+        c = 0 / a
+    return b, c, np.geterr()
+
+
+def under_an_empty_errstate(a):
+    with np.errstate():
+        old = np.seterr(divide="ignore", invalid="ignore")
+        b = 0 / a
+        inside = np.geterr()
+    return old, b, inside, np.geterr(), 1 / a
+
+
+def in_a_helper_under_errstate(a):
+    def silence():
+        np.seterr(all="ignore")
+        return 1 / a
+
+    with np.errstate(divide="raise"):
+        with np.errstate(over="ignore"):
+            b = silence()
+        try:
+            c = 1 / a
+        except FloatingPointError as error:
+            c = str(error)
+    return b, c
+
+
 FOLLOWED = {
     "around": (around, V), "raises behind": (raises_behind, V + 1), "warns first": (warns_first, V),
     "warns behind": (warns_behind, V), "with errstate": (with_errstate, V), "in a call": (in_a_call, V),
@@ -156,6 +187,8 @@ FOLLOWED = {
     "overflow": (some_overflow, BIG), "prints": (prints, V), "prints by place": (prints_by_place, V),
     "prints text": (prints_text, V), "prints inside": (prints_inside, V),
     "sets and prints inside": (sets_and_prints_inside, V), "size": (size, V), "called": (called, V),
+    "under errstate": (under_errstate, V), "under an empty errstate": (under_an_empty_errstate, V),
+    "in a helper under errstate": (in_a_helper_under_errstate, V),
 }  # fmt: skip
 
 
@@ -170,14 +203,6 @@ def an_object(a):
     old = np.seterr(all="call")
     np.seterrcall(note)
     return b, old, 1 / a
-
-
-def under_errstate(a):
-    with np.errstate(divide="ignore"):
-        b = 1 / a
-        np.seterr(invalid="ignore")
-        c = 0 / a
-    return b, c, np.geterr()
 
 
 def keeps_the_manager(a):
@@ -260,7 +285,7 @@ def bad_size(a):
 
 
 BREAKS = {
-    "call": (an_object, "unknown-callable"), "under errstate": (under_errstate, None),
+    "call": (an_object, "unknown-callable"),
     "size and sum": (size_and_sum, "array-op"),
     "keeps the manager": (keeps_the_manager, None), "raises inside": (raises_inside, None),
     "decorated": (decorated, None), "sets inside": (sets_inside, None), "twice": (twice, None),

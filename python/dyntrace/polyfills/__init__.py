@@ -94,8 +94,13 @@ def fp_region(*setting: int) -> Any:
     raise NotImplementedError("only in traced code")
 
 
-def fp_setting(ignored: int, warned: int, raised: int, /) -> None:
-    """The same until it is set again."""
+def apart(a: Any, b: Any, /) -> bool:
+    """Are these arrays known to share no memory? In traced code, where one of them is new."""
+    raise NotImplementedError("only in traced code")
+
+
+def fp_setting(ignored: int, warned: int, raised: int, /) -> bool:
+    """The same until it is set again; gives whether only a region, whose end takes it back, knows of it."""
     raise NotImplementedError("only in traced code")
 
 
@@ -149,6 +154,7 @@ def load(name: str) -> ModuleType:
 
 
 if _core is not None:
+    _core.register_traced("apart", apart)
     _core.register_traced("contents", contents)
     _core.register_traced("effect", effect)
     _core.register_traced("fold", fold)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dyntrace.polyfills import polyfill, unfollowable
+from dyntrace.polyfills import apart, polyfill, unfollowable
 from dyntrace.polyfills.numpy_shapes import plain_array, present
 
 
@@ -57,7 +57,7 @@ class _Flat:
         unfollowable("such an index of array.flat")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if type(key) not in (int, slice):
+        if type(key) not in (int, slice) and not isinstance(key, np.integer):
             unfollowable("such an index of array.flat")
         _store_all(_in_order(self.array), key, value)
 
@@ -80,7 +80,14 @@ class _Flat:
 
 
 def _store_all(row: Any, key: Any, value: Any) -> None:
-    """row[key] = value, of a number: arrays are repeated and cast as assignment does not."""
+    """row[key] = value, of a number, or of as many as there are places: fewer are repeated, others are
+    cast as assignment does not, and of memory that they share items are seen after they were written."""
+    if type(value) is np.ndarray and (key is ... or type(key) is slice):
+        part = row[key]
+        if value.dtype != row.dtype or value.size != part.size or not apart(row, value):
+            unfollowable("other numbers than there are places")
+        part[...] = value.reshape(part.shape)
+        return
     if isinstance(value, np.generic):
         if value.dtype != row.dtype:
             unfollowable("a number of another dtype")
@@ -96,6 +103,14 @@ def ndarray_flat(self: Any, *value: Any) -> Any:
     if not value:
         return _Flat(self)
     _store_all(self, ..., value[0])
+
+
+if np.lib.NumpyVersion(np.__version__) < "2.5.0.dev0":  # where it warns
+
+    @polyfill(np.ndarray.shape)
+    def ndarray_set_shape(self: Any, value: Any) -> None:
+        if type(value) is not tuple or value != self.shape:
+            unfollowable("the assignment of another shape to an array")
 
 
 def _for_a_part(self: Any, value: Any) -> Any:
@@ -228,3 +243,107 @@ def ndenumerate_next(self: Any) -> Any:
     except AttributeError:
         unfollowable("an np.ndenumerate that existed before")
     return next(steps)
+
+
+class _Dtype:
+    """Stands for the dtype of an array of dates, texts or records; it never leaves the trace."""
+
+    def __init__(self, known: Any) -> None:
+        self.known = known
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.known:
+            unfollowable("an attribute of such a dtype")
+        return self.known[name]
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = _give_up
+    __bool__ = __iter__ = __contains__ = __len__ = __getitem__ = __call__ = _give_up
+
+
+@polyfill(np.ndarray.dtype)
+def ndarray_dtype(
+    self: Any, names: Any, kind: Any, char: Any, itemsize: Any, num: Any, name: Any, text: Any
+) -> Any:
+    return _Dtype(
+        {
+            "names": names, "kind": kind, "char": char, "itemsize": itemsize, "num": num, "name": name,
+            "str": text,
+        }
+    )  # fmt: skip
+
+
+class _Record:
+    """Stands for an item of an array of records, a view of it; it never leaves the trace."""
+
+    def __init__(self, view: Any) -> None:
+        self.view = view
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is int:
+            key = self.view.dtype.names[key]
+        elif type(key) is not str:
+            unfollowable("several fields of a record")
+        found = self.view[key]
+        return found[()] if found.ndim == 0 else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is not str:
+            unfollowable("such a field of a record")
+        self.view[key] = value
+
+    def __iter__(self) -> Any:
+        for name in self.view.dtype.names:
+            yield self[name]
+
+    def __len__(self) -> int:
+        return len(self.view.dtype.names)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "dtype":
+            return self.view.dtype
+        unfollowable("an attribute of a record")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = __bool__ = _give_up
+    __contains__ = __call__ = __array__ = __str__ = __repr__ = __format__ = _give_up
+
+
+@polyfill(np.void)
+def record(view: Any, of: Any, dimensions: Any) -> Any:
+    """What an array of records has at one place: `view`, of no dimensions, is that place.  The other
+    arguments are None; nobody calls np.void with three."""
+    return _Record(view)
+
+
+class _Items:
+    """Stands for what np.nditer() gives; it never leaves the trace."""
+
+    def __init__(self, array: Any) -> None:
+        self.row = array.reshape(-1)
+        self.place = 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.place == self.row.size:
+            raise StopIteration
+        self.place += 1
+        return np.broadcast_to(self.row[self.place - 1 : self.place].reshape(()), ())
+
+    def __len__(self) -> int:
+        if self.place == self.row.size:
+            unfollowable("the length of an iterator that is exhausted")
+        return 1  # array
+
+    def __getattr__(self, name: str) -> Any:
+        unfollowable("an attribute of what np.nditer() gives")
+
+    __getitem__ = __setitem__ = __delitem__ = __bool__ = __enter__ = __exit__ = _give_up
+    __eq__ = __ne__ = __hash__ = __contains__ = __call__ = _give_up
+
+
+@polyfill(np.nditer)
+def nditer(op: Any) -> Any:
+    if plain_array(op).size == 0 or not op.flags.c_contiguous:
+        unfollowable("the items of memory in another order, or of none")
+    return _Items(op)

@@ -26,8 +26,8 @@ def seterr(
     all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
 ) -> Any:
     before = np.geterr()
-    fp_setting(*_bits(all, divide, over, under, invalid))
-    effect(NOTHING, np.seterr, all, divide, over, under, invalid)
+    if not fp_setting(*_bits(all, divide, over, under, invalid)):
+        effect(NOTHING, np.seterr, all, divide, over, under, invalid)
     return before
 
 

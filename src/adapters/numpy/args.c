@@ -98,18 +98,36 @@ known_object(DtTrace *trace, DtVar *var)
     return object != NULL ? object : dt_var_as_constant(trace, var);
 }
 
-/* What numpy turns into a dtype without running a user's code. */
-static bool
-is_plain_dtype_spec(PyObject *object)
+bool
+dt_np_is_dtype_spec(PyObject *object)
 {
     return PyArray_DescrCheck(object) || dt_np_names_dtype(object)
            || object == (PyObject *)&PyFloat_Type || object == (PyObject *)&PyLong_Type
            || object == (PyObject *)&PyBool_Type || object == (PyObject *)&PyComplex_Type
+           || object == (PyObject *)&PyUnicode_Type || object == (PyObject *)&PyBytes_Type
            || (PyType_Check(object) && dt_np_scalar_type_num((PyTypeObject *)object) >= 0);
 }
 
+/* What is brought to texts of no length gets one from its own dtype, as long as any item of it may
+ * be.  DT_OWNED, NULL with an exception. */
+static PyArray_Descr *
+text_dtype(PyArray_Descr *text, PyObject *from)
+{
+    npy_intp one = 1;
+    Py_INCREF(from);
+    PyObject *item = PyArray_Zeros(1, &one, dt_np_descr(from), 0);
+    PyObject *cast = item != NULL ? PyObject_CallMethod(item, "astype", "O", text) : NULL;
+    PyArray_Descr *found = cast != NULL ? PyArray_DESCR((PyArrayObject *)cast) : NULL;
+    Py_XINCREF(found);
+    Py_XDECREF(item);
+    Py_XDECREF(cast);
+    return found;
+}
+
+/* `from`: what is brought to the dtype, or NULL. */
 static DtStatus
-read_dtype(DtTrace *trace, const char *function, DtVar *var, bool only_numbers, PyObject **out)
+read_dtype(DtTrace *trace, const char *function, DtVar *var, bool only_numbers, PyObject *from,
+           PyObject **out)
 {
     PyArray_Descr *descr;
     *out = NULL;
@@ -117,13 +135,20 @@ read_dtype(DtTrace *trace, const char *function, DtVar *var, bool only_numbers, 
         return DT_OK;
     }
     PyObject *object = known_object(trace, var);
-    if (object == NULL || !is_plain_dtype_spec(object)) {
+    if (object == NULL || !dt_np_is_dtype_spec(object)) {
         return PyErr_Occurred()
                    ? DT_ERROR
                    : dt_break(trace, DT_BREAK_ARRAY_OP, "%s: dtype= is not a constant", function);
     }
     if (!PyArray_DescrConverter(object, &descr)) {
         return dt_break_on_exception(trace);
+    }
+    bool text = descr->type_num == NPY_UNICODE || descr->type_num == NPY_STRING;
+    if (text && from != NULL && PyDataType_ELSIZE(descr) == 0) {
+        Py_SETREF(descr, text_dtype(descr, from));
+        if (descr == NULL) {
+            return dt_break_on_exception(trace);
+        }
     }
     *out = dt_trace_keep_take(trace, (PyObject *)descr);
     if (*out == NULL) {
@@ -138,13 +163,20 @@ read_dtype(DtTrace *trace, const char *function, DtVar *var, bool only_numbers, 
 DtStatus
 dt_np_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out)
 {
-    return read_dtype(trace, function, var, true, out);
+    return read_dtype(trace, function, var, true, NULL, out);
 }
 
 DtStatus
 dt_np_any_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject **out)
 {
-    return read_dtype(trace, function, var, false, out);
+    return read_dtype(trace, function, var, false, NULL, out);
+}
+
+DtStatus
+dt_np_cast_dtype_arg(DtTrace *trace, const char *function, DtVar *var, PyObject *from,
+                     PyObject **out)
+{
+    return read_dtype(trace, function, var, false, from, out);
 }
 
 DtStatus

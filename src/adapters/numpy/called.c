@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "variables/kinds.h"
+#include "variables/substitutes.h"
 
 /* ---- Trackers and guards --------------------------------------------------------------------- */
 
@@ -101,6 +102,9 @@ check(const DtAdapter *adapter, const void *data, PyObject *object)
     if (spec->type == &PyArray_Type) {
         return dt_np_check(adapter, data, object);
     }
+    if (dt_np_is_record_guard(data)) {
+        return dt_np_check_record_dtype(data, object);
+    }
     if (!Py_IS_TYPE(object, spec->type)) {
         return 0;
     }
@@ -114,6 +118,10 @@ print_guard(const DtAdapter *adapter, const void *data, DtStrbuf *out)
     const ScalarSpec *spec = data;
     if (spec->type == &PyArray_Type) {
         dt_np_print_guard(adapter, data, out);
+        return;
+    }
+    if (dt_np_is_record_guard(data)) {
+        dt_strbuf_add(out, "a dtype whose fields have the names that they had");
         return;
     }
     dt_strbuf_addf(out, "a %s of that unit", spec->type->tp_name);
@@ -154,22 +162,12 @@ dt_np_need_date(DtTrace *trace, const DtNpOperand *operand, PyObject *dtype)
     return DT_OK;
 }
 
-/* A text or bytes that stand beside arrays of the same. */
+/* A text or bytes as an operand; *ok false: it is neither. */
 static DtStatus
-read_text(DtTrace *trace, DtVar *var, const DtNpOperand *others, uint32_t count, DtNpOperand *out,
-          bool *ok)
+text_operand(DtTrace *trace, DtVar *var, DtNpOperand *out, bool *ok)
 {
     PyObject *constant = dt_var_peek_constant(dt_var_peek(var));
-    int num = constant == NULL                 ? NPY_NOTYPE
-              : PyUnicode_CheckExact(constant) ? NPY_UNICODE
-              : PyBytes_CheckExact(constant)   ? NPY_STRING
-                                               : NPY_NOTYPE;
-    *ok = false;
-    for (uint32_t i = 0; i < count; i++) {
-        *ok = *ok
-              || (num != NPY_NOTYPE && others[i].array != NULL
-                  && dt_np_descr(others[i].dtype)->type_num == num);
-    }
+    *ok = constant != NULL && (PyUnicode_CheckExact(constant) || PyBytes_CheckExact(constant));
     if (!*ok) {
         return DT_OK;
     }
@@ -183,6 +181,24 @@ read_text(DtTrace *trace, DtVar *var, const DtNpOperand *others, uint32_t count,
                          .constant = constant,
                          .dtype = dt_trace_keep_take(trace, dtype)};
     return out->dtype != NULL ? DT_OK : DT_ERROR;
+}
+
+/* A text or bytes that stand beside arrays of the same. */
+static DtStatus
+read_text(DtTrace *trace, DtVar *var, const DtNpOperand *others, uint32_t count, DtNpOperand *out,
+          bool *ok)
+{
+    DtNpOperand text;
+    DT_TRY(text_operand(trace, var, &text, ok));
+    for (uint32_t i = 0; i < count && *ok; i++) {
+        if (others[i].array != NULL
+            && dt_np_descr(others[i].dtype)->type_num == dt_np_descr(text.dtype)->type_num) {
+            *out = text;
+            return DT_OK;
+        }
+    }
+    *ok = false;
+    return DT_OK;
 }
 
 DtStatus
@@ -203,6 +219,50 @@ dt_np_read_operands(DtTrace *trace, DtVar *const *vars, uint32_t count, const ch
         }
     }
     return DT_OK;
+}
+
+DtStatus
+dt_np_where_called(DtTrace *trace, DtVar *const *slots, bool *done, DtVar **out)
+{
+    DtNpOperand operands[3];
+    DtOperand nodes[3];
+    DtMeta *meta;
+    bool ok;
+    *done = false;
+    for (int i = 1; i < 3; i++) {
+        DT_TRY(dt_np_any_operand(trace, slots[i], &operands[i], &ok));
+        if (!ok) {
+            DT_TRY(text_operand(trace, slots[i], &operands[i], &ok));
+        }
+        bool called = ok && !dt_np_is_weak(&operands[i])
+                      && dt_np_dtype_called(dt_np_descr(operands[i].dtype));
+        if (!called || dt_np_descr(operands[i].dtype)->type_num == NPY_VOID
+            || dt_np_descr(operands[i].dtype)->type_num
+                   != dt_np_descr(operands[1].dtype)->type_num) {
+            return DT_OK;
+        }
+    }
+    DT_TRY(dt_np_operand(trace, slots[0], &operands[0], &ok));
+    if (!ok) {
+        return DT_OK;
+    }
+    PyObject *dtype = (PyObject *)PyArray_PromoteTypes(dt_np_descr(operands[1].dtype),
+                                                       dt_np_descr(operands[2].dtype));
+    if (dtype == NULL) {
+        return dt_break_on_exception(trace);
+    }
+    dtype = dt_trace_keep_take(trace, dtype);
+    dtype = dtype != NULL ? dt_np_one_dtype(dtype) : NULL;
+    if (dtype == NULL) {
+        return DT_ERROR;
+    }
+    DT_TRY(dt_np_agree(trace, operands, 3));
+    for (int i = 0; i < 3; i++) {
+        nodes[i] = operands[i].operand;
+    }
+    DT_TRY(dt_np_elementwise_meta(trace, operands, 3, dtype, &meta));
+    *done = true;
+    return dt_np_emit_one(trace, DT_NP_where, nodes, 3, meta, out);
 }
 
 static DtStatus
@@ -305,22 +365,61 @@ subscript_field(DtTrace *trace, DtArrayVar *self, DtVar *key, DtVar **out, bool 
     return dt_np_emit_view(trace, DT_NP_op_getitem, args, 2, meta, out);
 }
 
-/* Breaks for what is one item of texts that are read, or of records. */
+/* Is the key that of one item of texts or records? */
 static DtStatus
-refuse_item(DtTrace *trace, DtArrayVar *self, DtVar *key, bool written)
+names_item(DtTrace *trace, DtArrayVar *self, DtVar *key, bool *out)
 {
     DtNpRegion region;
-    bool record = dt_np_descr(self->meta->dtype)->type_num == NPY_VOID;
-    if (is_date(dt_np_descr(self->meta->dtype)->typeobj) || !dt_np_is_ndarray(self)
-        || (written && !record)) {
-        return DT_OK;
-    }
-    DT_TRY(dt_np_region(trace, self, key, &region));
-    if (!region.advanced && region.item) {
-        return dt_break(trace, DT_BREAK_ARRAY_KIND, "an item of an array of %s",
-                        dt_np_descr(self->meta->dtype)->typeobj->tp_name);
+    *out = !is_date(dt_np_descr(self->meta->dtype)->typeobj) && dt_np_is_ndarray(self);
+    if (*out) {
+        DT_TRY(dt_np_region(trace, self, key, &region));
+        *out = !region.advanced && region.item;
     }
     return DT_OK;
+}
+
+static DtStatus
+refuse_item(DtTrace *trace, const DtArrayVar *self)
+{
+    return dt_break(trace, DT_BREAK_ARRAY_KIND, "an item of an array of %s",
+                    dt_np_descr(self->meta->dtype)->typeobj->tp_name);
+}
+
+static bool
+holds_records(const DtArrayVar *self)
+{
+    const PyArray_Descr *descr = dt_np_descr(self->meta->dtype);
+    return descr->type_num == NPY_VOID && PyDataType_NAMES(descr) != NULL;
+}
+
+/* records[key]: what stands for it (polyfills/numpy_objects.py) gets the place as an array of no
+ * dimensions, records[key, ...]. */
+static DtStatus
+subscript_record(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key,
+                 DtVar **out)
+{
+    PyObject *substitute;
+    DtVar *parts[DT_NP_MAXDIMS + 1], **items = &key, *args[3], *function;
+    uint32_t count = 1;
+    bool many;
+    DT_TRY(dt_np_items(trace, key, &items, &count, &many));
+    items = many ? items : &key;
+    count = many ? count : 1;
+    if (count > DT_NP_MAXDIMS) {
+        return refuse_item(trace, self);
+    }
+    memcpy(parts, items, sizeof(items[0]) * count);
+    DT_TRY(dt_build_known(trace, Py_Ellipsis, &parts[count]));
+    DT_TRY(dt_var_tuple(trace, parts, count + 1, &key));
+    DT_TRY(dt_np_subscript(adapter, trace, self, key, &args[0]));
+    args[1] = args[2] = trace->none;
+    DT_TRY(dt_substitute_find_object(trace, (PyObject *)&PyVoidArrType_Type, "numpy", &substitute));
+    if (substitute == NULL) {
+        return refuse_item(trace, self);
+    }
+    DT_TRY(dt_build_known(trace, substitute, &function));
+    DtArgs call = dt_args_of(args, 3);
+    return dt_var_call(trace, function, &call, out);
 }
 
 static DtStatus
@@ -333,7 +432,11 @@ subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar *key
     if (found) {
         return DT_OK;
     }
-    DT_TRY(refuse_item(trace, self, key, false));
+    DT_TRY(names_item(trace, self, key, &found));
+    if (found) {
+        return holds_records(self) ? subscript_record(adapter, trace, self, key, out)
+                                   : refuse_item(trace, self);
+    }
     return dt_np_subscript(adapter, trace, self, key, out);
 }
 
@@ -355,7 +458,12 @@ ass_subscript(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtVar 
         DT_TRY(dt_build_known(trace, Py_Ellipsis, &all));
         return view->adapter->ass_subscript(view->adapter, trace, view, all, value);
     }
-    DT_TRY(refuse_item(trace, self, key, true));
+    if (dt_np_descr(self->meta->dtype)->type_num == NPY_VOID) {
+        DT_TRY(names_item(trace, self, key, &found));
+    }
+    if (found) {
+        return refuse_item(trace, self);
+    }
     return dt_np_ass_subscript(adapter, trace, self, key, value);
 }
 
@@ -417,11 +525,24 @@ dt_np_call_any_dtype(DtTrace *trace, DtNpOp op, DtNpFunction rule, const DtArgs 
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s of dates, texts or records",
                         dt_np_target(op));
     }
+    if (op == DT_NP_where && args->npos == 3 && args->nkw == 0) {
+        bool done;
+        DtVar *slots[3];
+        for (int i = 0; i < 3; i++) {
+            DT_TRY(dt_var_realize(trace, args->pos[i], &slots[i]));
+        }
+        DT_TRY(dt_np_where_called(trace, slots, &done, out));
+        if (done) {
+            return DT_OK;
+        }
+    }
     for (uint32_t i = taker->first; i < args->npos; i++) {
         DT_TRY(need_no_numbers(trace, op, args->pos[i], 1));
     }
-    return rule == dt_np_fn_counted ? dt_np_fn_counted(trace, op, args, out)
-                                    : dt_np_fn_dry(trace, op, args, out);
+    bool takes = rule == dt_np_fn_counted || rule == dt_np_fn_texts || rule == dt_np_fn_late;
+    bool rearranges = rule == dt_np_fn_sorted || rule == dt_np_fn_take || rule == dt_np_fn_repeat
+                      || rule == dt_np_fn_position;
+    return (takes || (rearranges && args->nkw == 0) ? rule : dt_np_fn_dry)(trace, op, args, out);
 }
 
 static DtStatus
@@ -432,9 +553,30 @@ refuse_name(DtTrace *trace, const DtArrayVar *self, PyObject *name)
                     dt_np_descr(self->meta->dtype)->typeobj->tp_name);
 }
 
+/* The polyfill is told what is known of the dtype: it is none of the few that everybody shares. */
+static DtStatus
+get_dtype(DtTrace *trace, DtArrayVar *self, PyObject *name, DtVar **out)
+{
+    static const char *const asked[] = {"names", "kind", "char", "itemsize", "num", "name", "str"};
+    DtVar *pos[Py_ARRAY_LENGTH(asked)];
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(asked); i++) {
+        PyObject *value =
+            dt_trace_keep_take(trace, PyObject_GetAttrString(self->meta->dtype, asked[i]));
+        if (value == NULL) {
+            return DT_ERROR;
+        }
+        DT_TRY(dt_build_known(trace, value, &pos[i]));
+    }
+    DtArgs args = dt_args_of(pos, Py_ARRAY_LENGTH(asked));
+    return dt_np_call_followed(trace, self, name, &args, DT_BREAK_ARRAY_OP, "attribute", out);
+}
+
 static DtStatus
 get_attr(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, PyObject *name, DtVar **out)
 {
+    if (PyUnicode_CompareWithASCIIString(name, "dtype") == 0 && dt_np_is_ndarray(self)) {
+        return get_dtype(trace, self, name, out);
+    }
     return taker_of(dt_kinds_text(name)) != NULL ? dt_np_getattr(adapter, trace, self, name, out)
                                                  : refuse_name(trace, self, name);
 }
@@ -475,6 +617,12 @@ is_plain_date(PyObject *text, bool unit)
         }
     }
     return length > 0;
+}
+
+bool
+dt_np_is_plain_date(PyObject *text)
+{
+    return PyUnicode_CheckExact(text) && is_plain_date(text, false);
 }
 
 DtStatus

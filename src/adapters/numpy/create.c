@@ -88,17 +88,18 @@ dt_np_fn_filled(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     uint32_t ndim;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 3, 3, 1, slots));
     DT_TRY(dt_np_shape_arg(trace, function, slots[0], shape, &ndim));
-    DT_TRY(dt_np_any_dtype_arg(trace, function, slots[1], &dtype));
     DT_TRY(need_order(trace, function, slots[2], "C"));
-    dtype = dtype != NULL ? dtype : dt_np_dtype(NPY_DOUBLE);
-    if (!dt_np_dtype_captured(dt_np_descr(dtype))
-        && (op == DT_NP_ones || dt_np_descr(dtype)->type_num == NPY_VOID)) {
-        /* The program may rename the fields of its dtype, which the result keeps. */
+    DT_TRY(dt_np_record_dtype_arg(trace, function, slots[1], &dtype, &operands[1]));
+    if (dtype == NULL) {
+        DT_TRY(dt_np_any_dtype_arg(trace, function, slots[1], &dtype));
+        dtype = dtype != NULL ? dtype : dt_np_dtype(NPY_DOUBLE);
+        operands[1] = dt_np_const(dtype);
+    }
+    if (!dt_np_dtype_captured(dt_np_descr(dtype)) && op == DT_NP_ones) {
         return dt_break(trace, DT_BREAK_ARRAY_KIND, "%s with such a dtype", function);
     }
     DT_TRY(dt_np_new_meta(trace, dtype, shape, ndim, &meta));
     DT_TRY(dt_np_shape_operand(trace, shape, ndim, &operands[0]));
-    operands[1] = dt_np_const(dtype);
     return dt_np_emit_one(trace, op, operands, 2, meta, out);
 }
 
@@ -267,6 +268,23 @@ float_range_length(DtTrace *trace, DtVar *const *bounds, DtNpOperand *operands, 
     return *out != NULL ? DT_OK : DT_ERROR;
 }
 
+/* From one text to another, by a number of units: known at once how long. */
+static DtStatus
+range_of_dates(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar *const *slots, DtVar **out)
+{
+    for (int i = 0; i < 3; i++) {
+        PyObject *value = slots[i] != NULL ? dt_var_as_constant(trace, slots[i]) : NULL;
+        bool text = i < 2 && value != NULL && dt_np_is_plain_date(value);
+        if (!text
+            && (i < 2 || (slots[i] != NULL && (value == NULL || !PyLong_CheckExact(value))))) {
+            return PyErr_Occurred()
+                       ? DT_ERROR
+                       : dt_break(trace, DT_BREAK_ARRAY_OP, "a range of dates of such values");
+        }
+    }
+    return dt_np_fn_dry(trace, op, args, out);
+}
+
 DtStatus
 dt_np_fn_arange(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
@@ -280,7 +298,10 @@ dt_np_fn_arange(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     const DtSym *bounds[3], *length;
     bool ints = true, computed = false;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 4, 4, 1, slots));
-    DT_TRY(dt_np_dtype_arg(trace, function, slots[3], &dtype));
+    DT_TRY(dt_np_any_dtype_arg(trace, function, slots[3], &dtype));
+    if (dtype != NULL && !dt_np_dtype_captured(dt_np_descr(dtype))) {
+        return range_of_dates(trace, op, args, slots, out);
+    }
     if (dt_np_is_none(slots[1])) {
         slots[1] = slots[0];
         DT_TRY(dt_var_int(trace, 0, &slots[0]));

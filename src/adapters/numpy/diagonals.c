@@ -58,6 +58,7 @@ dt_np_fn_diag(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     DtMeta *meta;
     int64_t k = 0;
     DT_TRY(dt_np_bind(trace, function, NULL, args, names, 2, 2, 1, slots));
+    DT_TRY(dt_np_array_like(trace, &slots[0]));
     DtArrayVar *array = dt_np_array_of(slots[0]);
     if (array == NULL || !dt_np_is_ndarray(array) || array->meta->ndim < 1 || array->meta->ndim > 2
         || !(array->meta->layout & DT_LAYOUT_NATIVE)) {

@@ -73,6 +73,9 @@ late_result(DtNpDry *dry, PyObject *result, DtMeta *out)
     }
     DT_TRY(dt_trace_keep(dry->trace, (PyObject *)Py_TYPE(result)));
     *out = (DtMeta){.adapter = &dt_number_adapter, .type = Py_TYPE(result)};
+    if (PyArray_CheckExact(result)) { /* none that an argument has, as read_result() has seen */
+        out->layout = DT_LAYOUT_FRESH | DT_LAYOUT_VIEW;
+    }
     return DT_OK;
 }
 

@@ -252,12 +252,63 @@ dt_np_fn_alike(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
                  : dt_np_fn_dry(trace, op, args, out);
 }
 
+/* Of each text by itself, together with what is known, whatever size the array has. */
+DtStatus
+dt_np_fn_texts(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
+{
+    bool alike = args->npos > 0;
+    for (uint32_t i = 0; i < args->npos + args->nkw && alike; i++) {
+        DtVar *var;
+        DT_TRY(
+            dt_var_realize(trace, i < args->npos ? args->pos[i] : args->kw[i - args->npos], &var));
+        const DtArrayVar *array = i == 0 ? dt_np_any_array(var) : NULL;
+        alike = i == 0 ? array != NULL && dt_np_is_ndarray(array)
+                       : dt_var_peek_constant(dt_var_peek(var)) != NULL;
+        for (uint32_t axis = 0; alike && i == 0 && axis < array->meta->ndim; axis++) {
+            alike = !dt_np_size_is(array->meta->shape[axis], 0);
+        }
+    }
+    return alike ? call_row(trace, op, (DtNpDry){.counted = true, .alike = 1}, args, out)
+                 : dt_np_fn_dry(trace, op, args, out);
+}
+
 /* The second result is as long as the data says: residuals of lstsq() are there or not, leading
  * zeros of the remainder of polydiv() are dropped. */
 DtStatus
 dt_np_fn_second_open(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     return call_row(trace, op, (DtNpDry){.open = 1u << 1}, args, out);
+}
+
+/* unique() along the first axis: how many rows are different, the data say; *done false: that is
+ * not asked for. */
+static DtStatus
+unique_rows(DtTrace *trace, DtNpOp op, const DtArgs *args, bool *done, DtVar **out)
+{
+    static const char *const flags[] = {"return_index", "return_inverse", "return_counts"};
+    uint32_t open = 1, result = 1;
+    bool set[3] = {false};
+    *done = false;
+    for (uint32_t i = 0; i < args->nkw; i++) {
+        DtVar *value;
+        DT_TRY(dt_var_realize(trace, args->kw[i], &value));
+        PyObject *constant = dt_var_peek_constant(dt_var_peek(value));
+        if (PyUnicode_CompareWithASCIIString(args->kwnames[i], "axis") == 0) {
+            *done = op == DT_NP_unique && args->npos == 1 && constant != NULL
+                    && PyLong_CheckExact(constant) && PyLong_AsLong(constant) == 0;
+            PyErr_Clear(); /* of an int that is no axis */
+        }
+        for (uint32_t j = 0; j < 3; j++) {
+            set[j] = set[j]
+                     || (PyUnicode_CompareWithASCIIString(args->kwnames[i], flags[j]) == 0
+                         && constant == Py_True);
+        }
+    }
+    for (uint32_t j = 0; j < 3; j++) { /* the inverse is as long as the array */
+        open |= set[j] && j != 1 ? 1u << result : 0;
+        result += set[j];
+    }
+    return *done ? call_row(trace, op, (DtNpDry){.open = open}, args, out) : DT_OK;
 }
 
 /* How many items come out depends on the data: one symbol, which no guard can ask for.  Options
@@ -278,6 +329,10 @@ dt_np_fn_counted(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     }
     uint32_t alike;
     bool plain;
+    DT_TRY(unique_rows(trace, op, args, &plain, out));
+    if (plain) {
+        return DT_OK;
+    }
     DT_TRY(read_unique_options(trace, op, args, &alike, &plain));
     DtVar **pos = DT_ARENA_ARRAY(&trace->arena, DtVar *, args->npos + 1);
     if (pos == NULL) {
@@ -479,16 +534,6 @@ dt_np_fn_late(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
 {
     return call_row(trace, op, (DtNpDry){.counted = true, .any_type = true, .late = true}, args,
                     out);
-}
-
-/* Eigenvalues of real matrices are real numbers where all of them are. */
-DtStatus
-dt_np_fn_eigen(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
-{
-    bool imaginary;
-    uint32_t ndim;
-    DT_TRY(look_at_first(trace, args, &imaginary, &ndim));
-    return imaginary ? dt_np_fn_dry(trace, op, args, out) : dt_np_fn_late(trace, op, args, out);
 }
 
 /* Of a matrix by its eigenvalues; complex zeros in pairs make a real polynomial. */

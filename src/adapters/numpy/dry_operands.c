@@ -43,7 +43,8 @@ fill(PyArrayObject *array, bool integers)
 static bool
 takes_numbers(DtNpOp op)
 {
-    return op == DT_NP_polyfit || strncmp(dt_np_target(op), "numpy.linalg.", 13) == 0;
+    return op == DT_NP_polyfit || op == DT_NP_roots
+           || strncmp(dt_np_target(op), "numpy.linalg.", 13) == 0;
 }
 
 /* Indices, and small. */
@@ -115,7 +116,7 @@ fix_sizes(DtNpDry *dry, const DtMeta *meta, npy_intp *shape)
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of so large an array",
                             dry->function);
         }
-        if (size == 0) {
+        if (size == 0 && dry->op != DT_NP_append) {
             return dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s of an array without items",
                             dry->function);
         }
@@ -152,8 +153,10 @@ read_constant(DtNpDry *dry, DtVar *var, DtOperand *operand, PyObject **example)
         DT_TRY(dt_np_dtype_arg(dry->trace, dry->function, var, &dtype));
         value = dtype;
     }
+    bool bytes = value != NULL && PyBytes_CheckExact(value)
+                 && strncmp(dt_np_target(dry->op), "numpy.strings.", 14) == 0;
     if (value == NULL
-        || !(dt_np_dry_is_plain(value) || PyArray_DescrCheck(value)
+        || !(bytes || dt_np_dry_is_plain(value) || PyArray_DescrCheck(value)
              || (dry->about && PyType_Check(value)))) {
         return PyErr_Occurred() ? DT_ERROR
                                 : dt_break(dry->trace, DT_BREAK_ARRAY_OP, "%s with a %s",

@@ -128,6 +128,10 @@ DtStatus dt_np_holds_called(DtTrace *, const DtArgs *, bool *out) DT_MUST_CHECK;
  */
 DtStatus dt_np_call_any_dtype(DtTrace *, DtNpOp op, DtNpFunction rule, const DtArgs *,
                               DtVar **out) DT_MUST_CHECK;
+/* A text of a date, of which NumPy never warns. */
+bool dt_np_is_plain_date(PyObject *text);
+/* where(condition, x, y) of dates or texts; *done false: they are no two of one kind. */
+DtStatus dt_np_where_called(DtTrace *, DtVar *const *slots, bool *done, DtVar **out) DT_MUST_CHECK;
 DtStatus dt_np_make_date(DtTrace *, PyTypeObject *type, const DtArgs *, DtVar **out) DT_MUST_CHECK;
 /* The exact NumPy scalar types: dtype number, or -1. */
 int dt_np_scalar_type_num(const PyTypeObject *type);
@@ -332,6 +336,18 @@ DtStatus dt_np_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject *
 /* The same, of dates, texts and records too. */
 DtStatus dt_np_any_dtype_arg(DtTrace *, const char *function, DtVar *var,
                              PyObject **out) DT_MUST_CHECK;
+/* The same, of what items of `from` are cast to: `str` gets the length that they need. */
+DtStatus dt_np_cast_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject *from,
+                              PyObject **out) DT_MUST_CHECK;
+/* What NumPy turns into a dtype of one item without running code of the program. */
+bool dt_np_is_dtype_spec(PyObject *object);
+/* A dtype argument that is one of records (records.c), as it is handed on; *dtype NULL: it is none.
+ */
+DtStatus dt_np_record_dtype_arg(DtTrace *, const char *function, DtVar *var, PyObject **dtype,
+                                DtOperand *operand) DT_MUST_CHECK;
+/* A guard on a dtype of records: data begins with the type of dtypes. */
+bool dt_np_is_record_guard(const void *data);
+int dt_np_check_record_dtype(const void *data, PyObject *object);
 DtStatus dt_np_bool_arg(DtTrace *, const char *function, DtVar *var, bool missing,
                         bool *out) DT_MUST_CHECK;
 /* An order= that is 'C' (also where it is left out) or, *fortran, 'F'; for memory in a known order

@@ -121,6 +121,11 @@ dt_np_m_view(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
     DtVar *slots[2];
     DtOperand operands[2] = {dt_np_node(self)};
     PyObject *dtype;
+    bool truth = PyTypeNum_ISBOOL(dt_np_descr(base->dtype)->type_num);
+    if (!dt_np_is_ndarray(self) && truth && args->npos + args->nkw == 0) {
+        *out = &self->base; /* there is one object for each truth */
+        return DT_OK;
+    }
     DT_TRY(dt_np_need_ndarray(trace, self, "view"));
     DT_TRY(dt_np_bind(trace, "view", &self->base, args, names, 2, 2, 1, slots));
     if (slots[1] != NULL) {
@@ -130,12 +135,17 @@ dt_np_m_view(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out)
             return DT_OK;
         }
     }
-    DT_TRY(dt_np_dtype_arg(trace, "view", slots[1], &dtype));
-    dtype = dtype != NULL ? dtype : base->dtype;
+    DT_TRY(dt_np_any_dtype_arg(trace, "view", slots[1], &dtype));
+    dtype = dt_np_one_dtype(dtype != NULL ? dtype : base->dtype);
+    if (dtype == NULL) {
+        return DT_ERROR;
+    }
     PyArray_Descr *from = dt_np_descr(base->dtype), *to = dt_np_descr(dtype);
     int64_t before = PyDataType_ELSIZE(from), after = PyDataType_ELSIZE(to);
     bool new_bools = PyTypeNum_ISBOOL(to->type_num) && !PyTypeNum_ISBOOL(from->type_num);
+    bool records = from->type_num == NPY_VOID || to->type_num == NPY_VOID;
     if ((slots[1] != NULL && dt_np_is_none(slots[1]))
+        || records   /* the program may rename their fields */
         || new_bools /* bytes may be other than 0, 1 */
         || !(base->layout & DT_LAYOUT_NATIVE) || !PyArray_ISNBO(to->byteorder)
         || before % after != 0 || PyDataType_ALIGNMENT(to) > PyDataType_ALIGNMENT(from)

@@ -25,6 +25,11 @@ dt_np_fn_where(DtTrace *trace, DtNpOp op, const DtArgs *args, DtVar **out)
     if (slots[1] == NULL || slots[2] == NULL || args->nkw > 0) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "where without its two choices");
     }
+    bool done;
+    DT_TRY(dt_np_where_called(trace, slots, &done, out));
+    if (done) {
+        return DT_OK;
+    }
     for (int i = 0; i < 3; i++) {
         DT_TRY(dt_np_array_like(trace, &slots[i]));
         DT_TRY(dt_np_need_operand(trace, slots[i], dt_np_target(op), &operands[i]));
@@ -257,7 +262,7 @@ dt_np_m_astype(DtTrace *trace, DtArrayVar *self, const DtArgs *args, DtVar **out
     if (dt_np_is_none(slots[1])) {
         return dt_break(trace, DT_BREAK_ARRAY_OP, "astype(None)");
     }
-    DT_TRY(dt_np_any_dtype_arg(trace, "astype", slots[1], &dtype));
+    DT_TRY(dt_np_cast_dtype_arg(trace, "astype", slots[1], self->meta->dtype, &dtype));
     dtype = dt_np_one_dtype(dtype);
     if (dtype == NULL) {
         return DT_ERROR;
