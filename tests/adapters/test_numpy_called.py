@@ -603,8 +603,8 @@ def test_new_records_of_a_dtype_that_is_renamed():
 
 @pytest.mark.parametrize(
     "spec", [[("x", "f8"), ("x", "f8")], [("x", "f8", -1)], [("x", "Q9")], [("x", object)], [("", "f8")],
-             [(("title", "x"), "f8")], [("x",)], [], ["f8"], "f8,i4", (("x", "f8"),), (("x", "f8"), ("y", "f8")), ("f8", (2,)),
-              {"names": ["x"], "formats": ["f8"]}],
+             [(("title", "x"), "f8")], [("x",)], [], ["f8"], "f8,i4", (("x", "f8"),),
+             (("x", "f8"), ("y", "f8")), ("f8", (2,)), {"names": ["x"], "formats": ["f8"]}],
     ids=str,
 )  # fmt: skip
 def test_other_fields(spec):

@@ -281,6 +281,32 @@ def test_other_classes_for_one_entry():
         )
 
 
+class Shown(Plain):
+    """Looks at what its base says."""
+
+    @property
+    def shape(self):
+        return tuple(reversed(super().shape))
+
+    @property
+    def dtype(self):
+        return super().dtype
+
+    def total(self):
+        return super().T.sum() + super().size
+
+
+def test_attributes_of_the_base():
+    def f(a):
+        return a.shape, a.dtype, a.total(), a.ndim
+
+    array = np.arange(6.0).reshape(2, 3)
+    compiled = Compiled(f)
+    for _ in range(3):
+        compare(Outcome(f, [array.view(Shown)], {}), Outcome(compiled, [array.view(Shown)], {}))
+    assert not compiled.breaks
+
+
 def test_a_class_that_changes():
     class Late(np.ndarray):
         pass

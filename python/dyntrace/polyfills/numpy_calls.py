@@ -100,6 +100,37 @@ def trimseq(seq: Any) -> Any:
 MOST_CALLS = 256
 
 
+@polyfill(np.polynomial.polyutils._fit)
+def fit(
+    vander_f: Any, x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None
+) -> Any:
+    """For a degree that is known, which the original makes an array of."""
+    if type(deg) is not int or deg < 0 or full is not False:
+        unfollowable("a fit of such a degree, or with more results")
+    x = np.asarray(x) + 0.0
+    y = np.asarray(y) + 0.0
+    if x.ndim != 1 or x.size == 0 or y.ndim not in (1, 2) or len(x) != len(y):
+        unfollowable("a fit to such points")
+    if np.iscomplexobj(x) or np.iscomplexobj(y):
+        unfollowable("a fit of complex numbers")
+    lhs = vander_f(x, deg).T
+    rhs = y.T
+    if w is not None:
+        w = np.asarray(w) + 0.0
+        if w.ndim != 1 or len(x) != len(w) or np.iscomplexobj(w):
+            unfollowable("such weights")
+        lhs = lhs * w
+        rhs = rhs * w
+    if rcond is None:
+        rcond = len(x) * np.finfo(x.dtype).eps
+    scl = np.sqrt(np.square(lhs).sum(1))
+    scl[scl == 0] = 1
+    c, _, rank, _ = np.linalg.lstsq(lhs.T / scl, rhs.T, rcond)
+    if rank != deg + 1:
+        raise Unexpected  # the original warns
+    return (c.T / scl).T
+
+
 @polyfill(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     arr = made_array(arr)

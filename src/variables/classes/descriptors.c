@@ -15,6 +15,7 @@
 
 #include "compat/lru_cache.h"
 #include "compat/type.h"
+#include "variables/classes/array_part.h"
 #include "variables/kinds.h"
 
 /* ---- What kind of descriptor it is ----------------------------------------------------------- */
@@ -322,6 +323,13 @@ dt_class_bind(DtTrace *trace, const DtClassAttr *attr, PyObject *name, DtVar *se
         }
         DT_TRY(call_descriptor(trace, attr, "__get__", pos, 2, out));
         return *out != NULL ? DT_OK : build_attr(trace, attr, found, out);
+    }
+    const DtArrayPart *part =
+        self != NULL && self->type->kind == DT_KIND_INSTANCE && type == &PyGetSetDescr_Type
+            ? dt_array_part_find((DtInstanceVar *)self)
+            : NULL;
+    if (part != NULL && PyDescr_TYPE(found) == part->base) { /* super().shape */
+        return part->get(trace, (DtInstanceVar *)self, name, out);
     }
     return dt_break(trace, DT_BREAK_ATTRIBUTE, "attribute '%s' is a descriptor of type %s",
                     dt_kinds_text(name), type->tp_name);
