@@ -27,12 +27,8 @@
 typedef struct DtScalarLoop DtScalarLoop; /* scalar_loop.h */
 
 struct DtPoint {
-<<<<<<< HEAD
-    DtCodeCache cache;  /* `closed` without entries: asleep for good */
+    DtCodeCache cache;  /* first; `closed` without entries: asleep for good */
     DtScalarLoop *loop; /* whose iterations begin here, once that was asked; or NULL */
-=======
-    DtCodeCache cache; /* first; `closed` without entries: asleep for good */
->>>>>>> b050e8e (eval_frame: a miss is compiled and looked up again by one function)
     DtBroken *broken;
     int32_t at;
     bool wanted;

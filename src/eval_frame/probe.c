@@ -26,19 +26,16 @@ run_probe(DtProbe *self, DtPoint *point, DtPyFrame *frame, const DtPyFrameParts 
     }
     DtDispatch found = dt_dispatch_find(&point->cache, &guarded, &segment, &framed, &answer);
     if (found == DT_DISPATCH_MISS) {
-<<<<<<< HEAD
         int may = dt_policy_may_compile(&point->cache, &guarded);
         if (may > 0 && dt_scalar_loop_compile(point, &self->site, &guarded)
             && dt_scalar_loop_run(point, &self->site, frame, &guarded, &answer)) {
             return answer;
         }
-        DtCompile compiled = may > 0   ? dt_compile_segment(point, &self->site, &guarded)
-                             : may < 0 ? DT_COMPILE_ERROR
-                                       : DT_COMPILE_PLAIN;
-        found = dt_dispatch_compiled(compiled, &point->cache, &guarded, &segment, &framed, &answer);
-=======
-        found = dt_dispatch_compile(&point->cache, &guarded, &segment, &framed, &answer);
->>>>>>> b050e8e (eval_frame: a miss is compiled and looked up again by one function)
+        if (may != 0) {
+            found = may < 0
+                        ? DT_DISPATCH_ERROR
+                        : dt_dispatch_compile(&point->cache, &guarded, &segment, &framed, &answer);
+        }
     }
     switch (found) {
     case DT_DISPATCH_DONE:
