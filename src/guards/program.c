@@ -170,6 +170,18 @@ holds(const DtSymCheck *check, const DtNumber *numbers)
     return ok && truth.i != 0;
 }
 
+/* Have two instances of Python classes one __dict__ between them? */
+static inline bool
+share_dict(PyObject *a, PyObject *b)
+{
+    if (!(Py_TYPE(a)->tp_flags & Py_TYPE(b)->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        || !dt_object_type_has_dict(Py_TYPE(a)) || !dt_object_type_has_dict(Py_TYPE(b))) {
+        return false;
+    }
+    PyObject *dict = dt_object_existing_dict(a);
+    return dict != NULL && dict == dt_object_existing_dict(b);
+}
+
 /* ---- The interpreter ------------------------------------------------------------------------- */
 
 /* Threaded code: every handler jumps to the next one by itself. */
@@ -418,7 +430,7 @@ do_IS:
 do_IS_SAME:
     HOLD(regs[in->a] == regs[in->dst]);
 do_IS_NOT_SAME:
-    HOLD(regs[in->a] != regs[in->dst]);
+    HOLD(regs[in->a] != regs[in->dst] && !share_dict(regs[in->a], regs[in->dst]));
 do_IS_INT:
     {
         DtNumber number;

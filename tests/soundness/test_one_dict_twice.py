@@ -71,6 +71,23 @@ def test_the_same_object_in_a_later_call(function):
         assert seen[0] == seen[1], twice
 
 
+def shared():
+    a, b = Plain(), Plain()
+    b.__dict__ = a.__dict__
+    return a, b
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_two_objects_with_one_dict_in_a_later_call(function):
+    compiled = dyntrace.compile(function)
+    for make in (lambda: (Plain(), Plain(3)), shared, lambda: (Plain(), Plain(3)), shared):
+        seen = []
+        for target in (function, compiled):
+            a, b = make()
+            seen.append(repr((target(a, b, np.ones(2)), vars(a), vars(b))))
+        assert seen[0] == seen[1], make
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("classes", [(Borg, Borg), (Borg, Below)])
 def test_two_objects_with_one_dict(function, classes):
