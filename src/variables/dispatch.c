@@ -106,6 +106,11 @@ dt_var_binary(DtTrace *trace, DtBinaryOp op, DtVar *left, DtVar *right, DtVar **
         }
         return *out == dt_not_implemented(trace) ? no_operator(trace, op, left, right, out) : DT_OK;
     }
+    if (op == DT_BINARY_INPLACE_MULTIPLY && dt_payload_index(left) != left) {
+        /* Number *= [1]: a class of Python is asked as a sequence, which it is not. */
+        return dt_break(trace, DT_BREAK_MISSING_SLOT, "*= of a %s",
+                        dt_kinds_type_name(trace, left));
+    }
     DtStatus (*first)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = left->type->nb_binary;
     DtStatus (*second)(DtTrace *, DtBinaryOp, DtVar *, DtVar *, DtVar **) = right->type->nb_binary;
     if (first == NULL && second == NULL

@@ -244,7 +244,11 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         return dt_break(trace, DT_BREAK_MISSING_SLOT, "%s.%s()", of->tp_name, text);
     }
     else if (row != NULL) {
-        DT_TRY(call_row(trace, row, subject, &rest, out));
+        DtStatus status = call_row(trace, row, subject, &rest, out);
+        /* `|=` of an OrderedDict has texts of its own for what is no mapping. */
+        DT_TRY(dt_payload_is_own(of) && row->sort == DT_SLOT_OPERATOR
+                   ? dt_raised_break_if(trace, status)
+                   : dt_payload_raised(trace, status, self, subject));
     }
     else if (is_method && subject != NULL && subject->type->kind != DT_KIND_INSTANCE
              && subject->type->kind != DT_KIND_CLASS) {
@@ -256,7 +260,8 @@ dt_inherited_call(DtTrace *trace, PyObject *descriptor, const DtArgs *args, DtVa
         }
         DT_TRY(status);
         if (subject != self && dt_var_peek_constant(*out) == dt_var_peek_constant(subject)
-            && PyUnicode_CompareWithASCIIString(name, "format") == 0) {
+            && (PyUnicode_CompareWithASCIIString(name, "format") == 0
+                || PyUnicode_CompareWithASCIIString(name, "format_map") == 0)) {
             /* Other methods give a plain copy; a format without fields is the object itself. */
             return dt_break(trace, DT_BREAK_MISSING_SLOT, "a format without fields");
         }

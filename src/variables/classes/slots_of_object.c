@@ -14,9 +14,13 @@ static DtStatus
 attribute_name(DtTrace *trace, DtVar *var, PyObject **out)
 {
     PyObject *name = dt_var_as_constant(trace, var);
+    PyTypeObject *type = dt_var_python_type(trace, var);
     if (name == NULL || !PyUnicode_CheckExact(name)) {
-        return dt_raise(trace, PyExc_TypeError, "attribute name must be string, not '%s'",
-                        dt_kinds_type_name(trace, var));
+        return type == NULL || PyType_IsSubtype(type, &PyUnicode_Type)
+                   ? dt_break(trace, DT_BREAK_ATTRIBUTE, "an attribute whose name is a %s",
+                              dt_kinds_type_name(trace, var))
+                   : dt_raise(trace, PyExc_TypeError, "attribute name must be string, not '%s'",
+                              type->tp_name);
     }
     Py_INCREF(name);
     PyUnicode_InternInPlace(&name);
