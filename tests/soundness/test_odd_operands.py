@@ -29,6 +29,11 @@ class Generic:
 
 Pair = collections.namedtuple("Pair", "a b")
 PAIR, ITEMS, TEXT, LOW = Pair(1, 2), Items([1]), Text("abc"), Level.LOW
+class Space:
+    pass
+
+
+SPACE2 = Space()
 SPACE, DATE = types.SimpleNamespace(a=1), datetime.date(2020, 1, 2)
 
 CASES = [
@@ -54,12 +59,28 @@ CASES = [
     # What is a number for NumPy.
     "[np.isscalar(v) for v in (1, 1.5, True, 'a', b'a', memoryview(b'a'), TEXT, LOW, None, x, np.float64(1), 1j)]",
     "np.isscalar(memoryview(b'a'))", "np.isscalar(TEXT)",
+    # A class among the values is no dtype.
+    "np.append(x, int)", "np.append(x, np.float32)", "np.insert(x, 0, int)", "np.append(x, [int])",
+    # Names of attributes are texts, also those of a class of their own.
+    "SPACE2.__setattr__(TEXT, 1)", "Space().__delattr__(TEXT)", "SPACE2.__getattribute__(TEXT)",
+    "SPACE2.__setattr__(f'{x[1]:.0f}', 1)", "SPACE2.__setattr__(3, 1)", "vars(SPACE2)",
+    # An OrderedDict is updated in its own words.
+    "ior(collections.OrderedDict(a=1), [1])", "ior(collections.OrderedDict(a=1), range(2))",
+    "ior(collections.OrderedDict(a=1), {'b': 2})", "ior({}, LOW)", "ior({}, [1])",
+    "TEXT < 1.5", "TEXT < TEXT", "ITEMS < 3", "1.5 > TEXT", "imul(LOW, PAIR)", "imul(LOW, [1])", "imul(LOW, 3)", "LOW * PAIR",
+    "TEXT.format_map({})",
     # A format without fields is what it was.
     "type(TEXT.format())", "type(TEXT.format(1))", "TEXT.strip() is TEXT", "type(Text('{}').format(1))",
 ]  # fmt: skip
 
 TEMPLATE = """\
 def fail(): pass
+def imul(left, right):
+    left *= right
+    return left
+def ior(left, right):
+    left |= right
+    return left
 def enter(manager):
     with manager: pass
 def call(x):

@@ -148,7 +148,7 @@ read_constant(DtNpDry *dry, DtVar *var, DtOperand *operand, PyObject **example)
     if (value == NULL || !(PyArray_DescrCheck(value) || PyType_Check(value))) {
         value = dt_var_as_constant(dry->trace, var);
     }
-    else if (PyType_Check(value) && !dry->about) {
+    else if (PyType_Check(value) && !dry->about && dry->op != DT_NP_append) { /* there, an item */
         PyObject *dtype;
         DT_TRY(dt_np_dtype_arg(dry->trace, dry->function, var, &dtype));
         value = dtype;
