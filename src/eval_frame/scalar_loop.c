@@ -15,9 +15,9 @@
 /* A program is looked at after so many runs: too many failed, or the loop is too short to enter. */
 #define RUNS_BEFORE_JUDGING 32
 #define LEAST_ITERATIONS 2
-/* Registers, and arrays of names, that lie on the stack. */
+/* Registers, and arrays of inputs, that lie on the stack. */
 #define FEW_REGISTERS 256
-#define FEW_NAMES 8
+#define FEW_INPUTS 8
 
 struct DtScalarLoop {
     DtLoopPlace place;
@@ -46,10 +46,8 @@ new_loop(DtPoint *point)
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
-/* Reads what the program has noted; `arrays` has room for as many. */
 static bool
-names_hold(DtLoopProgram *program, const DtGuardFrame *guarded, DtLoopRegister *registers,
-           DtLoopArray *arrays)
+names_hold(DtLoopProgram *program, const DtGuardFrame *guarded)
 {
     for (uint32_t i = 0; i < program->names.count; i++) {
         DtLoopName *name = &program->names.items[i];
@@ -64,28 +62,22 @@ names_hold(DtLoopProgram *program, const DtGuardFrame *guarded, DtLoopRegister *
             name->versions[0] = first;
             name->versions[1] = second;
         }
-        if (name->array >= 0) {
-            DtLoopRegister value;
-            DtLoopArray *array = &arrays[i];
-            if (dt_loop_values_read(name->object, &value, array) != DT_LOOP_ARRAY) {
-                return false;
-            }
-            registers[name->array].array = array;
-        }
     }
     return true;
 }
 
-/* The same of inputs: they are of the kinds that they were. */
+/* Reads what else the program wants: it is of the kinds that it was.  `arrays` has room for all. */
 static bool
-inputs_hold(const DtLoopProgram *program, const DtScalarFound *found, DtLoopRegister *registers,
-            DtLoopArray *arrays)
+inputs_hold(const DtLoopProgram *program, const DtGuardFrame *guarded, const DtScalarFound *found,
+            DtLoopRegister *registers, DtLoopArray *arrays)
 {
     for (uint32_t i = 0; i < program->inputs.count; i++) {
         const DtLoopInput *input = &program->inputs.items[i];
         PyObject *of = input->how == DT_LOOP_INPUT_ATTRIBUTE_OF_INPUT
                            ? registers[program->inputs.items[input->from].box].object
-                           : found->objects[input->from];
+                       : input->how != DT_LOOP_INPUT_NAME ? found->objects[input->from]
+                       : input->dict != NULL              ? input->dict
+                                                          : guarded->globals;
         PyObject *object = of != NULL ? dt_loop_program_read_input(input, of) : NULL;
         if (object == NULL) {
             return false;
@@ -293,19 +285,18 @@ dt_scalar_loop_run(DtPoint *point, const DtDriverSite *site, DtPyFrame *frame,
         return false;
     }
     DtLoopRegister few[FEW_REGISTERS], *registers = few;
-    DtLoopArray few_arrays[FEW_NAMES], *arrays = few_arrays;
+    DtLoopArray few_arrays[FEW_INPUTS], *arrays = few_arrays;
     if (program->nregisters > FEW_REGISTERS) {
         registers = PyMem_New(DtLoopRegister, program->nregisters);
     }
-    uint32_t count = program->names.count + program->inputs.count;
-    if (count > FEW_NAMES) {
-        arrays = PyMem_New(DtLoopArray, count);
+    if (program->inputs.count > FEW_INPUTS) {
+        arrays = PyMem_New(DtLoopArray, program->inputs.count);
     }
     bool runs = registers != NULL && arrays != NULL;
     if (runs) {
         memcpy(registers, program->registers, sizeof(*registers) * program->nregisters);
-        runs = names_hold(program, guarded, registers, arrays)
-               && inputs_hold(program, &found, registers, arrays + program->names.count);
+        runs = names_hold(program, guarded)
+               && inputs_hold(program, guarded, &found, registers, arrays);
     }
     if (runs) {
         *answer = enter(point, program, site, frame, guarded, &found, registers);

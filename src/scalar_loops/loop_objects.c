@@ -31,25 +31,40 @@ dt_loop_objects_constant(DtLoopTranslation *t, PyObject *object)
     return value;
 }
 
+/* Is it one that may be known by identity, and kept?  Arrays, lists and instances would live longer
+ * than the program wants. */
+static bool
+is_kept(PyObject *object)
+{
+    DtLoopRegister number;
+    DtLoopArray array;
+    DtLoopKind kind = dt_loop_values_read(object, &number, &array);
+    bool callable = PyType_Check(object)
+                    || (PyCallable_Check(object) && !PyMethod_Check(object)
+                        && !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE));
+    return kind == DT_LOOP_OBJECT ? callable || PyModule_Check(object)
+                                  : kind != DT_LOOP_ARRAY && kind != DT_LOOP_SEQUENCE;
+}
+
 bool
 dt_loop_objects_name(DtLoopTranslation *t, PyObject *dict, bool global, PyObject *name,
                      DtLoopValue *out)
 {
     PyObject *object;
-    DtLoopName row = {.dict = dict, .global = global, .name = name, .array = -1};
+    DtLoopName row = {.dict = dict, .global = global, .name = name};
     if (dt_loop_program_look_up(&row, t->globals, t->builtins, &object) <= 0) {
         return false;
+    }
+    if (!is_kept(object)) {
+        DtLoopInput input = {.how = DT_LOOP_INPUT_NAME, .from = -1, .name = name, .dict = dict};
+        return dt_loop_objects_input(t, input, dict != NULL ? dict : t->globals, out);
     }
     *out = dt_loop_objects_constant(t, object);
     for (uint32_t i = 0; i < t->program->names.count; i++) {
         const DtLoopName *known = &t->program->names.items[i];
         if (known->dict == dict && known->global == global && known->name == name) {
-            out->reg = out->kind == DT_LOOP_ARRAY ? known->array : out->reg;
             return true;
         }
-    }
-    if (out->kind == DT_LOOP_ARRAY) {
-        row.array = out->reg = dt_loop_state_register(t);
     }
     row.object = object;
     if (dt_vec_push(&t->program->arena, &t->program->names, row) < 0) {
@@ -70,7 +85,8 @@ dt_loop_objects_input(DtLoopTranslation *t, DtLoopInput input, PyObject *of, DtL
     uint32_t index = 0;
     for (; index < program->inputs.count; index++) {
         const DtLoopInput *known = &program->inputs.items[index];
-        if (known->how == input.how && known->from == input.from && known->name == input.name) {
+        if (known->how == input.how && known->from == input.from && known->name == input.name
+            && known->dict == input.dict) {
             break;
         }
     }
@@ -90,7 +106,7 @@ dt_loop_objects_input(DtLoopTranslation *t, DtLoopInput input, PyObject *of, DtL
             t->no_memory = true;
             return false;
         }
-        Py_XINCREF(input.type);
+        Py_XINCREF(input.dict);
     }
     out->reg = out->kind == DT_LOOP_OBJECT ? -1 : program->inputs.items[index].reg;
     out->box = program->inputs.items[index].box;

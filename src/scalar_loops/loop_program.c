@@ -76,6 +76,10 @@ dt_loop_program_read_input(const DtLoopInput *input, PyObject *of)
     if (input->how == DT_LOOP_INPUT_SLOT) {
         return of;
     }
+    if (input->how == DT_LOOP_INPUT_NAME) {
+        PyObject *value;
+        return dt_dict_get(of, input->name, &value) > 0 ? value : NULL;
+    }
     if (input->how == DT_LOOP_INPUT_CELL) {
         return PyCell_Check(of) ? PyCell_GET(of) : NULL;
     }
@@ -96,7 +100,7 @@ dt_loop_program_free(DtLoopProgram *program)
         Py_XDECREF(dict);
     }
     for (uint32_t i = 0; i < program->inputs.count; i++) {
-        Py_CLEAR(program->inputs.items[i].type);
+        Py_CLEAR(program->inputs.items[i].dict);
     }
     for (uint32_t i = 0; i < program->callees.count; i++) {
         DtLoopCallee *callee = &program->callees.items[i];
@@ -116,7 +120,7 @@ dt_loop_program_traverse(const DtLoopProgram *program, visitproc visit, void *ar
         Py_VISIT(program->names.items[i].dict);
     }
     for (uint32_t i = 0; i < program->inputs.count; i++) {
-        Py_VISIT(program->inputs.items[i].type);
+        Py_VISIT(program->inputs.items[i].dict);
     }
     for (uint32_t i = 0; i < program->callees.count; i++) {
         Py_VISIT(program->callees.items[i].function);

@@ -82,13 +82,15 @@ typedef struct DtLoopCommit {
     uint32_t count;
 } DtLoopCommit;
 
-/* A name that the loop reads: the program holds as long as it has this value. */
+/* A name that the loop reads: the program holds as long as it has this value, which is a number, a
+ * module, a class or a function.  Of what else a name is only the kind is relied on (DtLoopInput).
+ */
 typedef struct DtLoopName {
-    PyObject *dict;       /* DT_OWNED; NULL: the frame's globals */
-    bool global;          /* it may be one of the builtins, too */
-    PyObject *name;       /* DT_BORROWED: of the code */
-    PyObject *object;     /* DT_OWNED */
-    int32_t array;        /* register that is given its array, or -1 */
+    PyObject *dict;   /* DT_OWNED; NULL: the frame's globals */
+    bool global;      /* it may be one of the builtins, too */
+    PyObject *name;   /* DT_BORROWED: of the code */
+    PyObject *object; /* DT_OWNED */
+
     uint64_t versions[2]; /* of the dict, and of the builtins, when it was looked up last */
 } DtLoopName;
 
@@ -103,6 +105,7 @@ typedef enum DtLoopInputFrom {
     DT_LOOP_INPUT_ATTRIBUTE_OF_INPUT, /* of that of input `from` */
     DT_LOOP_INPUT_CELL,               /* what the cell in slot `from` holds */
     DT_LOOP_INPUT_SLOT,               /* the object in slot `from` itself */
+    DT_LOOP_INPUT_NAME,               /* what a name of the globals is */
 } DtLoopInputFrom;
 
 /* What a slot held when the loop was entered. */
@@ -116,9 +119,10 @@ typedef struct DtLoopEntrySlot {
 typedef struct DtLoopInput {
     uint8_t how; /* DtLoopInputFrom */
     int32_t from;
-    PyTypeObject *type; /* DT_OWNED: of the object whose attribute it is ... */
-    unsigned version;   /* ... which has not changed */
+    PyTypeObject *type; /* of the object whose attribute it is; only compared ... */
+    unsigned version;   /* ... and which state of it, a number that no other type has */
     PyObject *name;     /* DT_BORROWED: of the code */
+    PyObject *dict;     /* DT_OWNED: where the name is; NULL: the frame's globals */
     DtLoopEntrySlot entry;
     int32_t reg, box; /* registers of the value and the object */
 } DtLoopInput;
@@ -156,8 +160,8 @@ DtStatus dt_loop_program_new(const DtLoopPlace *place, const DtLoopEntrySlot *en
 /* What the name is now: 1 and *object, 0 or -1 if it can't be told.  Runs no user code. */
 int dt_loop_program_look_up(const DtLoopName *name, PyObject *globals, PyObject *builtins,
                             PyObject **object);
-/* What the input is now, borrowed, if it is one of `of` (or what the cell `of` holds); NULL: that
- * has become of another kind, or can't be told. */
+/* What the input is now, borrowed, if it is one of `of` (what the cell `of` holds, a name of the
+ * dict `of`); NULL: that has become of another kind, or can't be told. */
 PyObject *dt_loop_program_read_input(const DtLoopInput *input, PyObject *of);
 void dt_loop_program_free(DtLoopProgram *program);
 int dt_loop_program_traverse(const DtLoopProgram *program, visitproc visit, void *arg);
