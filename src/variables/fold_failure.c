@@ -2,6 +2,8 @@
  * same types: see fold.h.
  */
 #include "compat/import.h"
+#include <string.h>
+
 #include "compat/type.h"
 #include "variables/numbers/array_numbers.h"
 #include "variables/fold.h"
@@ -111,6 +113,14 @@ stand_ins(DtTrace *trace, const DtArgs *args, PyObject *values, PyObject *keywor
     return DT_OK;
 }
 
+/* Are the classes called the same in messages, as random.Random and _random.Random are? */
+static bool
+same_name(const PyTypeObject *a, const PyTypeObject *b)
+{
+    const char *one = strrchr(a->tp_name, '.'), *other = strrchr(b->tp_name, '.');
+    return strcmp(one != NULL ? one + 1 : a->tp_name, other != NULL ? other + 1 : b->tp_name) == 0;
+}
+
 /* A method of C asks its first argument for its class before anything else, so what stands for it
  * has to be as much of that class.  One that is inherited says which class defines it, and where it
  * was bound before, that of the object. */
@@ -125,7 +135,8 @@ check_receiver(DtTrace *trace, PyObject *callable, const DtArgs *args, PyObject 
     PyTypeObject *type = dt_var_python_type(trace, args->pos[0]);
     bool inherits = type != NULL && type != of && PyType_IsSubtype(type, of);
     bool stands = PyObject_TypeCheck(PyTuple_GET_ITEM(values, 0), of);
-    if (type != NULL && !(inherits && is_method) && stands == (type == of || inherits)) {
+    if (type != NULL && !(inherits && is_method && !same_name(type, of))
+        && stands == (type == of || inherits)) {
         return DT_OK;
     }
     return dt_break(trace, DT_BREAK_CALL_MISMATCH, "%s() of a %s",

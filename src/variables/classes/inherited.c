@@ -105,7 +105,8 @@ subject_of(DtTrace *trace, DtVar *self, PyObject *descriptor, PyTypeObject *of)
         || (payload == self
             && (type == of
                 || (type != NULL && dt_type_lookup(type, name) == descriptor
-                    && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))))) {
+                    && (self->type->kind == DT_KIND_TUPLE /* a named tuple */
+                        || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)))))) {
         return self;
     }
     if (payload != self) {
