@@ -225,7 +225,9 @@ stand_in_operand(DtTrace *trace, DtVar *var, PyObject **out)
     DT_TRY(dt_fold_stand_in(trace, var, out));
     PyTypeObject *type = dt_var_python_type(trace, var);
     PyTypeObject *layout = type != NULL ? dt_build_layout(type) : NULL;
-    return layout == NULL || PyObject_TypeCheck(*out, layout)
+    /* The operators of dicts leave the word to the interpreter. */
+    bool silent = layout != NULL && PyType_IsSubtype(layout, &PyDict_Type);
+    return layout == NULL || silent || PyObject_TypeCheck(*out, layout)
                ? DT_OK
                : dt_break(trace, DT_BREAK_MISSING_SLOT, "an operator that a %s inherits",
                           dt_kinds_type_name(trace, var));

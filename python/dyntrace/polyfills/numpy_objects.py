@@ -308,10 +308,12 @@ class _Record:
 
 
 @polyfill(np.void)
-def record(view: Any, of: Any, dimensions: Any) -> Any:
-    """What an array of records has at one place: `view`, of no dimensions, is that place.  The other
-    arguments are None; nobody calls np.void with three."""
-    return _Record(view)
+def record(length_or_data: Any, /, dtype: Any = None) -> Any:
+    """What an array of records has at one place: an array of no dimensions is that place.  Called with
+    anything else, np.void is left alone."""
+    if not isinstance(length_or_data, np.ndarray) or dtype is not None:
+        unfollowable("a record made of no place")
+    return _Record(length_or_data)
 
 
 class _Items:
@@ -343,7 +345,20 @@ class _Items:
 
 
 @polyfill(np.nditer)
-def nditer(op: Any) -> Any:
+def nditer(
+    op: Any,
+    flags: Any = None,
+    op_flags: Any = None,
+    op_dtypes: Any = None,
+    order: Any = "K",
+    casting: Any = "safe",
+    op_axes: Any = None,
+    itershape: Any = None,
+    buffersize: Any = 0,
+) -> Any:
+    options = (flags, op_flags, op_dtypes, op_axes, itershape)
+    if any(one is not None for one in options) or (order, casting, buffersize) != ("K", "safe", 0):
+        unfollowable("np.nditer() with an option")
     if plain_array(op).size == 0 or not op.flags.c_contiguous:
         unfollowable("the items of memory in another order, or of none")
     return _Items(op)

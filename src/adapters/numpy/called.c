@@ -399,7 +399,7 @@ subscript_record(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtV
                  DtVar **out)
 {
     PyObject *substitute;
-    DtVar *parts[DT_NP_MAXDIMS + 1], **items = &key, *args[3], *function;
+    DtVar *parts[DT_NP_MAXDIMS + 1], **items = &key, *args[2], *function;
     uint32_t count = 1;
     bool many;
     DT_TRY(dt_np_items(trace, key, &items, &count, &many));
@@ -412,13 +412,13 @@ subscript_record(const DtAdapter *adapter, DtTrace *trace, DtArrayVar *self, DtV
     DT_TRY(dt_build_known(trace, Py_Ellipsis, &parts[count]));
     DT_TRY(dt_var_tuple(trace, parts, count + 1, &key));
     DT_TRY(dt_np_subscript(adapter, trace, self, key, &args[0]));
-    args[1] = args[2] = trace->none;
+    args[1] = trace->none;
     DT_TRY(dt_substitute_find_object(trace, (PyObject *)&PyVoidArrType_Type, "numpy", &substitute));
     if (substitute == NULL) {
         return refuse_item(trace, self);
     }
     DT_TRY(dt_build_known(trace, substitute, &function));
-    DtArgs call = dt_args_of(args, 3);
+    DtArgs call = dt_args_of(args, 2);
     return dt_var_call(trace, function, &call, out);
 }
 
