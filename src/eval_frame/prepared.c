@@ -22,7 +22,8 @@ struct DtPrepared {
     bool hot;           /* calls go to `compiled`; before, they are counted */
     uint64_t calls;
     uint32_t version; /* of the plain function ... */
-    PyObject *code;   /* ... with this code (borrowed, only compared) */
+    PyObject *code;   /* ... with this code (borrowed, only compared), */
+    bool bare;        /* and without defaults */
 };
 
 static PyTypeObject prepared_function_type;
@@ -101,33 +102,69 @@ append_resting(PyObject *function, DtPrepared *row, void *list)
     return append_taken(list, describe(function, row, "resting"));
 }
 
-PyObject *
-dt_prepared_list(void)
+static uint32_t
+count_slots(PyObject *list)
 {
-    PyObject *list = PySequence_List(dt_state.given_back);
-    if (list != NULL && dt_resting_visit(append_resting, list) < 0) {
-        Py_CLEAR(list);
-    }
-    for (uint32_t i = 0; list != NULL && i <= dt_state.prepared.mask && dt_state.prepared.mask;
-         i++) {
-        const DtMapSlot *slot = &dt_state.prepared.slots[i];
-        if (slot->key != NULL) {
-            const DtPrepared *row = slot->value;
-            const DtCodeCache *cache = cache_of(row);
-            bool loops =
-                cache != NULL && cache->broken != NULL && dt_broken_has_entries(cache->broken);
-            const char *state = row->hot && cache != NULL ? "compiled"
-                                : loops                   ? "loops compiled"
-                                                          : "counting";
-            if (append_taken(list, describe((PyObject *)slot->key, row, state)) < 0) {
-                Py_CLEAR(list);
-            }
+    uint32_t count = 0;
+    for (uint32_t i = 0; dt_state.prepared.mask && i <= dt_state.prepared.mask; i++) {
+        PyObject *function = (PyObject *)dt_state.prepared.slots[i].key;
+        if (function != NULL && list != NULL) {
+            PyList_SET_ITEM(list, count, Py_NewRef(function));
         }
+        count += function != NULL;
+    }
+    return count;
+}
+
+/* The functions that are prepared now, as a list: whatever is made may let the collector run, and
+ * functions die. */
+static PyObject *
+hold_all(void)
+{
+    PyObject *list = NULL;
+    do {
+        Py_XSETREF(list, PyList_New(count_slots(NULL)));
+    } while (list != NULL && PyList_GET_SIZE(list) != (Py_ssize_t)count_slots(NULL));
+    if (list != NULL) {
+        count_slots(list);
     }
     return list;
 }
 
+static const char *
+state_of(const DtPrepared *row)
+{
+    const DtCodeCache *cache = cache_of(row);
+    bool loops = cache != NULL && cache->broken != NULL && dt_broken_has_entries(cache->broken);
+    return row->hot && cache != NULL ? "compiled" : loops ? "loops compiled" : "counting";
+}
+
+PyObject *
+dt_prepared_list(void)
+{
+    PyObject *list = PySequence_List(dt_state.given_back);
+    PyObject *held = list != NULL ? hold_all() : NULL;
+    if (held == NULL || dt_resting_visit(append_resting, list) < 0) {
+        Py_CLEAR(list);
+    }
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(held); i++) {
+        PyObject *function = PyList_GET_ITEM(held, i);
+        const DtPrepared *row = row_of(function);
+        if (row != NULL && append_taken(list, describe(function, row, state_of(row))) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    Py_XDECREF(held);
+    return list;
+}
+
 /* ---- Becoming plain again ------------------------------------------------------------------ */
+
+static bool
+has_no_defaults(const PyFunctionObject *function)
+{
+    return function->func_defaults == NULL && function->func_kwdefaults == NULL;
+}
 
 static int
 give_back(PyObject *function, const char *why)
@@ -137,7 +174,9 @@ give_back(PyObject *function, const char *why)
         return -1;
     }
     PyFunctionObject *parts = (PyFunctionObject *)function;
-    bool same = parts->func_code == row->code && row->compiled != NULL;
+    /* Call sites that know a version know how many defaults there are. */
+    bool same = parts->func_code == row->code && row->compiled != NULL && row->bare
+                && has_no_defaults(parts);
     dt_function_restore(function, dt_function_plain_entry(), same ? row->version : 0);
     drop_row(function);
     return 0;
@@ -332,6 +371,7 @@ dt_prepared_add(PyObject *function, DtRegion *region)
     Py_INCREF(region);
     row->region = region;
     row->code = ((PyFunctionObject *)function)->func_code;
+    row->bare = has_no_defaults((PyFunctionObject *)function);
     row->version = dt_function_redirect(function, &prepared_function_type, call_prepared);
     return 1;
 }
