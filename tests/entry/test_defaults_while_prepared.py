@@ -1,4 +1,4 @@
-"""Defaults that change while a function is prepared: call sites that were warm before must not know the old ones."""
+"""Defaults that change while a function is prepared: warm call sites must not know the old ones."""
 
 import types
 
