@@ -123,14 +123,6 @@ def test_reset_ends_all_rests(region):
     assert f(3) == 5
 
 
-def test_what_works_on_arrays_does_not_rest(region):
-    g = define(region, BUSY)["g"]
-    x = np.ones(50)
-    for _ in range(400):
-        g(x)
-        assert state(g) != "resting" or region.records  # else it waits for the account
-
-
 def test_a_recursion_rests_from_within(region):
     source = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
     fib = define(region, source)["fib"]

@@ -23,6 +23,22 @@ def test_a_function_is_tried_when_arrays_come_later(run, tmp_path):
     assert (rc, out) == (0, "resting <class 'function'>\ncompiled 3.1666666666666665\n"), error
 
 
+def test_what_works_on_arrays_does_not_rest(run, tmp_path):
+    """In a program of its own: nothing has been taken from its account yet."""
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\nfrom dyntrace import _core\n"
+        "def g(x):\n    return (x * 2 + 1).sum() - (x - 3).max()\n"
+        "def state():\n"
+        "    return [r['state'] for r in _core.list_prepared() if r['function'] == 'g'][0]\n"
+        "def tried():\n    return _core.counters()['compiled'] > 0\n"
+        "x, rested = np.ones(50), False\n"
+        "for _ in range(400):\n    g(x)\n    rested |= state() == 'resting' and not tried()\n"
+        "print(rested)\n"
+    )
+    rc, out, error = run("program.py", DYNTRACE="1")
+    assert (rc, out) == (0, "False\n"), error
+
+
 LOOP = """
 import numpy as np
 from dyntrace import _core
