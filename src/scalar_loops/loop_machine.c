@@ -4,6 +4,7 @@
  * machine gives way at a commit as soon as the interpreter has something else to do.
  */
 #include "compat/signals.h"
+#include "core/floor_division.h"
 #include "scalar_loops/loop_memory.h"
 #include "scalar_loops/loop_numbers.h"
 
@@ -283,12 +284,12 @@ run_with(const DtLoopProgram *program, DtLoopRun *run, DtLoopLog *log)
             break;
         case DT_LOOP_OP_F_FLOOR_DIVIDE:
             FAIL_UNLESS(B.d != 0.0 && isfinite(A.d) && isfinite(B.d));
-            D.d = dt_loop_numbers_floor_divide(A.d, B.d);
+            D.d = dt_float_floor_divide(A.d, B.d);
             FAIL_UNLESS(isfinite(D.d));
             break;
         case DT_LOOP_OP_F_REMAINDER:
             FAIL_UNLESS(B.d != 0.0 && isfinite(A.d) && isfinite(B.d));
-            D.d = dt_loop_numbers_remainder(A.d, B.d);
+            D.d = dt_float_modulo(A.d, B.d);
             break;
         case DT_LOOP_OP_F_POWER:
             FAIL_UNLESS(dt_loop_numbers_power(A.d, B.d, &D.d));

@@ -11,32 +11,6 @@
 
 #include "scalar_loops/loop_program.h"
 
-/* Python's and NumPy's: the remainder has the sign of the divisor. */
-static inline double
-dt_loop_numbers_remainder(double a, double b)
-{
-    double rest = fmod(a, b);
-    if (rest != 0.0) {
-        return (b < 0) != (rest < 0) ? rest + b : rest;
-    }
-    return copysign(0.0, b);
-}
-
-static inline double
-dt_loop_numbers_floor_divide(double a, double b)
-{
-    double rest = fmod(a, b);
-    double quotient = (a - rest) / b;
-    if (rest != 0.0 && (b < 0) != (rest < 0)) {
-        quotient -= 1.0;
-    }
-    if (quotient == 0.0) {
-        return copysign(0.0, a / b);
-    }
-    double whole = floor(quotient);
-    return quotient - whole > 0.5 ? whole + 1.0 : whole;
-}
-
 /* pow() where it raises nothing and is a float: of what is left, the frame knows. */
 static inline bool
 dt_loop_numbers_power(double a, double b, double *out)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "backend/native/numpy.h"
+#include "adapters/numpy/api.h"
 
 /* How an operand comes into its place, with what is over in a group of four filled. */
 typedef struct DtFill DtFill;

@@ -11,8 +11,6 @@
 #include "backend/native/native.h"
 #include "scalar_loops/loop_values.h"
 
-#define WARN_ON_WRITE (1u << 31) /* see adapters/numpy/writes.c */
-
 static DtLoopKind
 kind_of(int type_num)
 {
@@ -32,7 +30,7 @@ describe(PyObject *object, DtLoopArray *array)
     int ndim = PyArray_NDIM(self);
     DtLoopKind item = kind_of(PyArray_TYPE(self));
     if (ndim < 1 || ndim > DT_LOOP_MOST_AXES || item == DT_LOOP_NOTHING
-        || !PyArray_ISBEHAVED_RO(self) || (unsigned)PyArray_FLAGS(self) & WARN_ON_WRITE) {
+        || !PyArray_ISBEHAVED_RO(self) || dt_np_warns_on_write(self)) {
         return false;
     }
     array->data = PyArray_BYTES(self);

@@ -2,7 +2,7 @@
 #ifndef DT_BACKEND_NATIVE_QUADS_H
 #define DT_BACKEND_NATIVE_QUADS_H
 
-#include "backend/native/numpy.h"
+#include "adapters/numpy/api.h"
 
 /* Operands and, last, the result: each of 4 * quads elements, which may be read and written all.
  * Numbers are repeated for each element. */

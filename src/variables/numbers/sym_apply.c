@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/floor_division.h"
 #include "variables/numbers/sym_math.h"
 
 /* Quotient rounded down; false for a zero divisor or an overflow. */
@@ -36,38 +37,6 @@ floor_modulo(int64_t a, int64_t b, int64_t *out)
     }
     *out = rest;
     return true;
-}
-
-/* Python's float %: the result has the divisor's sign. */
-static double
-float_modulo(double a, double b)
-{
-    double rest = fmod(a, b);
-    if (rest != 0.0) {
-        if ((b < 0) != (rest < 0)) {
-            rest += b;
-        }
-    }
-    else {
-        rest = copysign(0.0, b);
-    }
-    return rest;
-}
-
-/* Python's float //. */
-static double
-float_floor_divide(double a, double b)
-{
-    double rest = fmod(a, b);
-    double quotient = (a - rest) / b;
-    if (rest != 0.0 && (b < 0) != (rest < 0)) {
-        quotient -= 1.0;
-    }
-    if (quotient == 0.0) {
-        return copysign(0.0, a / b);
-    }
-    double floored = floor(quotient);
-    return quotient - floored > 0.5 ? floored + 1.0 : floored;
 }
 
 /* What a comparison says of numbers of which at most one of these holds (none: a NaN is among
@@ -189,13 +158,13 @@ apply_float(DtSymOp op, double a, double b, DtNumber *out)
         if (b == 0.0) {
             return false;
         }
-        out->d = float_floor_divide(a, b);
+        out->d = dt_float_floor_divide(a, b);
         return true;
     case DT_SYM_OP_MOD:
         if (b == 0.0) {
             return false;
         }
-        out->d = float_modulo(a, b);
+        out->d = dt_float_modulo(a, b);
         return true;
     case DT_SYM_OP_MIN:
         out->d = b < a ? b : a;
